@@ -31,7 +31,7 @@ var mayImport = map[string]string{
 	"internal/written":      "internal/unknown problem query value",
 	"internal/rules/scan":   "internal/rules/filterfields problem query schema",
 	"internal/calendar":     "",
-	"internal/tools/absent": ". policy query schema",
+	"internal/tools/absent": ". internal/sqlparse policy query schema value",
 
 	"internal/pattern":    "problem",
 	"internal/fieldcheck": "problem schema value",

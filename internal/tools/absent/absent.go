@@ -1,6 +1,6 @@
 // Package absent explains why an answer is empty, as far as the caller may know.
 //
-// After a call has found nothing, it makes one more query, which the caller could make too, and adds the result to
+// After a call has found nothing, it makes at most one more query, which the caller could make too, and adds the result to
 // the notes of the call. It changes no answer and refuses nothing.
 package absent
 
@@ -17,31 +17,37 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Explain notes on c how many records the canonical filter of the class excluded, if a query of c found none.
+// Explain notes on c, if a query of c found nothing, how many records the canonical filter of the class excluded, or else how
+// texts in another case are found.
 func Explain(ctx context.Context, c *bailiwick.Call) {
 	asked := c.Empty()
 	if asked == nil {
 		return
 	}
-	where, ok := condition(asked)
 	v, err := c.View(asked.From())
-	if err != nil || v.Canonical() == nil {
-		return
+	if err == nil && (v.Canonical() == nil || !canonical(ctx, c, asked, v)) {
+		texts(c, asked, v)
 	}
+}
+
+// canonical notes how many records the canonical filter of v excluded, and reports whether it did.
+func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.View) bool {
 	if s, is := asked.(*query.SQL); is && names(s, v) {
 		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class, count_objects and aggregate take "+
 			`"apply_canonical_filter": false, which asks for the others too`, v.Name(), query.Print(v.Canonical()).String()))
+		return true
 	}
+	where, ok := condition(asked)
 	if !ok {
-		return
+		return false
 	}
 	n, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where, Raw: true})
 	if err != nil || n == 0 {
-		return // if the second query fails, nothing is noted
+		return false // if the second query fails, nothing is noted
 	}
 	if _, steps := asked.(*query.Pipeline); steps { // its further stages, or nulls in its records, may be why it is empty
 		if live, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where}); err != nil || live > 0 {
-			return
+			return false
 		}
 	}
 	rule := "its canonical filter"
@@ -50,6 +56,7 @@ func Explain(ctx context.Context, c *bailiwick.Call) {
 	}
 	c.Note(fmt.Sprintf("no live record of %s matches; %s leaves out %d that match. query_class, count_objects and aggregate take "+
 		`"apply_canonical_filter": false, which asks for these too`, v.Name(), rule, n))
+	return true
 }
 
 // names reports whether a statement names a field of the canonical filter of v, and the caller can name all of them.
