@@ -155,10 +155,10 @@ func TestReads(t *testing.T) {
 		{"list-applications", `{"teamId":"t2"}`, `permission_denied the API itself refused this call: 403 unauthorized: unauthorized {403 unauthorized unauthorized}`, []string{"GET /api/v1/teams/t2/applications?includeApplicationSummary=true"}},
 		{"list-applications", `{"teamId":"../user"}`, `invalid_argument a segment of a path can't be "." or ".."`, nil},
 		{"list-applications", `{"teamId":".."}`, `invalid_argument the path parameter teamId can't be "." or ".." at /teamId`, nil},
-		{"list-applications", `{"teamId":"t1/x?y"}`, `not_found the API found nothing: 404 not_found: Not Found {404 not_found Not Found}`, []string{"GET /api/v1/teams/t1%2Fx%3Fy/applications?includeApplicationSummary=true"}},
+		{"list-applications", `{"teamId":"t1/x?y"}`, `not_found the API found nothing: 404 not_found {404 not_found Not Found}`, []string{"GET /api/v1/teams/t1%2Fx%3Fy/applications?includeApplicationSummary=true"}},
 		{"list-applications", `{}`, `invalid_argument the argument "teamId" is missing at /teamId`, nil},
 		{"list-instances", `{"applicationId":"a1"}`, `{"instances":[{"id":"i1","name":"pump"}]}`, []string{"GET /api/v1/applications/a1/instances"}},
-		{"list-instances", `{"applicationId":"zz"}`, `not_found the API found nothing: 404 not_found: Not Found {404 not_found Not Found}`, []string{"GET /api/v1/applications/zz/instances"}},
+		{"list-instances", `{"applicationId":"zz"}`, `not_found the API found nothing: 404 not_found {404 not_found Not Found}`, []string{"GET /api/v1/applications/zz/instances"}},
 		{"get-instance-status", `{"instanceId":"i1"}`, `{"id":"i1","name":"pump","state":"running","meta":{"state":"running"}}`, []string{pump}},
 		{"get-instance", `{"instanceId":"i1"}`, `{"application":"a1","id":"i1","meta":{"state":"running"},"name":"pump","settings":{"env":[{"name":"A","value":"1"},{"name":"DB_PASSWORD","value":"[masked]"}],"theme":"dark"},"_notes":["masked, for their names are those of credentials: DB_PASSWORD"]}`, []string{pump}},
 		{"list-instance-types", `{"teamId":"t1"}`, `{"instanceTypes":[{"active":true,"id":"p1","name":"Small"}]}`, []string{"GET /api/v1/project-types/"}},
@@ -173,7 +173,7 @@ func TestReads(t *testing.T) {
 		{"check-name-availability", `{"name":" ","type":"instance"}`, `invalid_argument name does not match \S at /name`, nil},
 		{"open-editor", `{"instanceId":"i1"}`, `{"url":"https://forge.example.com/instance/i1/editor","target":"editor","message":"The editor of pump"}`, []string{pump}},
 		{"open-instance", `{"instanceId":"i1"}`, `{"url":"https://forge.example.com/instance/i1","target":"instance","message":"The page of pump"}`, []string{pump}},
-		{"open-instance", `{"instanceId":"zz"}`, `not_found the API found nothing: 404 not_found: Not Found {404 not_found Not Found}`, []string{"GET /api/v1/projects/zz"}},
+		{"open-instance", `{"instanceId":"zz"}`, `not_found the API found nothing: 404 not_found {404 not_found Not Found}`, []string{"GET /api/v1/projects/zz"}},
 	} {
 		t.Run(tt.tool+" "+tt.args, func(t *testing.T) {
 			got := s.call(agent(identity.Read), tt.tool, tt.args)
