@@ -89,7 +89,8 @@ func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 		}
 		plan, err := earlier[r.Call-1].Plan()
 		if err != nil {
-			return value.Value{}, err
+			return value.Value{}, &problem.Error{Code: problem.PermissionDenied, Kind: "reference", Pointer: r.At, Err: err,
+				Detail: fmt.Sprintf("%s names write %d, which is no call: it has no answer", r, r.Call)}
 		}
 		return value.OfString(r.String()), answersWith(&plan, r)
 	})

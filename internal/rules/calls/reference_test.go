@@ -60,6 +60,10 @@ func setting(t *testing.T, args string, earlier ...string) (calls.Permit, error)
 	}
 	ask := calls.Request{Operation: "setTeam", Arguments: a, Writes: true, Chained: true}
 	for _, name := range earlier {
+		if name == "" { // a write that is no call
+			ask.Earlier = append(ask.Earlier, calls.Permit{})
+			continue
+		}
 		before, err := reach.Permit(t.Context(), who, calls.Request{Operation: name, Writes: true, Chained: true})
 		if err != nil {
 			t.Fatal(err)
@@ -88,6 +92,8 @@ func TestReferences(t *testing.T) {
 		{path("$0.id"), []string{"makeTeam"}, ""},
 		{path("$1.id"), nil, "/path/id: $1.id names call 1, and this is call 1: only an earlier call has answered by then"},
 		{path("$2.id"), []string{"makeTeam"}, "/path/id: $2.id names call 2, and this is call 2: only an earlier call has answered by then"},
+		{path("$1.id"), []string{""}, "/path/id: $1.id names write 1, which is no call: it has no answer"},
+		{path("$2.id"), []string{"", "makeTeam"}, "/path/id $2.id"},
 		{path("$1.ic"), []string{"makeTeam"}, `/path/id: $1.ic: call 1, makeTeam, doesn't answer with "ic"; did you mean id?`},
 		{path("$1.zzzzz"), []string{"makeTeam"}, `/path/id: $1.zzzzz: call 1, makeTeam, doesn't answer with "zzzzz"; it has id, free, tags`},
 		{path("$1.secret"), []string{"makeTeam"}, `/path/id: $1.secret: call 1, makeTeam, doesn't answer with "secret"; it has id, free, tags`},
