@@ -70,9 +70,13 @@ func within(v *policy.View, path query.Path, at string, text value.Value) string
 	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case, and finds it within longer texts`, at, pattern)
 }
 
-// compared reports whether the field at path holds texts that no list determines, and text has a letter with a case.
+// compared reports whether the field at path, which may lead to the record that a pointer refers to, holds texts that no list
+// determines, and text has a letter with a case.
 func compared(v *policy.View, path query.Path, text string) bool {
-	return len(path) == 1 && free(v.Field(path[0])) && cased(text)
+	if len(path) == 2 {
+		v, path = v.Behind(path[0]), path[1:]
+	}
+	return len(path) == 1 && v != nil && free(v.Field(path[0])) && cased(text)
 }
 
 func free(f *schema.Field) bool {
