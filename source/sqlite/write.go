@@ -69,6 +69,9 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 	return t, nil
 }
 
+// Single implements writing.Single: SQLite has one writer at a time.
+func (writer) Single() {}
+
 // patient retries do while another connection holds a lock. SQLite can wait by itself, but no context could end that.
 func patient(ctx context.Context, do func() error) error {
 	for {

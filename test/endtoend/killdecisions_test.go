@@ -91,11 +91,11 @@ func beDecider(order string) {
 	fmt.Println("ready")
 	go g.Execute(ctx, nil)
 	failed := make(chan error)
-	for id := range 2 {
+	for n := range 6 { // so many that some wait for others' writes, and share a transaction with them
 		go func() {
 			for {
 				// Another process may have changed the record, or taken the change up.
-				switch err := decideOnce(ctx, g, id+1); {
+				switch err := decideOnce(ctx, g, n%2+1); {
 				case err == nil:
 					fmt.Println("approved")
 				case problem.CodeOf(err) != problem.Conflict:

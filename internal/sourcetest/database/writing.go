@@ -45,7 +45,7 @@ func (d *Database) execute(order string) error {
 	if err != nil {
 		return err
 	}
-	return writing.Executor{From: from, Each: 2, Fence: fence}.Execute(w, os.Stdout)
+	return writing.Executor{From: from, Each: 2, Fence: fence, Beside: writing.Beside}.Execute(w, os.Stdout)
 }
 
 // writable fills an empty database with statements and opens it for writing.

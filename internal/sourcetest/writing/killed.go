@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ import (
 type Executor struct {
 	From, Each int
 	Fence      int64
+	Beside     int // how many changes it applies at once; 0 means 1
+	To         int // the last change, or a few more; 0 means that there is none
 }
 
 // Execute runs an executor, and writes the result of each change to out.
@@ -40,23 +43,40 @@ func (e Executor) Execute(w Writable, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "ready")
-	for n := e.From; ; n++ {
-		permit, err := e.hit(p, n)
-		if err != nil {
-			return err
+	results, errs := make([]string, max(e.Beside, 1)), make([]error, max(e.Beside, 1))
+	for n := e.From; e.To == 0 || n <= e.To; n += len(results) {
+		var all sync.WaitGroup
+		for i := range results {
+			permit, err := e.hit(p, n+i)
+			if err != nil {
+				return err
+			}
+			all.Go(func() { results[i], errs[i] = applied(w.Apply(ctx, permit)) })
 		}
-		r, err := w.Apply(ctx, permit)
-		switch {
-		case errors.Is(err, change.ErrFenced):
-			fmt.Fprintln(out, n, "fenced")
-		case err != nil:
+		all.Wait()
+		for i, result := range results {
+			if errs[i] == nil {
+				fmt.Fprintln(out, n+i, result)
+			}
+		}
+		if err := errors.Join(errs...); err != nil {
 			return err
-		case r.Again:
-			fmt.Fprintln(out, n, "again")
-		default:
-			fmt.Fprintln(out, n, "applied")
 		}
 	}
+	return nil
+}
+
+// applied returns in a word how a change ended.
+func applied(r change.Receipt, err error) (string, error) {
+	switch {
+	case errors.Is(err, change.ErrFenced):
+		return "fenced", nil
+	case err != nil:
+		return "", err
+	case r.Again:
+		return "again", nil
+	}
+	return "applied", nil
 }
 
 // hit returns the permit for change n.
@@ -124,14 +144,18 @@ func (e *executor) end(t *testing.T, next int) int {
 // Hits is an outsider's way to what executors write: how many records change n has created, and whether it is marked as
 // applied, at one moment. Each is how many a change creates; they are there with the marker or not at all, unless Loose.
 type Hits struct {
-	Of    func(t *testing.T, change string, n int) (made int, marked bool)
-	Each  int
-	Loose bool
+	Of     func(t *testing.T, change string, n int) (made int, marked bool)
+	Each   int
+	Loose  bool
+	Beside int // as of the executors
 }
+
+// Beside is how many changes the executors of a database of SQL apply at once.
+const Beside = 6
 
 // SQLHits are the Hits of a database of SQL.
 func SQLHits(outside *sql.DB) Hits {
-	return Hits{Each: 2, Of: func(t *testing.T, change string, n int) (made int, marked bool) {
+	return Hits{Each: 2, Beside: Beside, Of: func(t *testing.T, change string, n int) (made int, marked bool) {
 		var marks int
 		if err := outside.QueryRow(fmt.Sprintf(`SELECT (SELECT count(*) FROM hits WHERE nr = %d),
 			(SELECT count(*) FROM bailiwick_applied WHERE change_id = '%s' AND receipt IS NOT NULL)`, n, change)).Scan(&made, &marks); err != nil {
@@ -142,6 +166,30 @@ func SQLHits(outside *sql.DB) Hits {
 }
 
 func (h Hits) of(t *testing.T, n int) (made int, marked bool) { return h.Of(t, named(n), n) }
+
+// Whole fails unless the changes that an executor has reported are there, and the 20 after each of them are whole or not there. It
+// returns the last that was reported, or is there.
+func (h Hits) Whole(t *testing.T, from int, said string) (last int) {
+	t.Helper()
+	reported := map[int]bool{}
+	for line := range strings.Lines(said) {
+		var n int
+		var what string
+		if _, err := fmt.Sscan(line, &n, &what); err == nil {
+			reported[n], last = true, max(last, n)
+		}
+	}
+	for n := from; n <= max(last, from)+20; n++ {
+		made, marked := h.of(t, n)
+		if h.torn(made, marked) || reported[n] && !marked {
+			t.Fatalf("change %d has made %d records, marked: %v, reported: %v", n, made, marked, reported[n])
+		}
+		if marked {
+			last = max(last, n)
+		}
+	}
+	return last
+}
 
 // torn reports whether records and marker of a change don't belong together.
 func (h Hits) torn(made int, marked bool) bool {
@@ -157,17 +205,21 @@ func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 		e := start(t, p, next, fence)
 		time.Sleep(2*time.Millisecond + rand.N(18*time.Millisecond))
 		next = e.end(t, next)
-		made, marked := hits.of(t, next)
-		if hits.torn(made, marked) {
-			t.Fatalf("kill %d: change %d has made %d records, marked: %v", fence, next, made, marked)
-		}
-		if marked {
-			between++ // it was done, but not reported
+		for n := next; n < next+max(hits.Beside, 1); n++ {
+			made, marked := hits.of(t, n)
+			if hits.torn(made, marked) {
+				t.Fatalf("kill %d: change %d has made %d records, marked: %v", fence, n, made, marked)
+			}
+			if marked {
+				between++ // it was done, but not reported
+			}
 		}
 	}
 	fence++
 	e := start(t, p, next, fence)
-	e.lines.Scan()
+	for range max(hits.Beside, 1) {
+		e.lines.Scan()
+	}
 	next = e.end(t, next)
 	var lost, doubled, whole int
 	for n := 1; n < next; n++ {

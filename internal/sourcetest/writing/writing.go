@@ -110,7 +110,7 @@ func Run(t *testing.T, target Target) {
 		run  func(*testing.T, *database)
 	}{
 		{"Types", types}, {"Declared", declared}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
-		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
+		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned}, {"Shared", shared},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
 	}

@@ -23,6 +23,9 @@ type run struct {
 	plan *writes.Plan
 	refs []schema.Reference // once they have been read
 	read int64              // the bytes of the records read
+
+	shared bool // others share tx
+	whole  bool // all of the plan is done, and tx is to be committed
 }
 
 // mostRead is the maximum size in bytes of all records that a change reads, each before, while and after it is written: a
@@ -71,7 +74,7 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	if err := m.applied(ctx, r.db.Dialect(), r.tx, receipt); err != nil {
 		return none, err
 	}
-	if err := r.tx.Commit(ctx); err != nil {
+	if err := r.commit(ctx); err != nil {
 		if classes {
 			return none, err
 		}

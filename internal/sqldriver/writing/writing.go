@@ -62,6 +62,7 @@ type Tx interface {
 type Writer struct {
 	db         Database
 	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
+	queue      queue                             // of a Single
 }
 
 // New returns the Writer of a database, in which the marker table must exist.
@@ -83,13 +84,9 @@ func (w *Writer) Preview(ctx context.Context, d writes.Draft) (change.Preview, e
 }
 
 func (w *Writer) preview(ctx context.Context, plan *writes.Plan) (change.Preview, error) {
-	var p change.Preview
-	err := w.within(ctx, func(ctx context.Context, tx Tx) (err error) {
-		r := &run{Writer: w, tx: tx, plan: plan}
-		p, err = r.preview(ctx)
-		return err
-	})
-	return p, err
+	p := &part{plan: plan}
+	err := w.wait(ctx, p)
+	return p.preview, err
 }
 
 // Apply implements source.Writer.
@@ -107,14 +104,10 @@ func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, 
 	if plan.Change == "" || plan.Fence < 1 {
 		return change.Receipt{}, problem.New(problem.Internal, "a permit without a change or a lease")
 	}
-	var receipt change.Receipt
-	err := w.within(ctx, func(ctx context.Context, tx Tx) (err error) {
-		r := &run{Writer: w, tx: tx, plan: plan}
-		receipt, err = r.apply(ctx)
-		return err
-	})
+	p := &part{plan: plan, applies: true}
+	err := w.wait(ctx, p)
 	if !definite(err) {
-		return receipt, err
+		return p.receipt, err
 	}
 	// Nothing was written, and the caller will rely on that: so no holder of an older lease may still write it.
 	earlier, applied, failed := w.raise(ctx, plan.Change, plan.Fence)
@@ -176,11 +169,8 @@ func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier cha
 func (w *Writer) within(ctx context.Context, do func(context.Context, Tx) error) (err error) {
 	ctx, running := trace.Start(ctx, "source")
 	defer func() { trace.End(running, err) }()
-	if _, has := ctx.Deadline(); !has {
-		bounded, cancel := context.WithTimeout(ctx, most)
-		defer cancel()
-		ctx = bounded
-	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	for n := 1; ; n++ {
 		err = w.attempt(ctx, do)
 		if err == nil || meant(err) {
@@ -194,6 +184,14 @@ func (w *Writer) within(ctx context.Context, do func(context.Context, Tx) error)
 		case <-time.After(rand.N(time.Duration(n) * pause)):
 		}
 	}
+}
+
+// bounded returns ctx with a deadline.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, most)
 }
 
 func (w *Writer) attempt(ctx context.Context, do func(context.Context, Tx) error) error {

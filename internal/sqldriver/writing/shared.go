@@ -1,0 +1,228 @@
+package writing
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Single is a Database whose transactions run one after another in any case. What waits for its turn shares the next one: changes
+// one that is committed, previews one that is rolled back. Its Settle fails if, because of what the transaction has written, Commit would.
+type Single interface {
+	Database
+	Single()
+}
+
+// Bounds of a transaction that is shared.
+const (
+	mostParts = 32
+	mostHeld  = 100 * time.Millisecond // no part begins later: others wait for the lock, such as the application
+)
+
+// partPoint is the savepoint of each part.
+const partPoint = "bailiwick_part"
+
+// errAlone is the result of a part that has to run in a transaction of its own.
+var errAlone = errors.New("a part that doesn't share the transaction")
+
+// A queue has the parts that arrive while others run.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*part
+	running bool // a goroutine runs parts, and looks at waiting when it ends
+}
+
+// A part is one change, or one preview, of those that share a transaction.
+type part struct {
+	ctx     context.Context //nolint:containedctx // of the caller, who waits
+	plan    *writes.Plan
+	applies bool // it is a change
+	receipt change.Receipt
+	preview change.Preview
+	done    chan error // receives one result
+	claimed atomic.Bool
+}
+
+// in runs the part in the transaction of r.
+func (p *part) in(ctx context.Context, r *run) (err error) {
+	r.plan = p.plan
+	if p.applies {
+		p.receipt, err = r.apply(ctx)
+	} else {
+		p.preview, err = r.preview(ctx)
+	}
+	return err
+}
+
+// alone runs the part in a transaction of its own.
+func (p *part) alone(ctx context.Context, w *Writer) error {
+	return w.within(ctx, func(ctx context.Context, tx Tx) error { return p.in(ctx, &run{Writer: w, tx: tx}) })
+}
+
+// recovered is alone in another caller's goroutine.
+func (p *part) recovered(w *Writer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = problem.Panicked(r)
+		}
+	}()
+	return p.alone(p.ctx, w)
+}
+
+// shares reports whether the plan can share a transaction. One of the schema can't: what was read of it may be kept for others.
+func (w *Writer) shares(plan *writes.Plan) bool {
+	_, single := w.db.(Single)
+	return single && !slices.ContainsFunc(plan.Items, func(it writes.Item) bool { return it.Op == write.OpSchema })
+}
+
+// wait runs a part: at once if nothing else runs, else in the next transaction, with the others that wait for it.
+func (w *Writer) wait(ctx context.Context, own *part) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if !w.shares(own.plan) {
+		return own.alone(ctx, w)
+	}
+	own.ctx, own.done = ctx, make(chan error, 1)
+	q := &w.queue
+	q.mu.Lock()
+	q.waiting = append(q.waiting, own)
+	leads := !q.running
+	q.running = true
+	q.mu.Unlock()
+	if leads {
+		w.lead()
+	}
+	err := error(nil)
+	select {
+	case err = <-own.done:
+	case <-ctx.Done():
+		if own.claimed.CompareAndSwap(false, true) {
+			return w.db.Problem(ctx, ctx.Err())
+		}
+		err = <-own.done
+	}
+	if err == errAlone {
+		return own.alone(ctx, w)
+	}
+	return err
+}
+
+// lead runs parts that wait, and leaves those that arrive meanwhile to another goroutine.
+func (w *Writer) lead() {
+	runtime.Gosched() // those that are about to ask come first, and share the commit; at rest nobody is waited for
+	switch parts := w.queue.take(); len(parts) {
+	case 0:
+	case 1:
+		parts[0].done <- parts[0].recovered(w)
+	default:
+		w.together(parts)
+	}
+	q := &w.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running = len(q.waiting) > 0; q.running {
+		go w.lead()
+	}
+}
+
+// take removes the first part that waits, and those of its kind, in their order. It leaves out those whose callers have gone.
+func (q *queue) take() (parts []*part) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	applies := len(q.waiting) > 0 && q.waiting[0].applies
+	q.waiting = slices.DeleteFunc(q.waiting, func(p *part) bool {
+		if p.applies != applies || len(parts) == mostParts {
+			return false
+		}
+		if p.claimed.CompareAndSwap(false, true) {
+			parts = append(parts, p)
+		}
+		return true
+	})
+	return parts
+}
+
+// together runs parts, all changes or all previews, in one transaction. Those that fail in it, and all if it can't be committed, run
+// again, alone: how they end is what transactions of their own say. If a commit failed and was carried out nevertheless, a
+// change finds its marker then.
+func (w *Writer) together(parts []*part) {
+	good := make([]bool, len(parts))
+	if w.share(parts, good) != nil {
+		clear(good)
+	}
+	for i, p := range parts {
+		if good[i] {
+			p.done <- nil
+		} else {
+			p.done <- errAlone
+		}
+	}
+}
+
+// share runs parts in one transaction, each in a savepoint. good tells which of them belong to it; after an error none does.
+func (w *Writer) share(parts []*part, good []bool) (err error) {
+	// SQLite rolls back the whole transaction when a write is interrupted. So if one caller goes, it ends for all, and the others run alone.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parts[0].ctx))
+	defer cancel()
+	for _, p := range parts {
+		defer context.AfterFunc(p.ctx, cancel)()
+		_, running := trace.Start(p.ctx, "source")
+		defer func() { trace.End(running, err) }()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = problem.Panicked(r)
+		}
+	}()
+	return w.attempt(ctx, func(ctx context.Context, tx Tx) error {
+		begun := time.Now()
+		for i, p := range parts {
+			if time.Since(begun) > mostHeld {
+				break
+			}
+			if good[i], err = w.apart(ctx, tx, p); err != nil {
+				return err
+			}
+		}
+		if !parts[0].applies {
+			return nil // attempt rolls back
+		}
+		return tx.Commit(ctx)
+	})
+}
+
+// apart runs a part in a savepoint, and rolls back to it unless the part would be committed. It fails if the transaction can't go on.
+func (w *Writer) apart(ctx context.Context, tx Tx, p *part) (good bool, err error) {
+	r := &run{Writer: w, tx: tx, shared: true}
+	if err := r.do(ctx, "SAVEPOINT "+partPoint); err != nil {
+		return false, err
+	}
+	failed := p.in(ctx, r)
+	if failed != nil || !r.whole {
+		if err := r.do(ctx, "ROLLBACK TO SAVEPOINT "+partPoint); err != nil {
+			return false, errors.Join(failed, err)
+		}
+	}
+	return failed == nil, r.do(ctx, "RELEASE SAVEPOINT "+partPoint)
+}
+
+// commit commits the transaction. In one that is shared, it fails if what the part has written would have the commit fail, which comes
+// later, for all.
+func (r *run) commit(ctx context.Context) error {
+	if !r.shared {
+		return r.tx.Commit(ctx)
+	}
+	err := r.tx.Settle(ctx)
+	r.whole = err == nil
+	return err
+}
