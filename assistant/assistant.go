@@ -112,7 +112,7 @@ func New(o Options) (*Assistant, error) {
 		return nil, err
 	}
 	a := &Assistant{options: o, name: name, price: o.Provider.price(o.Prices, name)}
-	a.model = llm.Retrying{Model: model, Notice: func(f *llm.Fault, wait time.Duration) {
+	a.model = llm.Retrying{Model: model, Notice: func(f *llm.Failure, wait time.Duration) {
 		a.notice(Notice{Text: f.Error() + "; trying again in " + wait.Round(100*time.Millisecond).String(), Restart: true})
 	}}
 	return a, nil

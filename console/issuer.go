@@ -54,7 +54,7 @@ func (c *Console) fromIssuer(v *visit) error {
 		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_sign_in", nil))
 	}
 	p.Next, v.session.ID = edge.Within(Path, away.Next), away.Session // whose cookie a redirect of another site doesn't carry
-	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask whoever operates this gateway."
+	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask the operator of this gateway."
 	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", away.Kept, v.r.URL.Query())
 	switch refusal := problem.Of(err); {
 	case refusal == nil:

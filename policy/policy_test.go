@@ -80,8 +80,8 @@ func TestNewRefuses(t *testing.T) {
 		{"app.users", ClassRule{Canonical: eq("_rperm")}, `classes.app.users: canonical: unknown field "_rperm"`},
 		{"app.users", ClassRule{Lift: []string{"password_hash"}}, "classes.app.users: lift: password_hash is not in visible"},
 		{"issues", ClassRule{Fields: map[string]FieldRule{"x": {Values: []FieldValue{{Value: "a"}}}}}, `classes.issues: fields: there is no field "x"`},
-		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Is: "principal.id"}}, "classes.comments: tenant: through stands alone, without field and is"},
-		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Field: "id"}}, "classes.comments: tenant: through stands alone, without field and is"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Is: "principal.id"}}, "classes.comments: tenant: through can't be combined with field and is"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Field: "id"}}, "classes.comments: tenant: through can't be combined with field and is"},
 	} {
 		_, err := New(Rules{Classes: map[string]ClassRule{tt.name: tt.rule}}, catalogue())
 		got := ""

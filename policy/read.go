@@ -58,7 +58,7 @@ func (p *Policy) readable(principal identity.Principal, name string, raw bool, o
 func (v *View) read(op schema.Operation, at string) (*View, error) {
 	if v.class.Recordless {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: at,
-			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema tells its fields"}
+			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema shows its fields"}
 	}
 	return v.to(op, at)
 }

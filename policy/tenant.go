@@ -38,7 +38,7 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 		out.through = c.relation(t.Through)
 		switch {
 		case t.Field != "" || t.Is != "":
-			fail("tenant: through stands alone, without field and is")
+			fail("tenant: through can't be combined with field and is")
 		case c.Field(t.Through) == nil:
 			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, c.FieldNames(), 2)))
 		case out.through == nil:

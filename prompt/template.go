@@ -129,7 +129,7 @@ func (c *checker) list(l *parse.ListNode, root bool) {
 		case *parse.WithNode:
 			c.branch(&n.BranchNode, root, false)
 		default:
-			c.refuse(n, "%s can't stand in a prompt; it has if, else and with", word(n))
+			c.refuse(n, "%s isn't allowed in a prompt; it has if, else and with", word(n))
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (c *checker) arg(n parse.Node, root bool) {
 			c.refuse(n, "a prompt can't call %s; it has %s", n.Ident, strings.Join(functions, ", "))
 		}
 	default:
-		c.refuse(n, "%s can't stand in a prompt", word(n))
+		c.refuse(n, "%s isn't allowed in a prompt", word(n))
 	}
 }
 

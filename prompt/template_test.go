@@ -27,17 +27,17 @@ func TestFromTemplate(t *testing.T) {
 		{"{{.}}", "! line 1, column 2: a dot alone is all arguments; name one: .team, .since"},
 		{"{{$}}", "! line 1, column 2: a prompt has no variables"},
 		{"{{$x := .team}}{{$x}}", "! line 1, column 2: a prompt has no variables\nline 1, column 17: a prompt has no variables"},
-		{"{{range .team}}{{end}}", "! line 1, column 8: range can't stand in a prompt; it has if, else and with"},
-		{"{{range 1000000000}}{{end}}", "! line 1, column 8: range can't stand in a prompt; it has if, else and with"},
+		{"{{range .team}}{{end}}", "! line 1, column 8: range isn't allowed in a prompt; it has if, else and with"},
+		{"{{range 1000000000}}{{end}}", "! line 1, column 8: range isn't allowed in a prompt; it has if, else and with"},
 		{`{{printf "%999999d" 1}}`, "! line 1, column 2: a prompt can't call printf; it has and, eq, json, len, ne, not, or"},
 		{"{{html .team | print}}", "! line 1, column 2: a prompt can't call html; it has and, eq, json, len, ne, not, or\nline 1, column 15: a prompt can't call print; it has and, eq, json, len, ne, not, or"},
-		{`{{template "p"}}`, "! line 1, column 11: template can't stand in a prompt; it has if, else and with"},
+		{`{{template "p"}}`, "! line 1, column 11: template isn't allowed in a prompt; it has if, else and with"},
 		{`{{define "q"}}x{{end}}a`, "! a template can't define others"},
 		{"{{readFile .team}}", "! line 1: function \"readFile\" not defined"},
 		{"{{with .team}}{{.since}}{{end}}", "! line 1, column 16: inside of with, the dot is one argument; write $.since for an argument"},
 		{"{{eq .team 1}}", "! line 1, column 2: <eq .team 1>: error calling eq: incompatible types for comparison: string and int"},
-		{"{{nil}}", "! line 1, column 2: nil can't stand in a prompt"},
-		{"{{(.team).x}}", "! line 1, column 9: (.team).x can't stand in a prompt"},
+		{"{{nil}}", "! line 1, column 2: nil isn't allowed in a prompt"},
+		{"{{(.team).x}}", "! line 1, column 9: (.team).x isn't allowed in a prompt"},
 	} {
 		p, err := prompt.FromTemplate(prompt.Prompt{Name: "p", Arguments: arguments}, tt.template)
 		got := ""

@@ -74,7 +74,7 @@ func (o operand) reference() Expr {
 // known rejects an undefined variable.
 func (o operand) known(name string) {
 	if name == "KEEP" || name == "PRUNE" || name == "DESCEND" {
-		o.refuse(invalid(o.at, "$$"+name+" stands in $redact alone"))
+		o.refuse(invalid(o.at, "$$"+name+" is for $redact alone"))
 	}
 	if slices.Contains(o.vars, name) {
 		return
@@ -119,7 +119,7 @@ func (o operand) compound() Expr {
 	x := ObjectExpr{At: o.at}
 	for m := range o.members {
 		if strings.HasPrefix(m.name, "$") {
-			o.refuse(invalid(m.at, "operators can't stand beside plain keys in one object"))
+			o.refuse(invalid(m.at, "operators and plain keys can't be in one object"))
 		}
 		o.refuse(literals.Name(m.name, m.at))
 		x.Members = append(x.Members, Computed{Name: Path{m.name}, Value: m.expr(), At: m.at})

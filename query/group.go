@@ -82,7 +82,7 @@ func (o operand) bucket() Stage {
 		first, alike := value.Compare(b.Default, b.Boundaries[0])
 		last, _ := value.Compare(b.Default, b.Boundaries[len(b.Boundaries)-1])
 		if alike && first >= 0 && last < 0 {
-			o.refuse(invalid(other.at, "default can't stand within the boundaries, where it is a bucket of its own"))
+			o.refuse(invalid(other.at, "default can't be within the boundaries, where it is a bucket of its own"))
 		}
 	}
 	b.Output = o.output()

@@ -81,7 +81,7 @@ func (o operand) unionWith() Stage {
 func (o operand) facet() Stage {
 	switch n := len(o.v.Members()); {
 	case o.inside != "":
-		o.refuse(invalid(o.at, "$facet can't stand inside of "+o.inside))
+		o.refuse(invalid(o.at, "$facet isn't allowed inside of "+o.inside))
 	case n == 0:
 		o.refuse(invalid(o.at, `$facet takes an object of pipelines, as in {"total": [{"$count": "n"}]}`))
 	case n > MaxBranches:

@@ -74,7 +74,7 @@ func (o operand) addFields() Stage {
 func (o operand) fields(prefix Path, visit func(Path, operand)) {
 	for f := range o.members {
 		if len(prefix) > 0 && strings.HasPrefix(f.name, "$") {
-			o.refuse(invalid(f.at, "operators can't stand beside plain keys in one object"))
+			o.refuse(invalid(f.at, "operators and plain keys can't be in one object"))
 		}
 		f.node()
 		part, err := CheckPath(f.name, f.at)

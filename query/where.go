@@ -102,7 +102,7 @@ func (o operand) conditions() []Filter {
 // condition parses the operand of $expr, which becomes the If of the enclosing $match.
 func (o operand) condition() {
 	if o.match == 0 {
-		o.refuse(hinted(o.at, "$expr stands at the top of a $match, or in a $and there, alone",
+		o.refuse(hinted(o.at, "$expr is allowed at the top of a $match, or in a $and there, alone",
 			"Write the whole condition in one $expr of a pipeline, with $and, $or and $not inside of it."))
 	}
 	o.matched = append(o.matched, o.expr())
@@ -273,7 +273,7 @@ func (o operand) deferred(path Path) Filter {
 			return nil
 		}
 		if len(o.v.Members()) > 1 {
-			o.refuse(invalid(o.at, "$cel stands alone"))
+			o.refuse(invalid(o.at, "$cel is the only key of its object"))
 		}
 		o = cel
 	}
@@ -312,7 +312,7 @@ func (o operand) list(path Path) Filter {
 // inQuery parses $inQuery, $notInQuery, $select and $dontSelect.
 func (o operand) inQuery(path Path) Filter {
 	if o.within {
-		o.refuse(invalid(o.at, o.name+" can't stand inside of $elemMatch"))
+		o.refuse(invalid(o.at, o.name+" isn't allowed inside of $elemMatch"))
 	}
 	in := InQuery{Path: path, Not: o.name == "$notInQuery" || o.name == "$dontSelect", At: o.at}
 	if o.name == "$select" || o.name == "$dontSelect" {

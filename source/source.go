@@ -102,9 +102,9 @@ type Caller interface {
 }
 
 // Whose returns whose credential the calls of a principal to s carry; "" if s isn't called.
-func Whose(s Source, who identity.Principal) string {
+func Whose(s Source, p identity.Principal) string {
 	if caller, ok := s.(Caller); ok {
-		return caller.Whose(who)
+		return caller.Whose(p)
 	}
 	return ""
 }

@@ -99,6 +99,15 @@ func OfCut(bytes int64) Value { return Value{kind: Cut, num: bytes} }
 // OfArray returns list as an Array. The Value keeps the slice.
 func OfArray(list []Value) Value { return Value{kind: Array, parts: &parts{list: list}} }
 
+// OfStrings returns an Array of the texts as Strings.
+func OfStrings[Text ~string](texts []Text) Value {
+	list := make([]Value, len(texts))
+	for i, s := range texts {
+		list[i] = OfString(string(s))
+	}
+	return OfArray(list)
+}
+
 // OfObject returns an Object with the members, whose names must differ. The Value keeps the slice.
 func OfObject(members []Member) Value { return Value{kind: Object, parts: &parts{members: members}} }
 
@@ -170,6 +179,26 @@ func (v Value) Get(name string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// Map returns an Array or an Object with the results of f in place of its elements or of its members' values; other values
+// as they are.
+func (v Value) Map(f func(Value) Value) Value {
+	switch v.Kind() {
+	case Array:
+		list := make([]Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = f(e)
+		}
+		return OfArray(list)
+	case Object:
+		members := make([]Member, len(v.Members()))
+		for i, m := range v.Members() {
+			members[i] = Member{Name: m.Name, Value: f(m.Value)}
+		}
+		return OfObject(members)
+	}
+	return v
 }
 
 // Part returns the value at path in v: through objects, and through arrays element by element; null if there is none.

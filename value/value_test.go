@@ -185,3 +185,26 @@ func TestOrderOfNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestMap checks that Map replaces elements and values of members, keeps names and order, and leaves other values as they are.
+func TestMap(t *testing.T) {
+	next := func(v Value) Value { return OfInt(v.Int() + 1) }
+	for _, tt := range []struct {
+		v    Value
+		want string
+	}{
+		{OfArray([]Value{OfInt(1), OfInt(2)}), "[2,3]"},
+		{OfObject([]Member{{Name: "b", Value: OfInt(1)}, {Name: "a", Value: OfInt(2)}}), `{"b":2,"a":3}`},
+		{OfArray(nil), "[]"},
+		{OfObject(nil), "{}"},
+		{OfInt(1), "1"},
+		{Value{}, "null"},
+	} {
+		if got := string(tt.v.Map(next).AppendJSON(nil)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.v, got, tt.want)
+		}
+	}
+	if got := string(OfStrings([]string{"a", ""}).AppendJSON(nil)); got != `["a",""]` {
+		t.Error(got)
+	}
+}

@@ -71,7 +71,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 		c.Auth.Anonymous = &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 	}
 	if c.Auth.TokensOff && c.Auth.OIDC == nil && !app.Loopback(c.Listen) {
-		return fmt.Errorf("%s can be reached from other machines, and nobody would have to say who they are: "+
+		return fmt.Errorf("%s can be reached from other machines, and callers would not have to authenticate: "+
 			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
 	log := app.Logger(t.Err, c.Log)

@@ -42,7 +42,7 @@ func (s *Setup) Flags(f *pflag.FlagSet) {
 // is temporary.
 func (s *Setup) Load() (*config.Config, error) {
 	if s.File != "" && s.Sources != nil {
-		return nil, terminal.Usagef("--source stands without --config; write the source into the file")
+		return nil, terminal.Usagef("--source excludes --config; write the source into the file")
 	}
 	var c *config.Config
 	var err error

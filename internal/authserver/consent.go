@@ -30,7 +30,7 @@ var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // Ask checks the authorization request in r, of a person. If it can't be shown to them, the error is a *problem.Error; if
 // the client may learn why it is refused, back is the address to send them to.
-func (s *Server) Ask(r *http.Request, q url.Values, who identity.Principal) (asking *Asking, back string, err error) {
+func (s *Server) Ask(r *http.Request, q url.Values, p identity.Principal) (asking *Asking, back string, err error) {
 	wrong := func(detail string) (*Asking, string, error) {
 		return nil, "", &problem.Error{Code: problem.InvalidArgument, Kind: "authorization_request", Detail: "This request of an agent can't be answered: " + detail,
 			Suggestion: "Nothing was allowed. Begin again in the agent's program"}
@@ -48,14 +48,14 @@ func (s *Server) Ask(r *http.Request, q url.Values, who identity.Principal) (ask
 	if !client.redirects(a.Redirect) || checkRedirect(a.Redirect) != nil {
 		return wrong("it wants to be answered at an address that isn't the client's own")
 	}
-	if wrong := a.read(q, who); wrong != nil {
+	if wrong := a.read(q, p); wrong != nil {
 		return nil, a.back(url.Values{"error": {wrong.Code}, "error_description": {wrong.Detail}}), wrong
 	}
 	return a, "", nil
 }
 
 // read reads the request into a. A refusal may be sent to the client, since its address is known by now.
-func (a *Asking) read(q url.Values, who identity.Principal) *refusal {
+func (a *Asking) read(q url.Values, p identity.Principal) *refusal {
 	switch {
 	case q.Get("response_type") != "code":
 		return &refusal{"unsupported_response_type", "response_type must be code"}
@@ -73,7 +73,7 @@ func (a *Asking) read(q url.Values, who identity.Principal) *refusal {
 			return &refusal{"invalid_target", "tokens for " + shown(to) + " are not made here"}
 		}
 	}
-	lendable := identity.Lendable(who)
+	lendable := identity.Lendable(p)
 	for _, word := range scopeNames(q) {
 		scope := identity.Scope(word)
 		switch {
@@ -147,11 +147,11 @@ type granted struct {
 }
 
 // Grant lets the client of a act for who with chosen scopes, and returns the address to send the person to.
-func (s *Server) Grant(ctx context.Context, who identity.Principal, a *Asking, chosen []identity.Scope) (back string, err error) {
+func (s *Server) Grant(ctx context.Context, p identity.Principal, a *Asking, chosen []identity.Scope) (back string, err error) {
 	if len(chosen) == 0 || slices.ContainsFunc(chosen, func(c identity.Scope) bool { return !slices.Contains(a.May, c) }) {
 		return "", problem.New(problem.InvalidArgument, "Choose what the agent may do, of what it asks for")
 	}
-	agent, err := s.Tokens.Grant(ctx, who, identity.Granting{Client: a.Client.ID, Name: a.Client.Called(), Scopes: chosen, Life: s.Life})
+	agent, err := s.Tokens.Grant(ctx, p, identity.Granting{Client: a.Client.ID, Name: a.Client.Called(), Scopes: chosen, Life: s.Life})
 	if err != nil {
 		return "", err
 	}

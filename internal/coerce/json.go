@@ -48,18 +48,6 @@ func JSON(v value.Value) value.Value {
 			return value.OfInt(n)
 		}
 		return d.Decimal()
-	case value.Array:
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = JSON(e)
-		}
-		return value.OfArray(list)
-	case value.Object:
-		members := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: JSON(m.Value)}
-		}
-		return value.OfObject(members)
 	}
-	return v
+	return v.Map(JSON)
 }

@@ -84,7 +84,7 @@ func TestAPIFaults(t *testing.T) {
 		{flowSource + "apis: {flew: {}}", `2:8: apis.flew: there is no source "flew" with openapi; did you mean flow?`},
 		{"sources: {db: {url: sqlite:x}}\napis: {db: {}}", "2:8: apis.db: the source is no HTTP API; write classes"},
 		{flowSource + "classes: {flow.Team: {}}", "2:11: classes.flow.Team: the source is an HTTP API, and has no classes; write apis"},
-		{flowSource + "apis: {flow: {access: [{class: forbidden, operations: [getTeam]}]}}", "2:24: apis.flow.access.0: needs the key reason: agents are told it\n2:24: apis.flow.access.0: needs the key instead: agents are told it"},
+		{flowSource + "apis: {flow: {access: [{class: forbidden, operations: [getTeam]}]}}", "2:24: apis.flow.access.0: needs the key reason: agents read it\n2:24: apis.flow.access.0: needs the key instead: agents read it"},
 		{flowSource + "apis: {flow: {access: [{class: read, operations: [getTeam], reason: why}]}}", "2:61: apis.flow.access.0.reason: goes with class: forbidden; take it out"},
 		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden; did you mean read?"},
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},

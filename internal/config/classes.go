@@ -189,7 +189,7 @@ func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlco
 		given := func(key string) bool { return r.Given(at + "/" + key) }
 		switch {
 		case given("through") && (given("field") || given("is")):
-			r.Wrong(n.Start(), at, "through stands alone, without field and is")
+			r.Wrong(n.Start(), at, "through can't be combined with field and is")
 		case !given("through") && !given("field"):
 			r.Wrong(n.Start(), at, "needs field, or through")
 		}

@@ -27,7 +27,7 @@ f.yaml:1:4: not valid YAML: sequence end token ']' not found
     1 | a: [
       |    ^`},
 		{"a: {b: ${X}}", `
-f.yaml:1:9: not valid YAML: ',' or '}' must be specified; between { } and [ ] a text with ${ stands in quotes
+f.yaml:1:9: not valid YAML: ',' or '}' must be specified; between { } and [ ] a text with ${ needs quotes
     1 | a: {b: ${X}}
       |         ^`},
 		{"a: b: c", `
@@ -232,7 +232,7 @@ f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres://, mariadb://, mo
 f.yaml:7:22: sources.f.schemas: only PostgreSQL has schemas; take it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                      ^
-f.yaml:7:35: sources.f.schemas.1: stands in the list twice
+f.yaml:7:35: sources.f.schemas.1: is in the list twice
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                   ^
 f.yaml:7:38: sources.f.schemas.2: is empty
@@ -319,7 +319,7 @@ f.yaml:3:58: classes.s.a.mask.d: can't be seen at all; take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                                          ^`},
 		{src + "classes:\n  s.a: {tenant: {field: x, through: y}}\n  s.b: {tenant: {}}\n  s.c: {tenant: {field: x, is: principal.tennant}}\n  s.d: {tenant: {field: x, is: 'principal.x == 3'}}\n", `
-f.yaml:3:17: classes.s.a.tenant: through stands alone, without field and is
+f.yaml:3:17: classes.s.a.tenant: through can't be combined with field and is
     3 |   s.a: {tenant: {field: x, through: y}}
       |                 ^
 f.yaml:4:17: classes.s.b.tenant: needs field, or through
@@ -444,7 +444,7 @@ f.yaml:4:1: unknown key "listn"; did you mean listen?
 f.yaml:2:1: listen: other machines can reach this address, and auth.tokens is false; listen on 127.0.0.1:8420 or take auth.tokens out
     2 | listen: ':8420'
       | ^
-f.yaml:3:8: auth.tokens: without tokens and without anonymous nobody is let in; say who anonymous is
+f.yaml:3:8: auth.tokens: without tokens and without anonymous no caller can authenticate; declare anonymous
     3 | auth: {tokens: false}
       |        ^
 f.yaml:4:8: stdio: needs the key scopes
@@ -471,7 +471,7 @@ f.yaml:2:27: log.format: must be json or text
     2 | log: {"éü": '漢字', format: yes}
       |                           ^`},
 		{src + "tools: {only: [" + strings.Repeat("a, ", 1) + strings.Repeat("b", 100) + ", a, " + strings.Repeat("c", 100) + "]}\n",
-			"\nf.yaml:2:121: tools.only.2: stands in the list twice\n    2 | …" + strings.Repeat("b", 88) + ", a, " + strings.Repeat("c", 57) + "…\n      | " + strings.Repeat(" ", 91) + "^"},
+			"\nf.yaml:2:121: tools.only.2: is in the list twice\n    2 | …" + strings.Repeat("b", 88) + ", a, " + strings.Repeat("c", 57) + "…\n      | " + strings.Repeat(" ", 91) + "^"},
 		{src + "prompts:\n  1st: {template: x}\n  a:\n    arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]\n", `
 f.yaml:3:3: prompts.1st: a prompt is named with letters, digits, _, - and ., a letter first, at most 63
     3 |   1st: {template: x}

@@ -86,17 +86,17 @@ func TestIncludeFaults(t *testing.T) {
 	}{
 		{"the same key", map[string]string{"main.yaml": "include: [b.yaml, c.yaml]\n" + src + "listen: 127.0.0.1:1\nclasses: {s.a: {}}\n",
 			"b.yaml": "\nclasses: {s.a: {}, s.b: {}}\nsources: {t: {url: sqlite:y}}\n", "c.yaml": "listen: 127.0.0.1:2\nlimits: {burst: 1}\nclasses:\n  s.b: {}\n"}, `
-b.yaml:2:11: classes.s.a: the key stands in another file too, on line 4 of main.yaml
+b.yaml:2:11: classes.s.a: the key is in another file too, on line 4 of main.yaml
     2 | classes: {s.a: {}, s.b: {}}
       |           ^
-c.yaml:1:1: listen: the key stands in another file too, on line 3 of main.yaml
+c.yaml:1:1: listen: the key is in another file too, on line 3 of main.yaml
     1 | listen: 127.0.0.1:2
       | ^
-c.yaml:4:3: classes.s.b: the key stands in another file too, on line 2 of b.yaml
+c.yaml:4:3: classes.s.b: the key is in another file too, on line 2 of b.yaml
     4 |   s.b: {}
       |   ^`},
 		{"one that is no object", map[string]string{"main.yaml": "include: [b.yaml]\n" + src + "results: both\n", "b.yaml": "results: {default: text}\n"}, `
-b.yaml:1:1: results: the key stands in another file too, on line 3 of main.yaml
+b.yaml:1:1: results: the key is in another file too, on line 3 of main.yaml
     1 | results: {default: text}
       | ^`},
 		{"faults of included files", map[string]string{"main.yaml": "include: [b.yaml, c.yaml, d.yaml, e.yaml]\nclasses: {s.a: {visibel: []}}\n", "b.yaml": "clases: {}\nsources: {s: {url: oracle:x}}\n",
@@ -118,7 +118,7 @@ e.yaml:1:4: not valid YAML: sequence end token ']' not found
     1 | a: [
       |    ^`},
 		{"files that can't be", map[string]string{"main.yaml": "include: [none.yaml, rules/*.yaml, '[', b.yaml, ., b.yaml]\n" + src, "b.yaml": "include: ./main.yaml\n"}, `
-main.yaml:1:52: include.5: stands in the list twice
+main.yaml:1:52: include.5: is in the list twice
     1 | include: [none.yaml, rules/*.yaml, '[', b.yaml, ., b.yaml]
       |                                                    ^`},
 		{"files that aren't there", map[string]string{"main.yaml": "include: [none.yaml, rules/*.yaml, '[', ., ./b.yaml, b.yaml]\n" + src, "b.yaml": "include: [c/c.yaml]\n", "c/c.yaml": "include:\n- ../main.yaml\n- ../b.yaml\n"}, `

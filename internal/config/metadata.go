@@ -22,7 +22,7 @@ func (m *Metadata) shape() yamlconf.Shape {
 		{Name: "roots", Doc: "The folders below which anything may be read: workspaces, and the projects that agents name. A relative one starts at this file's folder", Must: true, Shape: folders(&m.Roots)},
 		{Name: "connection", Doc: "The only connection that is described; all unless named", Shape: yamlconf.Words(&m.Connection)},
 		{Name: "environment", Doc: "Whose descriptions become classes, and what is read where an agent names none. Default default", Shape: yamlconf.Words(&m.Environment)},
-		{Name: "objects", Doc: "Which objects are told of", Shape: yamlconf.Object(listKeys(&m.Objects, "object names"), yamlconf.NotEmpty)},
+		{Name: "objects", Doc: "Which objects are shown", Shape: yamlconf.Object(listKeys(&m.Objects, "object names"), yamlconf.NotEmpty)},
 	}, nil)
 }
 

@@ -41,7 +41,7 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "policy", Doc: "Rules that hold for every class", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: yamlconf.Flag(&c.Rules.RefuseScans)},
-			{Name: "disclose", Doc: "true tells askers what their rules keep from them, and which: for companies that trust their agents. Names of what is hidden show", Shape: yamlconf.Flag(&c.Rules.Disclose)},
+			{Name: "disclose", Doc: "true: a refusal says what the rules hide from the caller: for companies that trust their agents. Names of what is hidden show", Shape: yamlconf.Flag(&c.Rules.Disclose)},
 			{Name: "strict_pointer_shapes", Doc: "true refuses conditions on pointers that are neither an id nor a whole pointer to the right class; false, the default, takes other forms, and says what matches nothing", Shape: yamlconf.Flag(&c.Rules.Pointers)},
 			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.strict()},
 		}, nil)},
@@ -73,7 +73,7 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	c.restrict(r)
 	c.checkAPIs(r)
 	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
-		r.WrongAt("/auth/tokens", "without tokens and without anonymous nobody is let in; say who anonymous is")
+		r.WrongAt("/auth/tokens", "without tokens and without anonymous no caller can authenticate; declare anonymous")
 	}
 	if c.Auth.TokensOff && c.Auth.OIDC == nil && c.Listen != "" && !loopback(c.Listen) {
 		r.WrongAt("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")

@@ -192,7 +192,7 @@ type Connection struct {
 }
 
 // List returns the connections of a person, and the sources to which they can connect, ordered by source.
-func (c *Connections) List(ctx context.Context, who identity.Principal) ([]Connection, error) {
+func (c *Connections) List(ctx context.Context, p identity.Principal) ([]Connection, error) {
 	var out []Connection
 	for _, name := range slices.Sorted(maps.Keys(c.accounts)) {
 		a := c.accounts[name]
@@ -200,7 +200,7 @@ func (c *Connections) List(ctx context.Context, who identity.Principal) ([]Conne
 		if u, err := url.Parse(a.provider.AuthorizeURL); err == nil {
 			one.At = u.Host
 		}
-		k, err := a.key(who)
+		k, err := a.key(p)
 		if err != nil {
 			return nil, err
 		}

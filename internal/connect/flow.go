@@ -136,15 +136,15 @@ func (c *Connections) put(ctx context.Context, k Key, change func(*Row)) error {
 }
 
 // account returns the account of a source and the key of a person's connection.
-func (c *Connections) account(who identity.Principal, source string) (*Account, Key, error) {
+func (c *Connections) account(p identity.Principal, source string) (*Account, Key, error) {
 	a := c.accounts[source]
 	if a == nil {
 		return nil, Key{}, problem.New(problem.NotFound, "There is no such account to connect")
 	}
-	if who.Kind != identity.Human || who.Depth > 0 {
+	if p.Kind != identity.Human || p.Depth > 0 {
 		return nil, Key{}, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_person", Detail: "Only a person connects their account"}
 	}
-	k, err := a.key(who)
+	k, err := a.key(p)
 	return a, k, err
 }
 

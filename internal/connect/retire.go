@@ -20,8 +20,8 @@ const (
 )
 
 // End disconnects a person from a source: at once here, and at the provider if it answers now; otherwise Sweep goes on.
-func (c *Connections) End(ctx context.Context, who identity.Principal, source string) error {
-	_, k, err := c.account(who, source)
+func (c *Connections) End(ctx context.Context, p identity.Principal, source string) error {
+	_, k, err := c.account(p, source)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func plain(v value.Value, at string) error {
 	for _, m := range v.Members() {
 		here := Pointer(at, m.Name)
 		if strings.HasPrefix(m.Name, "$") {
-			return problem.Invalid(here, "%s", "operators can't stand beside plain keys in one object")
+			return problem.Invalid(here, "%s", "operators and plain keys can't be in one object")
 		}
 		if err := plain(m.Value, here); err != nil {
 			return err

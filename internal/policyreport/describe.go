@@ -142,20 +142,12 @@ func Digested(f query.Filter) string { return string(digested(query.Print(f)).Ap
 func digested(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Object:
-		out := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			out[i] = value.Member{Name: m.Name, Value: digested(m.Value)}
+		if x, ok := v.Get("$eq"); ok && len(v.Members()) == 1 {
+			return digested(x)
 		}
-		if len(out) == 1 && out[0].Name == "$eq" {
-			return out[0].Value
-		}
-		return value.OfObject(out)
+		return v.Map(digested)
 	case value.Array:
-		out := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			out[i] = digested(e)
-		}
-		return value.OfArray(out)
+		return v.Map(digested)
 	case value.Null, value.Bool:
 		return v // with two or three possible values it is no secret
 	}

@@ -44,7 +44,7 @@ func Run(regime *policyreport.Regime, f *File, known map[string]identity.Princip
 		}
 		if !ok {
 			names := slices.Concat(slices.Sorted(maps.Keys(f.Given)), slices.Sorted(maps.Keys(known)))
-			out[i].Error = fmt.Sprintf("nobody is called %q%s", t.As, problem.DidYouMean(problem.Nearest(t.As, names, 1)))
+			out[i].Error = fmt.Sprintf("no principal is called %q%s", t.As, problem.DidYouMean(problem.Nearest(t.As, names, 1)))
 			continue
 		}
 		run := &run{regime: regime, who: p, test: t, result: &out[i]}

@@ -193,7 +193,7 @@ func Secret(text string) ([]byte, error) {
 	if coded, ok := strings.CutPrefix(text, "whsec_"); ok {
 		var err error
 		if secret, err = base64.StdEncoding.DecodeString(coded); err != nil {
-			return nil, errors.New("what stands behind whsec_ must be base64")
+			return nil, errors.New("what follows whsec_ must be base64")
 		}
 	}
 	if len(secret) < 24 {

@@ -316,7 +316,7 @@ func TestSign(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"short", "must be 24 bytes long at least"}, {"whsec_%%", "what stands behind whsec_ must be base64"}, {"whsec_AAAA", "must be 24 bytes long at least"},
+		{"short", "must be 24 bytes long at least"}, {"whsec_%%", "what follows whsec_ must be base64"}, {"whsec_AAAA", "must be 24 bytes long at least"},
 		{"a secret of twenty-four bytes", "<nil>"},
 	} {
 		if _, err := webhook.Secret(c.text); fmt.Sprint(err) != c.want {

@@ -129,7 +129,7 @@ func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
 			case at == "" && first.Value.IsObject() && e.Value.IsObject():
 				first.Value.more = append(first.Value.more, e.Value)
 			default:
-				r.Wrong(e.Key, e.At, "the key stands in another file too, on line %d of %s", first.Key.Line, first.Key.File())
+				r.Wrong(e.Key, e.At, "the key is in another file too, on line %d of %s", first.Key.Line, first.Key.File())
 			}
 		}
 	}

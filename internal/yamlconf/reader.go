@@ -130,7 +130,7 @@ func (r *Reader) syntax(in *file, err error) {
 	if errors.As(err, &e) && e.Token != nil && e.Token.Position != nil {
 		p, hint := tokenAt(in, e.Token), ""
 		if p.Line >= 1 && p.Line <= len(in.lines) && strings.Contains(in.lines[p.Line-1], "${") {
-			hint = "; between { } and [ ] a text with ${ stands in quotes"
+			hint = "; between { } and [ ] a text with ${ needs quotes"
 		}
 		r.Wrong(p, "", "not valid YAML: %s%s", e.Message, hint)
 		return

@@ -189,7 +189,7 @@ func List(into *[]string, of string, check func(string) string) Shape {
 				case text == "":
 					r.Wrong(v.Start(), at, "is empty")
 				case slices.Contains(*into, text):
-					r.Wrong(v.Start(), at, "stands in the list twice")
+					r.Wrong(v.Start(), at, "is in the list twice")
 				case check != nil && check(text) != "":
 					r.Wrong(v.Start(), at, "%s", check(text))
 				}

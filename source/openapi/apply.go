@@ -191,23 +191,8 @@ func (s *sending) made(location string, answer value.Value) {
 
 // unmasked returns v with Null in the place of each masked text.
 func unmasked(v value.Value) value.Value {
-	switch v.Kind() {
-	case value.String:
-		if strings.Contains(v.Text(), response.Masked) {
-			return value.Value{}
-		}
-	case value.Array:
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = unmasked(e)
-		}
-		return value.OfArray(list)
-	case value.Object:
-		members := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: unmasked(m.Value)}
-		}
-		return value.OfObject(members)
+	if v.Kind() == value.String && strings.Contains(v.Text(), response.Masked) {
+		return value.Value{}
 	}
-	return v
+	return v.Map(unmasked)
 }

@@ -91,7 +91,7 @@ func entry(list, e value.Value) value.Value {
 func (m *masks) refuse(at string) {
 	if m.err == nil {
 		m.err = &problem.Error{Code: problem.InvalidArgument, Kind: "masked", Pointer: at, Suggestion: "leave it out, or give a value",
-			Detail: fmt.Sprintf("%s stands for a value that you don't see, and there is none in this place to be kept", response.Masked)}
+			Detail: fmt.Sprintf("%s replaces a value that you don't see, and there is none in this place to be kept", response.Masked)}
 	}
 }
 

@@ -45,7 +45,7 @@ func (a *API) Close() error {
 }
 
 // Whose implements source.Caller.
-func (a *API) Whose(who identity.Principal) string { return a.sender.Whose(who) }
+func (a *API) Whose(p identity.Principal) string { return a.sender.Whose(p) }
 
 // Call implements source.Caller. It refuses operations that are not reads.
 func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.Response, error) {

@@ -74,21 +74,11 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 // blank returns a where object with "?" in place of its values.
 func blank(v value.Value) value.Value {
 	switch v.Kind() {
-	case value.Array:
-		out := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			out[i] = blank(e)
-		}
-		return value.OfArray(out)
-	case value.Object:
+	case value.Array, value.Object:
 		if _, typed := v.Get("__type"); typed {
 			return value.OfString("?")
 		}
-		members := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: blank(m.Value)}
-		}
-		return value.OfObject(members)
+		return v.Map(blank)
 	case value.Null, value.Bool:
 		return v
 	}

@@ -85,7 +85,7 @@ func Done(deed string) string {
 	return map[string]string{
 		"approve":     "Your approval is recorded.",
 		"break-glass": "Approved past the rules. It is recorded as that.",
-		"reject":      "Rejected. The agent is told your reason.",
+		"reject":      "Rejected. The agent reads your reason.",
 		"comment":     "Your comment is there.",
 		"renew":       "Previewed again. Approvals begin anew.",
 		"ask":         "Returned to the agent with your words. It answers, or proposes another version.",

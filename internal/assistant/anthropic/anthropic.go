@@ -206,7 +206,7 @@ func (out *reply) read(ev sse.Event) error {
 	case "message_stop":
 		out.ended = true
 	case "error":
-		if f := llm.ParseFault(ev.Data); f != nil {
+		if f := llm.ParseFailure(ev.Data); f != nil {
 			return f
 		}
 		return llm.CutOff()

@@ -210,7 +210,7 @@ func (out *reply) read(e sse.Event) error {
 		return llm.CutOff()
 	}
 	if len(c.Error) > 0 {
-		if f := llm.ParseFault(e.Data); f != nil {
+		if f := llm.ParseFailure(e.Data); f != nil {
 			return f
 		}
 	}
@@ -270,7 +270,7 @@ func (out *reply) end() (llm.Reply, error) {
 	case "":
 		return llm.Reply{}, llm.CutOff()
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
-		return llm.Reply{}, &llm.Fault{Code: out.Reason, Message: "the model wrote a call that the provider can't read", Temporary: true}
+		return llm.Reply{}, &llm.Failure{Code: out.Reason, Message: "the model wrote a call that the provider can't read", Temporary: true}
 	case "MAX_TOKENS":
 		out.Stop = llm.Length
 	case "STOP":

@@ -55,14 +55,14 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 		return e.failed(res)
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
-		return &Fault{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events; is the base URL right?", kind)}
+		return &Failure{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events; is the base URL right?", kind)}
 	}
 	var own error
 	err = sse.Read(&alive{res.Body, silence, e.Timeout}, maxEvent, func(ev sse.Event) error {
 		own = each(ev)
 		return own
 	})
-	switch f, ok := errors.AsType[*Fault](own); {
+	switch f, ok := errors.AsType[*Failure](own); {
 	case ok:
 		return e.clean(f)
 	case own != nil:
@@ -116,21 +116,21 @@ func (e *Endpoint) broken(ctx, attempt context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(context.Cause(attempt), errSilent):
-		return &Fault{Code: "timeout", Temporary: true, Message: fmt.Sprintf("the provider said nothing for %s", e.Timeout)}
+		return &Failure{Code: "timeout", Temporary: true, Message: fmt.Sprintf("the provider said nothing for %s", e.Timeout)}
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	return e.clean(&Fault{Code: "connection", Temporary: true, Message: "the connection to " + e.Base.Redacted() + " failed: " + err.Error()})
+	return e.clean(&Failure{Code: "connection", Temporary: true, Message: "the connection to " + e.Base.Redacted() + " failed: " + err.Error()})
 }
 
 // CutOff returns the error of a stream that ended before the reply did.
-func CutOff() *Fault {
-	return &Fault{Code: "cut_off", Temporary: true, Message: "the provider's answer was cut off"}
+func CutOff() *Failure {
+	return &Failure{Code: "cut_off", Temporary: true, Message: "the provider's answer was cut off"}
 }
 
-// A Fault is a request that a provider did not answer.
-type Fault struct {
+// A Failure is a request that a provider did not answer.
+type Failure struct {
 	Status     int           // of HTTP; 0 where there was none, or where the answer had begun
 	Code       string        // the provider's word for the kind of error; "" for none
 	Message    string        // the provider's words, without the key and without control characters
@@ -139,7 +139,7 @@ type Fault struct {
 }
 
 // Error says what failed.
-func (f *Fault) Error() string {
+func (f *Failure) Error() string {
 	text := f.Message
 	if f.Status != 0 {
 		text = fmt.Sprintf("the provider refuses with HTTP status %d", f.Status)
@@ -156,9 +156,9 @@ func (f *Fault) Error() string {
 // failed reads the error that came instead of an answer.
 func (e *Endpoint) failed(res *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what can't be read says no more than the status
-	f := ParseFault(body)
+	f := ParseFailure(body)
 	if f == nil {
-		f = &Fault{Message: strings.TrimSpace(string(body))}
+		f = &Failure{Message: strings.TrimSpace(string(body))}
 		if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/html" {
 			f.Message = ""
 		}
@@ -176,9 +176,9 @@ func (e *Endpoint) failed(res *http.Response) error {
 	return e.clean(f)
 }
 
-// ParseFault reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list; nil where
+// ParseFailure reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list; nil where
 // it is not that. Status is 0.
-func ParseFault(body []byte) *Fault {
+func ParseFailure(body []byte) *Failure {
 	type failure struct {
 		Error *struct {
 			Message string          `json:"message"`
@@ -198,7 +198,7 @@ func ParseFault(body []byte) *Fault {
 			Error string `json:"error"` // as small local servers write it
 		}
 		if json.Unmarshal(body, &plain) == nil && plain.Error != "" {
-			return &Fault{Message: plain.Error}
+			return &Failure{Message: plain.Error}
 		}
 		return nil
 	}
@@ -206,7 +206,7 @@ func ParseFault(body []byte) *Fault {
 		return nil
 	}
 	// The code is in status, code or type, by the provider.
-	f := &Fault{Message: said.Error.Message, Code: said.Error.Status}
+	f := &Failure{Message: said.Error.Message, Code: said.Error.Status}
 	if f.Code == "" && json.Unmarshal(said.Error.Code, &f.Code) != nil || f.Code == "" {
 		f.Code = said.Error.Type
 	}
@@ -240,7 +240,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 const maxSaid = 600
 
 // clean takes the key and what a terminal would obey out of f.
-func (e *Endpoint) clean(f *Fault) *Fault {
+func (e *Endpoint) clean(f *Failure) *Failure {
 	for _, text := range []*string{&f.Code, &f.Message} {
 		if e.Key != "" {
 			*text = strings.ReplaceAll(*text, e.Key, "[key]")

@@ -19,7 +19,7 @@ const (
 type Retrying struct {
 	Model
 	Attempts int                                        // at most so many; 0 takes 4
-	Notice   func(f *Fault, wait time.Duration)         // before each wait: text that came so far counts for nothing; may be nil
+	Notice   func(f *Failure, wait time.Duration)       // before each wait: text that came so far counts for nothing; may be nil
 	Sleep    func(context.Context, time.Duration) error // nil takes the clock
 }
 
@@ -34,7 +34,7 @@ func (m Retrying) Generate(ctx context.Context, r Request, text func(string)) (R
 	}
 	for n := 1; ; n++ {
 		reply, err := m.Model.Generate(ctx, r, text)
-		f, ok := errors.AsType[*Fault](err)
+		f, ok := errors.AsType[*Failure](err)
 		if !ok || !f.Temporary || n == attempts || f.RetryAfter > patience {
 			return reply, err
 		}

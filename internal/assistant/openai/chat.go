@@ -176,7 +176,7 @@ func (out *chatReply) read(e sse.Event) error {
 		return llm.CutOff()
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		if f := llm.ParseFault(e.Data); f != nil {
+		if f := llm.ParseFailure(e.Data); f != nil {
 			return f
 		}
 	}

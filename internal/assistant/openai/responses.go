@@ -178,17 +178,17 @@ func (out *responsesReply) read(ev sse.Event) error {
 		u := e.Response.Usage
 		out.Usage = llm.Usage{Input: u.Input, Cached: u.Details.Cached, Written: u.Details.Written, Output: u.Output}
 	case "response.failed":
-		f := &llm.Fault{Message: "the provider could not answer", Temporary: true}
+		f := &llm.Failure{Message: "the provider could not answer", Temporary: true}
 		if said := e.Response.Error; said != nil {
 			f.Code, f.Message = said.Code, said.Message
 			f.Temporary = said.Code == "server_error" || said.Code == "rate_limit_exceeded"
 		}
 		return f
 	case "error":
-		if f := llm.ParseFault(ev.Data); f != nil {
+		if f := llm.ParseFailure(ev.Data); f != nil {
 			return f
 		}
-		return &llm.Fault{Code: e.Code, Message: e.Message, Temporary: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
+		return &llm.Failure{Code: e.Code, Message: e.Message, Temporary: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
 	}
 	return nil
 }

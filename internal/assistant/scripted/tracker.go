@@ -1,12 +1,12 @@
 package scripted
 
 // Tracker returns plans for the questions of the README about the demo's tracker, and for a change.
-func Tracker() []Plan {
+func Tracker() []Answering {
 	const openWork = `{"class_name":"issues","pipeline":[{"$match":{"status":{"$nin":["Done","Cancelled"]},"assignee_id":{"$ne":null}}},` +
 		`{"$group":{"_id":"$assignee_id","issues":{"$sum":1},"estimate":{"$sum":"$estimate"}}},{"$sort":{"estimate":-1}},{"$limit":3},` +
 		`{"$lookup":{"from":"users","localField":"_id","foreignField":"id","as":"who"}},{"$unwind":"$who"},{"$project":{"_id":0,"name":"$who.name","issues":1,"estimate":1}}]}`
 	const newest = `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":"InProgress"},"keys":["id","number","title"],"order":"-created_at","limit":1}`
-	return []Plan{
+	return []Answering{
 		{"What data is there?", []Step{{"get_all_schemas", `{}`}}, "These classes:\n\n```\n{{1}}\n```"},
 		{"What is an issue made of?", []Step{{"get_schema", `{"class_name":"issues"}`}}, "An issue has these fields:\n\n```\n{{1}}\n```"},
 		{"Which critical bugs is somebody working on, newest first?", []Step{{"query_class",

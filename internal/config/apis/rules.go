@@ -21,13 +21,13 @@ const patterns = "operations, by id or by method and path (POST /teams/*)"
 func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "description", Doc: "For agents: what the API is for", Shape: yamlconf.Words(&rules.Description)},
-		{Name: "access", Doc: "What operations can do; the first rule that matches one counts. Else its method tells: GET and HEAD read, DELETE destroys, others write", Shape: accessRules(&rules.Access.Rules)},
+		{Name: "access", Doc: "What operations can do; the first rule that matches one counts. Otherwise its method decides: GET and HEAD read, DELETE destroys, others write", Shape: accessRules(&rules.Access.Rules)},
 		{Name: "rpc_names", Doc: "true: the names of POST operations say what they do: Get, List, Search and BatchGet read, Delete destroys", Shape: yamlconf.Flag(&rules.Access.RPCNames)},
 		{Name: "shown", Doc: "The operations that can be seen; without it all but excluded ones", Shape: yamlconf.List(&rules.Shown, patterns, nil)},
 		{Name: "hidden", Doc: "What is out of sight, as if it were not there", Shape: hidden(&rules.Hidden, cel)},
 		{Name: "parameters", Doc: "What parameters must be. One that is not given is set", Shape: parameters(&rules.Parameters, cel)},
 		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: modes(&rules.Write)},
-		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't tell of", Shape: yamlconf.Flag(&rules.OpenBodies)},
+		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't name", Shape: yamlconf.Flag(&rules.OpenBodies)},
 		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
 			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
 				if rules.Lists = request.Lists(s); s == "brackets" {
@@ -47,7 +47,7 @@ func accessRules(into *[]classify.Rule) yamlconf.Shape {
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "operations", Doc: "Operation ids, or methods and paths (POST /teams/*); * stands for any text", Shape: yamlconf.List(&rule.Operations, patterns, nil)},
 			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&rule.Tags, "tags", nil)},
-			{Name: "class", Doc: "read, write, destructive, excluded (absent) or forbidden (not listed, and a call is told where a person does it)", Must: true,
+			{Name: "class", Doc: "read, write, destructive, excluded (absent) or forbidden (not listed, and the answer to a call says where a person does it)", Must: true,
 				Shape: yamlconf.Choose([]string{"read", "write", "destructive", "excluded", "forbidden"}, func(s string) { rule.Class, _ = classify.Parse(s) })},
 			{Name: "reason", Doc: "Of class: forbidden: why, for agents", Shape: yamlconf.Words(&rule.Reason)},
 			{Name: "instead", Doc: "Of class: forbidden: where a person does it, for agents", Shape: yamlconf.Words(&rule.Instead)},
@@ -56,7 +56,7 @@ func accessRules(into *[]classify.Rule) yamlconf.Shape {
 			for _, key := range []string{"reason", "instead"} {
 				switch given := r.Given(at + "/" + key); {
 				case forbidden && !given:
-					r.Wrong(n.Start(), at, "needs the key %s: agents are told it", key)
+					r.Wrong(n.Start(), at, "needs the key %s: agents read it", key)
 				case !forbidden && given && r.Given(at+"/class"):
 					r.WrongAt(at+"/"+key, "goes with class: forbidden; take it out")
 				}
@@ -73,7 +73,7 @@ func hidden(into *[]calls.Hidden, cel Expression) yamlconf.Shape {
 			{Name: "operations", Doc: "Operation ids, or methods and paths; * stands for any text", Shape: yamlconf.List(&h.Operations, patterns, nil)},
 			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&h.Tags, "tags", nil)},
 			{Name: "schemas", Doc: "Schemas, by full or short name; * stands for any text", Shape: yamlconf.List(&h.Schemas, "names of schemas", nil)},
-			{Name: "fields", Doc: "Schema.field, or the name of a field wherever it stands: out of the document, arguments and answers", Shape: yamlconf.List(&h.Fields, "names of fields", nil)},
+			{Name: "fields", Doc: "Schema.field, or the name of a field everywhere: it is taken out of the document, arguments and answers", Shape: yamlconf.List(&h.Fields, "names of fields", nil)},
 			{Name: "when", Doc: "From whom: an expression over principal, in CEL, that yields true or false; what can't be told hides. Default from everybody", Shape: cel(&h.When, expression.Bool)},
 		}, nil), func() { *into = append(*into, h) }
 	})

@@ -128,7 +128,7 @@ func (o *overlook) uncallable() {
 			if off {
 				why = "gates.writes is off"
 			}
-			o.about(Uncallable, []string{"write"}, fmt.Sprintf("agents are told of %s of %s that nobody can call: %s", count(n, c.key+" operation"), o.name, why), "class them excluded, and searches find less that leads nowhere")
+			o.about(Uncallable, []string{"write"}, fmt.Sprintf("agents find %s of %s that none of them can call: %s", count(n, c.key+" operation"), o.name, why), "class them excluded, and searches find less that leads nowhere")
 		}
 	}
 }

@@ -51,11 +51,11 @@ func TestAPIs(t *testing.T) {
 		{"what destroys is denied", func(_ *policy.Rules, r *calls.Rules) {
 			r.Access.Rules = []classify.Rule{forbid}
 			r.Write = map[classify.Class]write.Mode{classify.Destructive: write.Deny}
-		}, "uncallable apis.flow.write: agents are told of 1 destructive operation of flow that nobody can call: write denies them\n" + bare},
+		}, "uncallable apis.flow.write: agents find 1 destructive operation of flow that none of them can call: write denies them\n" + bare},
 		{"nothing may be written", func(p *policy.Rules, r *calls.Rules) {
 			r.Access.Rules = []classify.Rule{forbid}
 			p.Gates.Writes = policy.Off
-		}, "uncallable apis.flow.write: agents are told of 1 destructive operation of flow that nobody can call: gates.writes is off\n" + bare},
+		}, "uncallable apis.flow.write: agents find 1 destructive operation of flow that none of them can call: gates.writes is off\n" + bare},
 	} {
 		d, err := spec.Load([]byte(flow))
 		if err != nil {

@@ -185,7 +185,7 @@ func (l *look) hidden(c *schema.Class, rule policy.ClassRule) {
 		{"mask", rule.Mask != nil}, {"canonical", rule.Canonical != nil && !l.leadsTo(c)}, {"tenant", rule.Tenant != nil && !l.leadsTo(c)},
 		{"allow_scan", rule.AllowScan}, {"description", rule.Description != ""}, {"fields", rule.Fields != nil}} {
 		if part.says {
-			l.of(Dead, c, []string{part.key}, fmt.Sprintf("%s says %s, and nobody sees the class", c.FullName(), part.key), "take it out, or hidden")
+			l.of(Dead, c, []string{part.key}, fmt.Sprintf("%s says %s, and no caller sees the class", c.FullName(), part.key), "take it out, or hidden")
 		}
 	}
 }
@@ -225,17 +225,17 @@ func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.C
 	}
 	for _, f := range slices.Sorted(maps.Keys(rule.Mask)) {
 		if !visible(f) {
-			l.of(Dead, c, []string{"mask", f}, fmt.Sprintf("%s is masked, and nobody sees it", f), "take it out of mask")
+			l.of(Dead, c, []string{"mask", f}, fmt.Sprintf("%s is masked, and no caller sees it", f), "take it out of mask")
 		}
 	}
 	for i, f := range rule.Large {
 		if !visible(f) {
-			l.of(Dead, c, []string{"large", strconv.Itoa(i)}, fmt.Sprintf("%s is large, and nobody sees it", f), "take it out of large")
+			l.of(Dead, c, []string{"large", strconv.Itoa(i)}, fmt.Sprintf("%s is large, and no caller sees it", f), "take it out of large")
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(rule.Fields)) {
 		if !visible(f) {
-			l.of(Dead, c, []string{"fields", f}, fmt.Sprintf("%s is documented, and nobody sees it", f), "take it out of fields")
+			l.of(Dead, c, []string{"fields", f}, fmt.Sprintf("%s is documented, and no caller sees it", f), "take it out of fields")
 		}
 	}
 	if rule.AllowScan && !l.rules.RefuseScans {

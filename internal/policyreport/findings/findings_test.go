@@ -73,7 +73,7 @@ func TestFindings(t *testing.T) {
 		{name: "a child without a tenant", change: rule("comments", func(r *policy.ClassRule) { r.Tenant = nil }),
 			want: "unscoped classes.comments: every tenant sees all of app.comments, whose issue leads to app.issues, which belongs to tenants"},
 		{name: "a hidden class that says more", change: rule("users", func(r *policy.ClassRule) { r.Hidden, r.Denied, r.Description = true, []string{"name"}, "d" }),
-			want: "dead classes.users.denied: app.users says denied, and nobody sees the class\ndead classes.users.description: app.users says description, and nobody sees the class"},
+			want: "dead classes.users.denied: app.users says denied, and no caller sees the class\ndead classes.users.description: app.users says description, and no caller sees the class"},
 		{name: "a hidden class that others are scoped through", change: rule("app.issues", func(r *policy.ClassRule) { r.Hidden = true }), want: ""},
 		{name: "a hidden class that operators see", change: rule("users", func(r *policy.ClassRule) { r.Hidden, r.HiddenBut, r.Denied = true, identity.Operator, []string{"name"} }), want: ""},
 		{name: "denied twice", change: rule("app.issues", func(r *policy.ClassRule) { r.Visible, r.Denied = []string{"id", "org", "state"}, []string{"note"} }),
@@ -89,7 +89,7 @@ func TestFindings(t *testing.T) {
 			want: "dead classes.app.issues.lift.0: lift names state, which nothing but visible decides about"},
 		{name: "what nobody sees", change: rule("app.issues", func(r *policy.ClassRule) {
 			r.Denied, r.Fields = []string{"note"}, map[string]policy.FieldRule{"note": {Description: "d"}}
-		}), want: "dead classes.app.issues.fields.note: note is documented, and nobody sees it"},
+		}), want: "dead classes.app.issues.fields.note: note is documented, and no caller sees it"},
 		{name: "made from what is hidden", change: rule("app.issues", func(r *policy.ClassRule) { r.Denied = []string{"state"} }),
 			want: "derived classes.app.issues: the database makes note of app.issues from state, which agents don't see"},
 		{name: "made from what is masked", change: rule("app.issues", func(r *policy.ClassRule) {

@@ -10,11 +10,7 @@ import (
 // of the key, or a JSON list of texts for a key of several fields. An id that the class can't have matches no record.
 func Filter(key, ids []string) query.Filter {
 	if len(key) == 1 {
-		values := make([]value.Value, len(ids))
-		for i, id := range ids {
-			values[i] = value.OfString(id)
-		}
-		return query.In{Path: query.Path{key[0]}, Values: values}
+		return query.In{Path: query.Path{key[0]}, Values: value.OfStrings(ids).List()}
 	}
 	var any query.Or
 	for _, id := range ids {

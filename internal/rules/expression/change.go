@@ -30,14 +30,7 @@ func changeRoot() root {
 
 // object returns f as the value of the variable change.
 func (f *Facts) object() value.Value {
-	text := value.OfString
-	list := func(names []string) value.Value {
-		out := make([]value.Value, len(names))
-		for i, name := range names {
-			out[i] = text(name)
-		}
-		return value.OfArray(out)
-	}
+	text, list := value.OfString, value.OfStrings[string]
 	return value.OfObject([]value.Member{{Name: "op", Value: text(f.Op)}, {Name: "class", Value: text(f.Class)}, {Name: "classes", Value: list(f.Classes)},
 		{Name: "fields", Value: list(f.Fields)}, {Name: "rows", Value: value.OfInt(int64(f.Rows))}, {Name: "action", Value: text(f.Action)},
 		{Name: "tool", Value: text(f.Tool)}, {Name: "source", Value: text(f.Source)}, {Name: "risk", Value: text(f.Risk)}})

@@ -63,8 +63,8 @@ func TestConditionsRefused(t *testing.T) {
 	const has = "it has op, class, classes, fields, rows, action, tool, source, risk"
 	for text, want := range map[string]string{
 		"":                                "the expression is empty",
-		"change":                          "character 1 of the expression: change stands with what is asked of it, such as change.op or change.rows",
-		`change["op"] == "x"`:             "character 1 of the expression: change stands with what is asked of it, such as change.op or change.rows",
+		"change":                          "character 1 of the expression: change is followed by a field, such as change.op or change.rows",
+		`change["op"] == "x"`:             "character 1 of the expression: change is followed by a field, such as change.op or change.rows",
 		`change.ops == "x"`:               `character 1 of the expression: a change has no "ops"; did you mean op?; ` + has,
 		`change.reason == "x"`:            `character 1 of the expression: a change has no "reason"; ` + has,
 		"has(change.op)":                  "character 5 of the expression: has() asks for what can be missing: a change always has op",

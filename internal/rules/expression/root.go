@@ -71,7 +71,7 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 	}
 	at, ok := n.Parent()
 	if !ok || at.Kind() != ast.SelectKind {
-		return fmt.Sprintf("%s stands with what is asked of it, such as %s", r.name, r.such)
+		return fmt.Sprintf("%s is followed by a field, such as %s", r.name, r.such)
 	}
 	switch name := at.AsSelect().FieldName(); {
 	case !slices.Contains(known, name):

@@ -31,11 +31,7 @@ func follow(p *identity.Principal, path []string) value.Value {
 	case "tenant":
 		return value.OfString(p.Tenant)
 	case "scopes":
-		list := make([]value.Value, len(p.Scopes))
-		for i, s := range p.Scopes {
-			list[i] = value.OfString(string(s))
-		}
-		return value.OfArray(list)
+		return value.OfStrings(p.Scopes)
 	case claimsField:
 		v := p.Claims
 		for _, name := range path[1:] {

@@ -107,12 +107,8 @@ func granted(c *schema.Class, g Groups, op schema.Operation) (users query.Filter
 
 // listed returns the condition that a list of groups is null or names one of g.
 func listed(list string, g Groups) query.Filter {
-	names := make([]value.Value, len(g.Names))
-	for i, n := range g.Names {
-		names[i] = value.OfString(n)
-	}
 	path := query.Path{list}
-	return query.Or{query.Exists{Path: path}, query.In{Path: path, Values: names}}
+	return query.Or{query.Exists{Path: path}, query.In{Path: path, Values: value.OfStrings(g.Names).List()}}
 }
 
 // hidden returns the fields that every group of g that is named in protected is denied.

@@ -146,25 +146,10 @@ func far(number string) bool {
 
 // near returns v with null for numbers that are far.
 func near(v value.Value) value.Value {
-	switch v.Kind() {
-	case value.Decimal:
-		if far(v.Text()) {
-			return value.Value{}
-		}
-	case value.Array:
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = near(e)
-		}
-		return value.OfArray(list)
-	case value.Object:
-		members := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: near(m.Value)}
-		}
-		return value.OfObject(members)
+	if v.Kind() == value.Decimal && far(v.Text()) {
+		return value.Value{}
 	}
-	return v
+	return v.Map(near)
 }
 
 // Compare implements expr.Dialect. Between two stored columns, or one and a constant, it can use an index.

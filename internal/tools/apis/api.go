@@ -136,14 +136,6 @@ func number(in value.Value, name string, otherwise int) int {
 
 func text(name, s string) value.Member { return value.Member{Name: name, Value: value.OfString(s)} }
 
-func texts(list []string) value.Value {
-	out := make([]value.Value, len(list))
-	for i, s := range list {
-		out[i] = value.OfString(s)
-	}
-	return value.OfArray(out)
-}
-
 // again returns the call that continues: the same arguments, with those of more replaced.
 func again(name string, in, more value.Value) value.Member {
 	return value.Member{Name: "next_call", Value: value.OfObject([]value.Member{text("tool", name), {Name: "arguments", Value: over(in, more)}})}

@@ -127,7 +127,7 @@ func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value
 		fmt.Fprintf(&said, "Note: %s\n", note)
 	}
 	if len(got.Notes) > 0 {
-		doc = append(doc, value.Member{Name: "notes", Value: texts(got.Notes)})
+		doc = append(doc, value.Member{Name: "notes", Value: value.OfStrings(got.Notes)})
 	}
 	if !got.Next.IsNull() {
 		next := again(readTool, in, changes)

@@ -166,13 +166,11 @@ func told(result value.Value, notes []string) tool.Result {
 	said.Write(result.AppendJSON(nil))
 	said.WriteByte('\n')
 	if notes != nil {
-		list := make([]value.Value, len(notes))
-		for i, note := range notes {
-			list[i] = value.OfString(note)
+		for _, note := range notes {
 			said.WriteString("Note: " + note + "\n")
 		}
 		members := slices.Clone(result.Members())
-		result = value.OfObject(append(members, value.Member{Name: "_notes", Value: value.OfArray(list)}))
+		result = value.OfObject(append(members, value.Member{Name: "_notes", Value: value.OfStrings(notes)}))
 	}
 	return tool.Result{Structured: result.AppendJSON(nil), Text: said.String()}
 }

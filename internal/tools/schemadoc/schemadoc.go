@@ -17,14 +17,6 @@ func member(name string, v value.Value) value.Member { return value.Member{Name:
 
 func text(name, s string) value.Member { return member(name, value.OfString(s)) }
 
-func list(texts []string) value.Value {
-	out := make([]value.Value, len(texts))
-	for i, t := range texts {
-		out[i] = value.OfString(t)
-	}
-	return value.OfArray(out)
-}
-
 // Of returns a view as get_schema shows it; others are all views of the same principal.
 func Of(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
@@ -40,23 +32,23 @@ func Of(v *policy.View, others []*policy.View, writable func(*schema.Field) bool
 	}
 	doc = append(doc, member("fields", value.OfArray(fields)))
 	if key := v.Key(); key != nil {
-		doc = append(doc, member("key", list(key)))
+		doc = append(doc, member("key", value.OfStrings(key)))
 	}
 	if l := v.Label(); l != "" {
 		doc = append(doc, text("label", l))
 	}
 	doc = append(doc, member("relations", relations(v, others)), member("indexes", indexes(v)))
 	if fields := v.SearchFields(); fields != nil {
-		doc = append(doc, member("text_fields", list(fields)))
+		doc = append(doc, member("text_fields", value.OfStrings(fields)))
 	}
 	if where, ok := canonical(v); ok {
 		doc = append(doc, member("canonical_filter", where))
 	}
 	if only := v.Rule().Visible; only != nil {
-		doc = append(doc, member("agent_fields", list(only)))
+		doc = append(doc, member("agent_fields", value.OfStrings(only)))
 	}
 	if join := v.Rule().Join; join != nil {
-		doc = append(doc, member("agent_join_fields", list(join)))
+		doc = append(doc, member("agent_join_fields", value.OfStrings(join)))
 	}
 	return value.OfObject(doc)
 }
@@ -189,7 +181,7 @@ func indexes(v *policy.View) value.Value {
 		if slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil || v.Mask(f) != nil }) {
 			continue
 		}
-		out = append(out, value.OfObject([]value.Member{member("fields", list(x.Fields)), member("unique", value.OfBool(x.Unique))}))
+		out = append(out, value.OfObject([]value.Member{member("fields", value.OfStrings(x.Fields)), member("unique", value.OfBool(x.Unique))}))
 	}
 	return value.OfArray(out)
 }

@@ -197,7 +197,7 @@ func (d commands) look(ctx context.Context, id, question string, yes bool) (*rev
 	}
 	in, ok := d.t.In.(*os.File)
 	if !yes && (!ok || !term.IsTerminal(in.Fd())) {
-		return nil, terminal.Usagef("nobody is there to be asked; look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
+		return nil, terminal.Usagef("there is no terminal to ask on; look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
 	}
 	printSheet(d.t, sheet, time.Now())
 	d.t.Printf("\n")

@@ -26,8 +26,8 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 // taken are names of fields that Parse Server keeps for itself.
 var taken = []string{"id", "objectId", "createdAt", "updatedAt", "ACL", "length", "className"}
 
-// A Change is a class that is created or deleted, or gets further fields, and the request that does it.
-type Change struct {
+// A ClassChange is a class that is created or deleted, or gets further fields, and the request that does it.
+type ClassChange struct {
 	Effect change.Effect
 	Method string            // POST, PUT or DELETE
 	Class  string            // as Parse names it
@@ -59,8 +59,8 @@ func visibly(it *writes.Item) []value.Value {
 }
 
 // New reads an item of the source called name. Its errors are about what the agent sees and asks.
-func New(name string, it *writes.Item) (Change, error) {
-	c := Change{Effect: change.Effect{Op: write.OpSchema, Key: it.Key}, Class: it.Key}
+func New(name string, it *writes.Item) (ClassChange, error) {
+	c := ClassChange{Effect: change.Effect{Op: write.OpSchema, Key: it.Key}, Class: it.Key}
 	if it.View != nil {
 		c.Effect.Class, c.Class = it.View.Class().FullName(), it.View.Class().Table
 	}
@@ -79,7 +79,7 @@ func New(name string, it *writes.Item) (Change, error) {
 }
 
 // adds sets what is sent for further fields.
-func (c *Change) adds(it *writes.Item, asked *write.AddFields) error {
+func (c *ClassChange) adds(it *writes.Item, asked *write.AddFields) error {
 	if strings.HasPrefix(c.Class, "_Join:") {
 		return problem.New(problem.Unsupported, it.View.Name()+" is a relation, which has no further fields")
 	}
@@ -101,7 +101,7 @@ func invalid(format string, args ...any) error {
 }
 
 // creates sets what is sent for a new class. It grants nothing to anybody but the master, until people open it.
-func (c *Change) creates(asked *write.CreateClass) error {
+func (c *ClassChange) creates(asked *write.CreateClass) error {
 	if !plain.MatchString(asked.Class) {
 		return invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(asked.Class))
 	}
@@ -116,7 +116,7 @@ func (c *Change) creates(asked *write.CreateClass) error {
 }
 
 // made returns new fields as Parse Server takes them, and keeps their types in c.
-func (c *Change) made(fields value.Value) ([]value.Member, error) {
+func (c *ClassChange) made(fields value.Value) ([]value.Member, error) {
 	c.Fields = map[string]string{}
 	var members []value.Member
 	for _, f := range fields.List() {

@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 		{"tools", "narrow", "{tool: group_by}", "{tools: [group_by]}", ""},
 		{"other tools", "a", "{tool: group_by}", "{tools: [group_by, rm]}", "tools: also rm / also query_class, count_objects"},
 		{"somebody of the configuration", "stdio", issues, "allowed", ""},
-		{"nobody", "b", issues, "allowed", `error: nobody is called "b"`},
+		{"nobody", "b", issues, "allowed", `error: no principal is called "b"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := "given:\n  a: {tenant: acme}\n  nobody: {owner: ann}\n  filtered: {tenant: acme, filters: {issues: {state: x}}}\n  narrow: {tenant: acme, tools: {only: [group_by]}}\n" +

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 )
 
-// A Plan is how a model that goes by rules answers one question.
-type Plan struct {
+// An Answering is how a model that goes by rules answers one question.
+type Answering struct {
 	Question string // what the user writes, in any case
 	Steps    []Step // of calls, one reply each
 	Answer   string // text with places for results in double braces, as lookUp reads them
@@ -23,7 +23,7 @@ type Step struct {
 
 // Rules returns a script that answers by plans. A refusal ends a plan early: the model says what the tool said, which it
 // must not know better. A question without a plan gets an answer that says so.
-func Rules(plans []Plan) Script {
+func Rules(plans []Answering) Script {
 	return func(_ int, c Conversation) Turn {
 		question := strings.TrimSpace(c.Question())
 		for _, p := range plans {
@@ -43,7 +43,7 @@ func Rules(plans []Plan) Script {
 }
 
 // next returns the turn after results: the next step's call, or the answer; a refusal ends the plan.
-func (p Plan) next(results []llm.Result) Turn {
+func (p Answering) next(results []llm.Result) Turn {
 	n := len(results)
 	if n > 0 && refusal(results[n-1].Text) != "" {
 		return Turn{Text: "The gateway refuses: " + refusal(results[n-1].Text) + "."}
