@@ -54,9 +54,9 @@ All are JSON. A class that is hidden and one that doesn't exist give the same er
 
 ## Subscriptions
 
-Clients that listen are told when rules, sources, tools or prompts are read or changed: that the lists of tools, prompts
-and resources, and the schemas that they subscribed to, may be other ones. All are told, whatever changed, so that the
-message itself tells nothing. Counts and samples change with the data, which nobody watches; they can't be subscribed to.
+Clients that listen are notified when rules, sources, tools or prompts are read or changed: that the lists of tools, prompts
+and resources, and the schemas that they subscribed to, may be other ones. All are notified, whatever changed, so that the
+message itself says nothing about the rules. Counts and samples change with the data, which isn't watched; they can't be subscribed to.
 `
 
 // prompts describes the built-in prompts, configured prompts and resources.

@@ -29,7 +29,7 @@ func metrics() ([]byte, error) {
 
 const aboutTelemetry = `# Telemetry
 
-What ` + "`bailiwick serve`" + ` tells operators of calls: a line of the log each, traces, and metrics. Values of filters, records and rules,
+What ` + "`bailiwick serve`" + ` shows operators of calls: a line of the log each, traces, and metrics. Values of filters, records and rules,
 credentials and the words of databases appear in none of them; a test looks for fifty canaries in all of them.
 
 ` + "```yaml" + `
