@@ -68,6 +68,7 @@ func pool(path string, connections int, heap int64) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	conn.shares = mostKept
 	db := sql.OpenDB(conn)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
@@ -80,6 +81,7 @@ type connector struct {
 	dsn    string
 	path   string
 	heap   int64 // the most bytes that SQLite takes for a connection beside its cache
+	shares int32 // the most bytes of its cache that a connection keeps after a statement; 0 for all
 	parsed func(driver.Conn) *parsed.Conn
 	driver sqlite.Driver
 }
@@ -109,7 +111,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		memory, err := heap.Bound(opened, c.heap)
 		switch {
 		case err == nil:
-			return &fileConn{Conn: c.parsed(opened), path: c.path, opened: file, memory: memory, references: keptReferences{of: -1}}, nil
+			conn := c.parsed(opened)
+			if c.shares > 0 {
+				conn.Share(c.shares)
+			}
+			return &fileConn{Conn: conn, path: c.path, opened: file, memory: memory, references: keptReferences{of: -1}}, nil
 		case !errors.Is(err, heap.ErrTaken) || ctx.Err() != nil:
 			return nil, errors.Join(err, opened.Close())
 		}
@@ -124,6 +130,9 @@ const (
 	mostHeap  = 40 << 20
 	mostApart = 48 << 20
 )
+
+// mostKept is the most that a connection keeps of its cache of 4 MiB: one that is full is of a scan, which finds nothing in it again.
+const mostKept = 7 << 19
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
 

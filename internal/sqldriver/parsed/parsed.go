@@ -21,6 +21,7 @@ type Conn struct {
 	driver.Conn
 	kept   map[string]*statement
 	handle handle // zero if the driver keeps it elsewhere
+	cache  *cache // nil if the connection keeps what it has
 }
 
 // A statement is parsed, and used by at most one result at a time.
@@ -38,7 +39,10 @@ func New(c driver.Conn) *Conn {
 }
 
 // Close closes the statements and the connection.
-func (c *Conn) Close() error { return errors.Join(c.clear(), c.Conn.Close()) }
+func (c *Conn) Close() error {
+	c.cache.close()
+	return errors.Join(c.clear(), c.Conn.Close())
+}
 
 // clear closes the statements that no result uses.
 func (c *Conn) clear() (err error) {
@@ -105,19 +109,21 @@ func (c *Conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		s.busy = false
 		return nil, err
 	}
-	return &rows{found, s}, nil
+	return &rows{found, s, c.cache}, nil
 }
 
 // rows are the result of a kept statement, which is free again when they are closed.
 type rows struct {
 	driver.Rows
-	of *statement
+	of    *statement
+	cache *cache
 }
 
 // Close implements driver.Rows.
 func (r *rows) Close() error {
 	err := r.Rows.Close()
 	r.of.busy = false
+	r.cache.settle()
 	return err
 }
 
