@@ -374,7 +374,7 @@ func TestCloseEndsCalls(t *testing.T) {
 // TestSessionKeepsNoRequest: what belongs to the request that began a session, or to a call in it, can be collected when
 // it is answered. 10,000 sessions would else keep as many headers, bodies and connections.
 func TestSessionKeepsNoRequest(t *testing.T) {
-	type marker struct{ size [64]byte }
+	type marker [64]byte
 	type key struct{}
 	var mu sync.Mutex
 	var kept []weak.Pointer[marker]
