@@ -77,7 +77,7 @@ func verdicts(g *policyreport.Regime, p identity.Principal, r *audit.Record) []p
 		out = append(out, g.ToolVerdict(p, r.Tool))
 	} // else a prompt, a resource, or a tool of the embedding program: only its classes are judged
 	if api, operation, ok := g.API(r.Class); ok {
-		out = append(out, g.OperationVerdict(p, api, operation))
+		out = append(out, g.OperationVerdict(p, r.Tool, api, operation))
 	}
 	classes, fields := named(g, r)
 	for _, c := range classes {

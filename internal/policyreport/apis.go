@@ -92,11 +92,17 @@ func (r *Regime) API(use string) (api, operation string, ok bool) {
 	return "", operation, len(r.Classes(use)) == 0 && all.Explain(identity.Principal{}, "", operation).Operation != nil
 }
 
-// OperationVerdict reports whether p may call an operation of an API; "" means the first API that has it.
-func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) Verdict {
+// The tools that call any operation: of those that only read, and of the others.
+const (
+	readTool  = "call_api_read"
+	writeTool = "call_api_write"
+)
+
+// OperationVerdict reports whether p may call an operation of an API by a tool; the API "" means the first one that has it.
+func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation string) Verdict {
 	s := r.policy.APIs().Explain(p, api, operation)
 	if s.Operation == nil {
-		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: AtCatalogue, Why: fmt.Sprintf("there is no operation %q", problem.Cut(operation))}
+		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: AtCatalogue, Why: fmt.Sprintf("there is no operation %q%s", problem.Cut(operation), problem.DidYouMean(s.Near))}
 	}
 	name := s.API + "." + s.Operation.ID
 	at := append([]string{"apis", s.API}, s.Path...)
@@ -112,6 +118,10 @@ func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) V
 		v.Why = "the operation is excluded"
 	case s.Kind == calls.Forbidden:
 		v.Why = "the operation is forbidden to all agents: " + s.Decision.Reason
+	case tool == readTool && s.Decision.Class != classify.Read:
+		return r.CallVerdict(name, "writes")
+	case tool == writeTool && s.Decision.Class == classify.Read:
+		return r.CallVerdict(name, "reads")
 	case !p.Has(s.Needs):
 		v.Reason, v.DeniedAt, v.Rule = "scope", AtScope, []string{"principal", "scopes"}
 		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, listed(p.Scopes))

@@ -27,6 +27,7 @@ type Explanation struct {
 	Kind      string   // why it isn't visible; "" if it is, or doesn't exist
 	Path      []string // the keys of the deciding rule, below the API in a configuration; nil if no rule decides
 	Needs     identity.Scope
+	Near      []string // where there is no such operation: ids that resemble it
 }
 
 // Names returns the names of the APIs, sorted.
@@ -61,14 +62,17 @@ func (all *APIs) Hides(p identity.Principal, name string) map[int]Hidden {
 
 // Explain returns whether p sees an operation of the API called name; "" selects the first API that has the operation.
 func (all *APIs) Explain(p identity.Principal, name, operation string) Explanation {
+	none := Explanation{API: name}
 	for _, api := range all.Names() {
 		if a := all.byName[api]; name == api || name == "" {
-			if op, err := a.there.Operation(operation); err == nil {
+			op, err := a.there.Operation(operation)
+			if err == nil {
 				return a.explain(p, op)
 			}
+			none.Near = append(none.Near, problem.Of(err).Near...)
 		}
 	}
-	return Explanation{API: name}
+	return none
 }
 
 func (a *api) explain(p identity.Principal, op *spec.Operation) Explanation {

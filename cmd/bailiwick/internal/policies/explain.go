@@ -48,7 +48,7 @@ func explain(t *terminal.Terminal) *cobra.Command {
 			v := s.Regime.ToolVerdict(p, args[0])
 			if v.Allowed && len(args) == 2 {
 				if api, operation, ok := s.Regime.API(args[1]); ok {
-					v = s.Regime.OperationVerdict(p, api, operation)
+					v = s.Regime.OperationVerdict(p, args[0], api, operation)
 				} else {
 					v = s.Regime.ClassVerdict(p, args[1])
 				}
