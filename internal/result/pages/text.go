@@ -152,11 +152,22 @@ func (s *sheet) end(dst []byte) []byte {
 // appendCSV appends v as a cell, in quotes if it needs them (RFC 4180).
 func appendCSV(dst []byte, v value.Value) []byte {
 	from := len(dst)
-	dst = v.AppendText(dst)
+	return quoteCSV(v.AppendText(dst), from, v)
+}
+
+// quoteCSV makes a cell of the text of v, which dst has from there on.
+func quoteCSV(dst []byte, from int, v value.Value) []byte {
 	if runs(dst[from:]) && !(v.IsNumber() && dst[len(dst)-1] <= '9') { // numbers are safe, except -Infinity
 		dst = slices.Insert(dst, from, '\'')
 	}
-	if !bytes.ContainsAny(dst[from:], "\",\r\n") {
+	special := false
+	for _, c := range dst[from:] {
+		if c == '"' || c == ',' || c == '\r' || c == '\n' {
+			special = true
+			break
+		}
+	}
+	if !special {
 		return dst
 	}
 	quoted := strings.ReplaceAll(string(dst[from:]), `"`, `""`)
@@ -166,7 +177,10 @@ func appendCSV(dst []byte, v value.Value) []byte {
 // runs reports whether a spreadsheet could run a cell, as a formula or by what its beginning does to the cells beside it. Spreadsheets skip
 // spaces and invisible characters at the beginning, and take the full width forms of the signs where people write with them.
 func runs(cell []byte) bool {
-	if len(cell) > 0 && strings.IndexByte("\t\r\n", cell[0]) >= 0 {
+	if len(cell) == 0 || cell[0] >= '0' && cell[0] <= '9' || cell[0] >= 'A' && cell[0] <= 'Z' || cell[0] >= 'a' && cell[0] <= 'z' {
+		return false // as most begin
+	}
+	if strings.IndexByte("\t\r\n", cell[0]) >= 0 {
 		return true
 	}
 	cell = bytes.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
