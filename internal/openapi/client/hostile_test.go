@@ -109,10 +109,14 @@ func TestHostile(t *testing.T) {
 				if took := time.Since(begun); took > most {
 					t.Error(took)
 				}
+				n := len(a.requests())
+				if n == 0 && strings.HasPrefix(tt.want, "timeout") {
+					return // on a busy machine the time was over before the request was read, and maybe before it was sent
+				}
 				if unsure := errors.Is(err, ErrUnsure); unsure != (!m.Repeat && !tt.sure) {
 					t.Error("unsure:", unsure)
 				}
-				if n := len(a.requests()); !m.Repeat && n != 1 || n > 6 {
+				if !m.Repeat && n != 1 || n > 6 {
 					t.Error(n, "requests")
 				}
 			})
