@@ -37,7 +37,7 @@ func (c *checker) settle(most int64) {
 		switch {
 		case s.whole && !found[s.seq] && c.misses(s.seq):
 			found[s.seq] = true
-			c.add(s.seq, s.seq, Reordered, fmt.Sprintf("it is in the place of record %d belongs", s.place))
+			c.add(s.seq, s.seq, Reordered, fmt.Sprintf("it is in the place of record %d", s.place))
 		case s.fork && s.whole:
 			c.add(s.seq, s.seq, Forked, "two records were sealed onto the same one")
 		default:
