@@ -80,7 +80,12 @@ func compared(v *policy.View, path query.Path, text string) bool {
 }
 
 func free(f *schema.Field) bool {
-	return f != nil && f.Type == schema.String && f.Values == nil && f.Form == ""
+	return f != nil && f.Type == schema.String && f.Values == nil && f.Form == "" && !identifies(f.Name)
+}
+
+// identifies reports whether a field is called as identifiers are: people don't write these in another case.
+func identifies(name string) bool {
+	return strings.EqualFold(name, "id") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
 
 func cased(text string) bool {
