@@ -114,8 +114,8 @@ const (
 
 	// A batch after one of at least many records pauses once, unless it has enough already. So many records at once
 	// mean that the processors are busy with their callers, and a sync takes a thread's turn from them: 32 callers get
-	// an eighth more answers with the pause, and get them sooner. Few callers would only wait.
-	many, enough = 6, 12
+	// a tenth more answers with the pause, and get them sooner. Few callers would only wait.
+	many, enough = 9, 12
 )
 
 // batch writes first and the records waiting after it, and answers their callers. Larger batches are fewer syncs: callers that can run
