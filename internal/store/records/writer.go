@@ -8,7 +8,6 @@ import (
 	"errors"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
@@ -26,9 +25,6 @@ type Writer struct {
 	closing chan struct{}
 	closed  chan struct{} // closed when the goroutine has ended
 	shut    atomic.Bool
-
-	last  int    // the number of records in the batch before
-	pause func() // waits for further callers
 }
 
 // waiting is a record to be written.
@@ -40,8 +36,7 @@ type waiting struct {
 // NewWriter returns a Writer over write, which one goroutine calls: it must append all records to the chain, or none.
 // The caller closes the Writer.
 func NewWriter(write func([]*audit.Record) error) *Writer {
-	w := &Writer{write: write, appends: make(chan *waiting, MostAtOnce), closing: make(chan struct{}), closed: make(chan struct{}),
-		pause: func() { time.Sleep(time.Millisecond) }}
+	w := &Writer{write: write, appends: make(chan *waiting, MostAtOnce), closing: make(chan struct{}), closed: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -108,15 +103,8 @@ func (w *Writer) run() {
 	}
 }
 
-const (
-	// mostGathers is how often a batch waits for callers that are about to append.
-	mostGathers = 4
-
-	// A batch after one of at least many records pauses once, unless it has enough already. So many records at once
-	// mean that the processors are busy with their callers, and a sync takes a thread's turn from them: 32 callers get
-	// a tenth more answers with the pause, and get them sooner. Few callers would only wait.
-	many, enough = 9, 12
-)
+// mostGathers is how often a batch waits for callers that are about to append.
+const mostGathers = 4
 
 // batch writes first and the records waiting after it, and answers their callers. Larger batches are fewer syncs: callers that can run
 // come first, again as long as that brings records. At rest nobody is waited for.
@@ -129,11 +117,6 @@ func (w *Writer) batch(first *waiting) {
 			break
 		}
 	}
-	if w.last >= many && len(all) < enough {
-		w.pause()
-		all = w.gather(all)
-	}
-	w.last = len(all)
 	batch := make([]*audit.Record, len(all))
 	for i, one := range all {
 		batch[i] = &one.record
