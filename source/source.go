@@ -13,7 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
@@ -97,7 +97,7 @@ type Adapter interface {
 // refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
 // whose credential the calls of a principal carry, for the audit: "gateway", "person ana@example.com"; "" for none.
 type Caller interface {
-	Call(context.Context, calls.Permit) (calls.Permit, *client.Response, error)
+	Call(context.Context, calls.Permit) (calls.Permit, *request.Response, error)
 	Whose(identity.Principal) string
 }
 

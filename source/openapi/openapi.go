@@ -48,7 +48,7 @@ func (a *API) Close() error {
 func (a *API) Whose(p identity.Principal) string { return a.sender.Whose(p) }
 
 // Call implements source.Caller. It refuses operations that are not reads.
-func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.Response, error) {
+func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.Response, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return p, nil, err
@@ -74,7 +74,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.R
 }
 
 // write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out.
-func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*client.Response, error) {
+func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request.Response, error) {
 	r, err := a.sender.Send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {
 	case errors.Is(err, client.ErrUnsure):

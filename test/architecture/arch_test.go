@@ -96,7 +96,7 @@ var mayImport = map[string]string{
 	"internal/rules/derivation":   "identity policy problem query",
 	"internal/rules/schemacheck":  "internal/fieldcheck policy problem schema value write",
 	"internal/rules/writes":       "change identity internal/fieldcheck internal/rules/calls policy problem query schema value write",
-	"source":                      "change identity internal/openapi/client internal/rules/calls internal/rules/guard internal/rules/writes policy schema value",
+	"source":                      "change identity internal/openapi/request internal/rules/calls internal/rules/guard internal/rules/writes policy schema value",
 	"internal/result/redact":      "internal/result/mask policy problem value",
 	"internal/result/labels":      "internal/result/redact policy query schema value",
 	"internal/result/listed":      "internal/result/pages policy query value",
@@ -131,7 +131,7 @@ var mayImport = map[string]string{
 	"internal/openapi/suspect":          "internal/openapi/classify internal/openapi/spec internal/rules/denylist",
 	"internal/openapi/visible":          "internal/openapi/classify internal/openapi/spec problem",
 	"internal/openapi/search":           "internal/openapi/spec internal/openapi/visible problem",
-	"internal/openapi/response":         "internal/openapi/client internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist problem value",
+	"internal/openapi/response":         "internal/openapi/request internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist problem value",
 	"test/largeapis":                    "",
 	"internal/openapi/request":          "internal/openapi/spec internal/openapi/validate internal/openapi/visible problem value",
 	"internal/openapi/credential":       "identity internal/netguard problem value",
@@ -368,7 +368,7 @@ func TestExamplesArePublic(t *testing.T) {
 }
 
 // TestOneDriverEach checks that a program that embeds one kind of database links the driver of that one, and that the
-// library itself links none.
+// library itself links none, nor what sends requests to HTTP APIs.
 func TestOneDriverEach(t *testing.T) {
 	t.Chdir("../..")
 	drivers := map[string]string{"sqlite": "modernc.org/sqlite", "postgres": "github.com/jackc/pgx/v5", "mariadb": "github.com/go-sql-driver/mysql"}
@@ -393,6 +393,14 @@ func TestOneDriverEach(t *testing.T) {
 				if dep == driver {
 					t.Errorf("%s links %s", pkg, driver)
 				}
+			}
+		}
+	}
+	for _, pkg := range []string{".", "./tool", "./tool/changes", "./source/sqlite"} {
+		deps := linked(pkg)
+		for _, sends := range []string{"golang.org/x/oauth2", "github.com/bailiwick-dev/bailiwick/internal/openapi/client"} {
+			if slices.Contains(deps, sends) {
+				t.Errorf("%s links %s", pkg, sends)
 			}
 		}
 	}

@@ -14,13 +14,14 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // exchange sends m to at and reads the response. If the API refuses the credential (401), it is renewed and the request
 // repeated once; a write is not repeated.
-func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
+func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*request.Response, *failure) {
 	for renewed := false; ; renewed = true {
 		r, own, f := s.request(ctx, m, at)
 		if f != nil {
@@ -39,7 +40,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Respons
 }
 
 // veil masks credentials in a response: the known ones, and own, which was sent.
-func (s *Sender) veil(res *Response, own []string) {
+func (s *Sender) veil(res *request.Response, own []string) {
 	if res == nil {
 		return
 	}
@@ -104,7 +105,7 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 }
 
 // roundTrip sends r once and reads the whole response.
-func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Response, *failure) {
+func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*request.Response, *failure) {
 	transport := s.writes
 	if m.Repeat {
 		transport = s.reads
@@ -133,7 +134,7 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Re
 }
 
 // read reads a response and enforces the limits on its size, encoding and kind.
-func (s *Sender) read(m Message, res *http.Response) (*Response, error) {
+func (s *Sender) read(m Message, res *http.Response) (*request.Response, error) {
 	if isStream(res.Header) {
 		return nil, errStream
 	}
@@ -151,7 +152,7 @@ func (s *Sender) read(m Message, res *http.Response) (*Response, error) {
 		return nil, errMalformed
 	}
 	res.Header.Del("Set-Cookie")
-	return &Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
+	return &request.Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
 }
 
 // mediaType returns the media type of a response, without parameters.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -95,7 +96,7 @@ func redirected(status int, where string) *failure {
 }
 
 // again reports whether another attempt may succeed.
-func again(res *Response, f *failure) bool {
+func again(res *request.Response, f *failure) bool {
 	if f != nil {
 		return !f.final
 	}
@@ -107,7 +108,7 @@ func again(res *Response, f *failure) bool {
 }
 
 // ended returns the outcome of the last attempt.
-func ended(res *Response, f *failure, asked time.Duration) (*Response, *failure) {
+func ended(res *request.Response, f *failure, asked time.Duration) (*request.Response, *failure) {
 	if f == nil && res.Status == http.StatusTooManyRequests {
 		return nil, limited(asked)
 	}
@@ -134,7 +135,7 @@ func backoff(n int) time.Duration {
 const longest = 24 * time.Hour
 
 // retryAfter returns the wait that a response asks for, in seconds or as a date; 0 if it asks for none.
-func retryAfter(res *Response, now time.Time) time.Duration {
+func retryAfter(res *request.Response, now time.Time) time.Duration {
 	if res == nil {
 		return 0
 	}

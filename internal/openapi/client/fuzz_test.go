@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 )
 
 // FuzzRetryAfter checks that the wait is between zero and a day for any Retry-After.
@@ -16,7 +18,7 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		if d := retryAfter(&Response{Header: http.Header{"Retry-After": {text}}}, now); d < 0 || d > longest {
+		if d := retryAfter(&request.Response{Header: http.Header{"Retry-After": {text}}}, now); d < 0 || d > longest {
 			t.Error(d)
 		}
 	})
@@ -35,7 +37,7 @@ func FuzzRedirect(f *testing.F) {
 	}
 	at := &url.URL{Scheme: "https", Host: "api.test", Path: "/api/v1/x", RawQuery: "q=1"}
 	f.Fuzz(func(t *testing.T, text string) {
-		to, _ := s.next(at, &Response{Status: 302, Header: http.Header{"Location": {text}}})
+		to, _ := s.next(at, &request.Response{Status: 302, Header: http.Header{"Location": {text}}})
 		if to == nil {
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -42,7 +43,7 @@ func TestInProcess(t *testing.T) {
 		"map[Accept:[application/json] Authorization:[Bearer s] Content-Type:[application/json] Idempotency-Key:[k] User-Agent:[bailiwick]] {}", got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(&Response{Request: m.Request, Status: 201, Header: http.Header{"X-A": {"b"}, "Content-Type": {"text/html; charset=utf-8"}}, MediaType: "text/html", Body: []byte("<p>")}, res); d != "" {
+	if d := cmp.Diff(&request.Response{Request: m.Request, Status: 201, Header: http.Header{"X-A": {"b"}, "Content-Type": {"text/html; charset=utf-8"}}, MediaType: "text/html", Body: []byte("<p>")}, res); d != "" {
 		t.Error(d)
 	}
 	m = get("/old")

@@ -56,21 +56,6 @@ type Message struct {
 	Redirected func(path, query string) (*request.Request, error)
 }
 
-// A Response is the response of an API, of any status.
-type Response struct {
-	Request   *request.Request // the request answered: the Message's, or one returned by Redirected
-	Status    int
-	Header    http.Header // without cookies
-	MediaType string      // lower case, without parameters; "" for none
-	Body      []byte      // decompressed
-}
-
-// Unsure reports whether the status leaves open if a write was carried out: the API failed while handling it, or a
-// proxy lost its response.
-func (r *Response) Unsure() bool {
-	return r.Status == http.StatusRequestTimeout || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusHTTPVersionNotSupported
-}
-
 // ErrUnsure marks a write whose outcome is unknown: it may have reached the API, and then time ran out, or the response
 // was cut or unreadable. A write that fails with any other error was not carried out.
 var ErrUnsure = problem.Said("whether the request was carried out is not known")
@@ -136,7 +121,7 @@ func (s *Sender) Whose(who identity.Principal) string { return credential.Whose(
 // problem.InvalidArgument for a request that can't be sent, problem.PermissionDenied for a principal without a
 // credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and problem.Upstream.
 // Errors of writes with an unknown outcome wrap ErrUnsure.
-func (s *Sender) Send(ctx context.Context, m Message) (*Response, error) {
+func (s *Sender) Send(ctx context.Context, m Message) (*request.Response, error) {
 	at, err := s.target(m, m.Request)
 	if err != nil {
 		return nil, err
@@ -158,7 +143,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (*Response, error) {
 }
 
 // attempts sends m and retries it while that is allowed and useful.
-func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
+func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*request.Response, *failure) {
 	for n := 1; ; n++ {
 		res, f := s.follow(ctx, m, at)
 		asked := retryAfter(res, time.Now())

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -221,7 +221,7 @@ func TestInterference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return shown(Make(v, op, &client.Response{Status: status, MediaType: "application/json", Header: http.Header{}, Body: b}, o))
+			return shown(Make(v, op, &request.Response{Status: status, MediaType: "application/json", Header: http.Header{}, Body: b}, o))
 		}
 		one, other := answer(body.one), answer(body.other)
 		if one != other || strings.Contains(one, canary) {
@@ -247,7 +247,7 @@ func FuzzMake(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, media string, status, budget int, fields string) {
 		for _, v := range views {
-			r := &client.Response{Status: status, MediaType: media, Header: http.Header{"Content-Disposition": {fields}, "Link": {fields}, "Retry-After": {fields}}, Body: body}
+			r := &request.Response{Status: status, MediaType: media, Header: http.Header{"Content-Disposition": {fields}, "Link": {fields}, "Retry-After": {fields}}, Body: body}
 			o := Options{Budget: budget, Fields: strings.Fields(fields), Denied: func(name string) bool { return name == "internal" }, Arguments: validate.Arguments{}}
 			a, err := Make(v, v.Operations()[0], r, o)
 			if err != nil {

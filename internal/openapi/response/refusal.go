@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // refusal returns the error for a response whose status reports a failure.
-func (w *walker) refusal(op *spec.Operation, r *client.Response) *problem.Error {
+func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error {
 	told := w.told(op, r)
 	p := &problem.Error{Kind: "api_refused", RetryAfter: retryAfter(r.Header),
 		Reply: &problem.Reply{Status: r.Status, UpstreamCode: told.code, Message: told.message}}
@@ -75,7 +75,7 @@ func retryAfter(h http.Header) time.Duration {
 type reason struct{ code, message string }
 
 // told reads the reason in its usual forms, from the visible part of the response.
-func (w *walker) told(op *spec.Operation, r *client.Response) reason {
+func (w *walker) told(op *spec.Operation, r *request.Response) reason {
 	body := []byte(strings.TrimSpace(string(r.Body)))
 	if len(body) == 0 {
 		return reason{}

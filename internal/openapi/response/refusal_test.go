@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -40,7 +40,7 @@ func TestRefusal(t *testing.T) {
 		{400, jsonType, `{"salary":"canary","message":"m","token":"canary","errors":[{"salary":"canary"}]}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: m {Status:400 UpstreamCode: Message:m}`},
 	} {
 		v, op := seen(t, ref("Team"), "")
-		r := &client.Response{Status: tt.status, MediaType: tt.media, Header: http.Header{}, Body: []byte(tt.body)}
+		r := &request.Response{Status: tt.status, MediaType: tt.media, Header: http.Header{}, Body: []byte(tt.body)}
 		if tt.status == 429 || tt.status >= 500 || tt.status < 400 {
 			r.Header.Set("Retry-After", "7")
 		}
@@ -50,7 +50,7 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 	v, op := seen(t, "", "")
-	_, err := Make(v, op, &client.Response{Status: 403, Header: http.Header{}}, Options{})
+	_, err := Make(v, op, &request.Response{Status: 403, Header: http.Header{}}, Options{})
 	if p := problem.Of(err); !strings.Contains(p.Suggestion, "who runs the API") || p.Retryable() {
 		t.Errorf("%+v", p)
 	}

@@ -1,0 +1,18 @@
+package request
+
+import "net/http"
+
+// A Response is the response of an API, of any status.
+type Response struct {
+	Request   *Request // the request answered: the Message's, or one returned by Redirected
+	Status    int
+	Header    http.Header // without cookies
+	MediaType string      // lower case, without parameters; "" for none
+	Body      []byte      // decompressed
+}
+
+// Unsure reports whether the status leaves open if a write was carried out: the API failed while handling it, or a
+// proxy lost its response.
+func (r *Response) Unsure() bool {
+	return r.Status == http.StatusRequestTimeout || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusHTTPVersionNotSupported
+}
