@@ -119,7 +119,7 @@ func (w *Writer) wait(ctx context.Context, own *part) error {
 
 // lead runs parts that wait, and leaves those that arrive meanwhile to another goroutine.
 func (w *Writer) lead() {
-	runtime.Gosched() // those that are about to ask come first, and share the commit; at rest nobody is waited for
+	runtime.Gosched() // those that are about to ask come first, and share the commit; at rest this returns at once
 	switch parts := w.queue.take(); len(parts) {
 	case 0:
 	case 1:
