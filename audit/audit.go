@@ -12,9 +12,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -167,22 +169,26 @@ func hashOf(r *Record, buf []byte) string {
 
 // An ArgHasher hashes arguments with the log's secret: equal calls have equal hashes, but without the secret no value
 // can be found by guessing. The zero ArgHasher returns "".
-type ArgHasher struct{ secret []byte }
+type ArgHasher struct{ macs *sync.Pool } // of hash.Hash, keyed with the secret
 
 // NewArgHasher returns an ArgHasher. It fails if secret is shorter than 32 bytes.
 func NewArgHasher(secret []byte) (ArgHasher, error) {
 	if len(secret) < sha256.Size {
 		return ArgHasher{}, fmt.Errorf("audit: the argument secret has %d bytes, want at least %d", len(secret), sha256.Size)
 	}
-	return ArgHasher{secret: append([]byte(nil), secret...)}, nil
+	secret = slices.Clone(secret)
+	return ArgHasher{&sync.Pool{New: func() any { return hmac.New(sha256.New, secret) }}}, nil
 }
 
 // Sum returns the HMAC-SHA256 of the canonical arguments, in hex, for Record.ArgHash.
 func (h ArgHasher) Sum(arguments []byte) string {
-	if h.secret == nil {
+	if h.macs == nil {
 		return ""
 	}
-	mac := hmac.New(sha256.New, h.secret)
+	mac := h.macs.Get().(hash.Hash)
+	defer h.macs.Put(mac)
+	mac.Reset()
 	mac.Write(arguments)
-	return hex.EncodeToString(mac.Sum(nil))
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(mac.Sum(sum[:0]))
 }

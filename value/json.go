@@ -1,11 +1,5 @@
 package value
 
-import (
-	"bytes"
-
-	"github.com/go-json-experiment/json/jsontext"
-)
-
 // keptDepth is the deepest nesting of stored JSON: that of external documents, and a few levels around it.
 const keptDepth = 128
 
@@ -15,11 +9,10 @@ func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 // UnmarshalJSON decodes what MarshalJSON encoded. Dates and bytes come back as strings, numbers as Int or Decimal.
 // Unlike Read it accepts NUL, which texts of records can contain.
 func (v *Value) UnmarshalJSON(b []byte) error {
-	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(b)), depth: keptDepth, kept: true}
-	read, err := r.read()
+	kept, err := read(b, keptDepth, true)
 	if err != nil {
 		return err
 	}
-	*v = read
+	*v = kept
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,11 +23,52 @@ func Read(b []byte, depth int) (Value, error) {
 	if depth == 0 {
 		depth = MaxDepth
 	}
-	return (&reader{dec: jsontext.NewDecoder(bytes.NewBuffer(b)), depth: depth}).read()
+	return read(b, depth, false)
 }
 
-// read reads the whole document.
-func (r *reader) read() (Value, error) {
+// readers keeps readers for the next document: what a decoder allocates for nesting and names is half of what a small one takes.
+var readers = sync.Pool{New: func() any {
+	r := &reader{}
+	r.dec = jsontext.NewDecoder(&r.source)
+	return r
+}}
+
+// read is Read; a stored document is kept.
+func read(b []byte, depth int, kept bool) (Value, error) {
+	r := readers.Get().(*reader)
+	defer r.release()
+	r.begin(b)
+	r.depth, r.kept = depth, kept
+	return r.document()
+}
+
+// begin has r read b, which isn't copied.
+func (r *reader) begin(b []byte) {
+	r.source = *bytes.NewBuffer(b)
+	r.dec.Reset(&r.source)
+}
+
+// mostScratch is the number of members that a reader keeps room for.
+const mostScratch = 256
+
+// release gives r back, without anything of the document.
+func (r *reader) release() {
+	r.begin(nil)
+	r.drop(0)
+	if cap(r.members) > mostScratch {
+		r.members = nil
+	}
+	readers.Put(r)
+}
+
+// drop forgets the members from the one at begun on.
+func (r *reader) drop(begun int) {
+	clear(r.members[begun:])
+	r.members = r.members[:begun]
+}
+
+// document reads the whole document.
+func (r *reader) document() (Value, error) {
 	v, err := r.value()
 	if err != nil {
 		return Value{}, r.refuse(err)
@@ -40,9 +82,11 @@ func (r *reader) read() (Value, error) {
 
 // A reader reads one document, at most depth levels of it.
 type reader struct {
-	dec   *jsontext.Decoder
-	depth int
-	kept  bool // a stored document: NUL is allowed
+	source  bytes.Buffer
+	dec     *jsontext.Decoder // of source
+	depth   int
+	kept    bool     // a stored document: NUL is allowed
+	members []Member // of the objects that are being read, the outer ones first
 }
 
 var (
@@ -91,7 +135,7 @@ func (r *reader) array() (Value, error) {
 
 // object reads the members of an object behind its brace, in order. The decoder refuses a name that appears twice.
 func (r *reader) object() (Value, error) {
-	members := []Member{}
+	begun := len(r.members)
 	for r.dec.PeekKind() != '}' {
 		tok, err := r.dec.ReadToken()
 		if err != nil {
@@ -105,8 +149,11 @@ func (r *reader) object() (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		members = append(members, Member{Name: name.str, Value: v})
+		r.members = append(r.members, Member{Name: name.str, Value: v})
 	}
+	members := make([]Member, len(r.members)-begun)
+	copy(members, r.members[begun:])
+	r.drop(begun)
 	_, err := r.dec.ReadToken()
 	return OfObject(members), err
 }
