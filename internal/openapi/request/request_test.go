@@ -159,7 +159,7 @@ func TestQuery(t *testing.T) {
 		{``, object, "?r=100&g=a%2Cb"},
 		{`"explode":false,`, object, "?q=r,100,g,a%2Cb"},
 		{`"style":"deepObject",`, `{"a":{"b":[1,2]},"c":true}`, "?q[a][b][]=1&q[a][b][]=2&q[c]=true"},
-		{`"allowReserved":true,`, `"a/b?c&d"`, "?q=a/b?c%26d"},
+		{`"allowReserved":true,`, `"a/b?c&d;e"`, "?q=a/b?c%26d%3Be"},
 		{`"content":{"application/json":{}},`, `{"a":9223372036854775807}`, "?q=%7B%22a%22%3A9223372036854775807%7D"},
 		{``, `[]`, ""}, {``, `""`, "?q="}, {``, `null`, "?q="}, {``, `false`, "?q=false"},
 		{``, `[{"a":1},{"a":2,"b":[3]}]`, "?q[0][a]=1&q[1][a]=2&q[1][b][]=3"},

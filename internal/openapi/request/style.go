@@ -141,7 +141,7 @@ func (o Options) queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
 	at := pointer("/query", p.Name)
 	keep := ""
 	if p.Reserved {
-		keep = ":/?[]@!$'()*,;" // reserved characters except those that end a pair, a value or the query
+		keep = ":/?[]@!$'()*," // reserved characters except those that end a pair, a value or the query; some APIs end pairs at ";"
 	}
 	name := encode(p.Name, "[]")
 	one := func(text string) []string { return []string{name + "=" + encode(text, keep)} }

@@ -11,10 +11,10 @@ import (
 // maxNames is the maximum depth to which names are checked; values don't nest deeper.
 const maxNames = 64
 
-// names refuses names in v that none of the schemas declares, at any depth. There are several schemas if alternatives
-// declare the same field.
+// names refuses names in v that none of the schemas declares, at any depth, and those that hidden fields have. There are several schemas
+// if alternatives declare the same field, and none where nothing is known of v.
 func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string, depth int) {
-	if len(schemas) == 0 || depth > maxNames {
+	if depth > maxNames {
 		return
 	}
 	schemas = distinct(schemas)
@@ -30,7 +30,7 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 			c.names(f, items, e, fmt.Sprintf("%s/%d", at, i), depth+1)
 		}
 	case value.Object:
-		k := known{v: v, fields: map[string][]spec.Raw{}, past: map[string]bool{}}
+		k := known{v: v, fields: map[string][]spec.Raw{}, past: map[string]bool{}, open: len(schemas) == 0 || c.o.OpenBodies}
 		for _, r := range schemas {
 			c.known(&k, r, 0)
 		}
@@ -39,7 +39,7 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 			switch {
 			case ok:
 				c.names(f, schemas, m.Value, at+"/"+escape(m.Name), depth+1)
-			case k.open:
+			case k.open && !k.closed && c.v.Undeclared(m.Name):
 				c.names(f, k.further, m.Value, at+"/"+escape(m.Name), depth+1)
 			default:
 				f.unknown(at, m.Name, "field", k.names)
@@ -67,6 +67,7 @@ type known struct {
 	fields  map[string][]spec.Raw
 	names   []string
 	open    bool
+	closed  bool // a field is hidden: no other names than these, even if open
 	further []spec.Raw
 	past    map[string]bool // the schemas that were read, by their text
 }
@@ -83,6 +84,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 		return
 	}
 	k.past[string(r)] = true
+	k.closed = k.closed || c.v.Closes(r)
 	if len(s.Types) > 0 && !s.Is("object") && depth > 0 {
 		return
 	}
@@ -100,10 +102,13 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 	switch {
 	case len(choices) == 0:
 		k.open = k.open || o.Open
-	case o.Additional.Kind() == 't' || o.Further != nil || depth > 4:
-		k.open = true
 	default:
+		open := o.Additional.Kind() == 't' || o.Further != nil || depth > 4
+		k.open = k.open || open
 		for _, choice := range choices {
+			if open && !c.v.Hides(choice) {
+				continue
+			}
 			// An alternative that only lists required fields declares no names.
 			if in := c.v.Schema(choice); len(o.Fields) > 0 && len(in.Properties)+len(in.Types)+len(in.AllOf)+len(in.OneOf)+len(in.AnyOf) == 0 && in.Name == "" {
 				continue

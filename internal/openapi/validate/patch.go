@@ -15,38 +15,102 @@ func IsPatch(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
 }
 
-// patch checks the names in a JSON Patch against what it changes: what a GET of the same path answers with, where there is one.
+// patchMembers are the members of an operation of a JSON Patch. Others are refused: an API that ignores case takes Path for path.
+var patchMembers = []string{"op", "path", "from", "value"}
+
+// patch checks the form of a JSON Patch, and the names in it against what it changes.
 func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
-	schema := c.patched(op)
-	if schema == nil {
+	if body.Kind() != value.Array {
+		f.add("/body", "type", `a JSON Patch is a list of operations: [{"op", "path", "value"}]; not %s`, body.Kind())
 		return
 	}
+	var whole []spec.Raw // none where it isn't known
+	if schema := c.patched(op); schema != nil {
+		whole = []spec.Raw{schema}
+	}
 	for i, one := range body.List() {
+		at := fmt.Sprintf("/body/%d", i)
+		if one.Kind() != value.Object {
+			f.add(at, "type", `an operation of a JSON Patch is an object: {"op", "path", "value"}; not %s`, one.Kind())
+		}
+		for _, m := range one.Members() {
+			if !slices.Contains(patchMembers, m.Name) {
+				f.unknown(at, m.Name, "member of an operation", patchMembers)
+			}
+		}
 		for _, key := range []string{"path", "from"} {
-			pointer, _ := one.Get(key)
-			if !strings.HasPrefix(pointer.Text(), "/") {
-				continue
+			if pointer, ok := one.Get(key); ok {
+				c.pointed(f, whole, one, pointer, at+"/"+key)
 			}
-			var to value.Value
-			if key == "path" {
-				to, _ = one.Get("value")
-			}
-			// The value as it lies in the whole: names are looked at from there.
-			names := strings.Split(pointer.Text()[1:], "/")
-			for _, name := range slices.Backward(names) {
-				name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-				if name == "-" || strings.Trim(name, "0123456789") == "" {
-					to = value.OfArray([]value.Value{to})
-				} else {
-					to = value.OfObject([]value.Member{{Name: name, Value: to}})
-				}
-			}
-			c.names(f, []spec.Raw{schema}, to, fmt.Sprintf("/body/%d/%s", i, key), 0)
 		}
 	}
 }
 
-// patched returns the schema of what op changes, or nil.
+// pointed checks one pointer of an operation of a JSON Patch: the names in it and, at path, those of the value there. What has hidden
+// parts is neither copied nor moved, to where they might be seen, nor compared.
+func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value, at string) {
+	if text := pointer.Text(); pointer.Kind() != value.String || text != "" && !strings.HasPrefix(text, "/") {
+		f.add(at, "type", `a JSON pointer is a text that is empty or begins with "/"`)
+		return
+	}
+	names := Pointed(pointer.Text())
+	from := strings.HasSuffix(at, "/from")
+	var to value.Value
+	if !from {
+		to, _ = one.Get("value")
+	}
+	// The value as it lies in the whole: names are looked at from there.
+	for _, name := range slices.Backward(names) {
+		if Listed(name) {
+			to = value.OfArray([]value.Value{to})
+		} else {
+			to = value.OfObject([]value.Member{{Name: name, Value: to}})
+		}
+	}
+	c.names(f, whole, to, at, 0)
+	op, _ := one.Get("op")
+	if (from || op.Text() == "test") && slices.ContainsFunc(c.below(whole, names), c.v.Hides) {
+		f.add(at, "type", "this can only be copied, moved or tested in parts: name each field")
+	}
+}
+
+// Pointed returns the names of a JSON pointer, without empty ones: some APIs drop these.
+func Pointed(pointer string) []string {
+	var names []string
+	for name := range strings.SplitSeq(pointer, "/") {
+		if name != "" {
+			names = append(names, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+		}
+	}
+	return names
+}
+
+// Listed reports whether a name of a JSON pointer is that of an element of a list.
+func Listed(name string) bool { return name == "-" || strings.Trim(name, "0123456789") == "" }
+
+// below returns the schemas of what names lead to from what schemas describe.
+func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
+	for _, name := range names {
+		var next []spec.Raw
+		for _, r := range distinct(schemas) {
+			if s := c.v.Schema(r); s.Items != nil && Listed(name) {
+				next = append(next, s.Items)
+			}
+			k := known{fields: map[string][]spec.Raw{}, past: map[string]bool{}}
+			c.known(&k, r, 0)
+			if fields, ok := k.fields[name]; ok {
+				next = append(next, fields...)
+			} else {
+				next = append(next, k.further...)
+			}
+		}
+		schemas = next
+	}
+	return schemas
+}
+
+// patched returns the schema of what op changes: what a GET of the same path answers with, or else what op takes in another form, or a PUT
+// of the same path; nil where nothing says it.
 func (c *Checker) patched(op *spec.Operation) spec.Raw {
 	for _, reads := range c.v.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path {
@@ -54,6 +118,16 @@ func (c *Checker) patched(op *spec.Operation) spec.Raw {
 		}
 		if ok := reads.Success(); ok != nil {
 			if content := ok.Preferred(); content != nil && spec.IsJSON(content.MediaType) {
+				return content.Schema
+			}
+		}
+	}
+	for _, takes := range c.v.Operations() {
+		if takes != op && (takes.Method != "PUT" || takes.Path != op.Path) || takes.Body == nil {
+			continue
+		}
+		for _, content := range takes.Body.Contents {
+			if spec.IsJSON(content.MediaType) && !IsPatch(content.MediaType) && content.Schema != nil {
 				return content.Schema
 			}
 		}

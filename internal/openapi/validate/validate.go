@@ -166,7 +166,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 		if err := c.against(f, key, p.Schema, v, at+"/"+escape(p.Name)); err != nil {
 			return nil, err
 		}
-		if p.Style == "deepObject" || p.MediaType != "" {
+		if p.Style == "deepObject" || p.MediaType != "" || v.Kind() == value.Object {
 			c.names(f, []spec.Raw{p.Schema}, v, at+"/"+escape(p.Name), 0)
 		}
 	}

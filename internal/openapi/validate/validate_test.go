@@ -153,12 +153,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters.
+// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters, nor in an object that has a hidden
+// field: these are refused alike.
 func TestOpen(t *testing.T) {
 	c, v := checker(t, doc, Options{OpenBodies: true})
 	op := v.Operations()[0]
-	if _, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","more":1}}`)); err != nil {
+	if _, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","action":{"kind":"mail","to":"a","more":1}}}`)); err != nil {
 		t.Error(err)
+	}
+	for _, name := range []string{"password", "more"} {
+		_, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","`+name+`":1}}`))
+		if want := `unknown field "` + name + `"; it takes`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", name, err, want)
+		}
 	}
 	if _, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"query":{"more":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red"}}`)); err == nil {
 		t.Error("an unknown parameter is taken")

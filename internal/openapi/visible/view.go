@@ -21,11 +21,12 @@ import (
 // A Filter selects what a principal may see. A nil function selects everything. The functions are called often and must
 // always return the same result for the same arguments.
 type Filter struct {
-	Operation func(op *spec.Operation) bool
-	Schema    func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
-	Field     func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
-	Parameter func(in, name string) bool      // a hidden parameter is neither shown nor accepted
-	Optional  func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
+	Operation  func(op *spec.Operation) bool
+	Schema     func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
+	Field      func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
+	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
+	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
+	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
 }
 
 // A View is the part of a document that one principal may see. It is safe for concurrent use. The zero View is empty.

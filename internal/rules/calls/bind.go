@@ -3,6 +3,7 @@ package calls
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -35,6 +36,11 @@ func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args vali
 			}
 			b.object(place, p.Name, at, true)
 		}
+		for _, p := range op.Parameters {
+			if explodes(p) {
+				b.exploded(r.api.there, p, &args.Query)
+			}
+		}
 		b.body(r, op, &args)
 		if b.err != nil {
 			return args, b.err
@@ -66,14 +72,44 @@ func (b *binding) value() value.Value {
 	return v
 }
 
-// object binds the member called name of an object; header names are case-insensitive, and in bodies other spellings are bound too. If set
-// is true, a missing member is added.
+// explodes reports whether the members of an object that is given for p are sent under their own names, as if each were a parameter.
+func explodes(p spec.Parameter) bool {
+	return p.In == "query" && p.Explode && p.MediaType == "" && p.Style != "deepObject"
+}
+
+// exploded binds a member of the object that is given for p.
+func (b *binding) exploded(there *visible.View, p spec.Parameter, query *value.Value) {
+	declares := slices.ContainsFunc(there.Object(there.Schema(p.Schema)).Fields, func(f visible.Field) bool { return f.Name == b.Name })
+	given, ok := query.Get(p.Name)
+	if !ok && declares {
+		given = value.OfObject(nil)
+	}
+	if given.Kind() != value.Object {
+		return
+	}
+	b.object(&given, b.Name, "/query/"+p.Name+"/", declares)
+	*query = with(*query, p.Name, given)
+}
+
+// with returns an object with v as its member called name.
+func with(object value.Value, name string, v value.Value) value.Value {
+	members := slices.Clone(object.Members())
+	at := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == name })
+	if at < 0 {
+		return value.OfObject(append(members, value.Member{Name: name, Value: v}))
+	}
+	members[at].Value = v
+	return value.OfObject(members)
+}
+
+// object binds the member called name of an object; header names are case-insensitive, and but for parameters other spellings are bound
+// too. If set is true, a missing member is added.
 func (b *binding) object(object *value.Value, name, at string, set bool) {
 	given := false
+	parameter := at == "/path/" || at == "/query/" || at == "/headers/"
 	for _, m := range object.Members() {
-		body := strings.HasPrefix(at, "/body/")
-		if m.Name == name || at == "/headers/" && strings.EqualFold(m.Name, name) || body && spells(m.Name, name) {
-			given = given || m.Name == name || !body
+		if m.Name == name || at == "/headers/" && strings.EqualFold(m.Name, name) || !parameter && spells(m.Name, name) {
+			given = given || m.Name == name || parameter
 			b.equal(m.Value, at+m.Name)
 		}
 	}
@@ -97,12 +133,6 @@ func (b *binding) equal(given value.Value, at string) {
 	}
 }
 
-// spells reports whether an API may read a member of a body as the one called name: many ignore case, and forms name parts in brackets.
-func spells(given, name string) bool {
-	whole, _, _ := strings.Cut(given, "[")
-	return strings.EqualFold(whole, name)
-}
-
 // body binds a top-level field of a body, of each object in a list, or what a JSON Patch does to it. A body that isn't an object, such as
 // a text in XML, can't be bound, and is refused where the operation declares the field.
 func (b *binding) body(r *Reach, op *spec.Operation, args *validate.Arguments) {
@@ -117,6 +147,7 @@ func (b *binding) body(r *Reach, op *spec.Operation, args *validate.Arguments) {
 		b.object(&args.Body, b.Name, "/body/", true)
 	case args.Body.Kind() == value.Object:
 		b.object(&args.Body, b.Name, "/body/", at)
+		b.form(op, args.Body)
 	case args.Body.Kind() == value.Array && patched:
 		for i, one := range args.Body.List() {
 			b.patch(one, fmt.Sprintf("/body/%d", i))
@@ -158,22 +189,44 @@ func inBody(v *visible.View, op *spec.Operation, media, name string) (at, patche
 	return at, patched, items
 }
 
-// patch binds what one operation of a JSON Patch (RFC 6902) does: it may set the field to the value that it must have.
+// form binds the members of objects in a form that are sent under their own names.
+func (b *binding) form(op *spec.Operation, body value.Value) {
+	for _, c := range op.Body.Contents {
+		for _, m := range body.Members() {
+			if e := c.Encoding[m.Name]; spec.IsForm(c.MediaType) && e.Style != "" && explodes(spec.Parameter{In: "query", Style: e.Style, Explode: e.Explode}) {
+				b.object(&m.Value, b.Name, "/body/"+m.Name+"/", false)
+			}
+		}
+	}
+}
+
+// patch binds what one operation of a JSON Patch (RFC 6902) does: it may set the field to the value that it must have, at the top of the
+// document, or of an element where that is a list.
 func (b *binding) patch(one value.Value, at string) {
 	for _, key := range []string{"path", "from"} {
 		pointer, given := one.Get(key)
 		if key == "from" && !given {
 			continue
 		}
-		name, below, deep := strings.Cut(strings.TrimPrefix(pointer.Text(), "/"), "/")
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		whole := pointer.Kind() != value.String || !strings.HasPrefix(pointer.Text(), "/") // the document itself, or no pointer
-		if !whole && !spells(name, b.Name) {
-			continue
+		names := validate.Pointed(pointer.Text())
+		plain := len(names) == strings.Count(pointer.Text(), "/")  // without empty names, and after the first slash
+		whole := pointer.Kind() != value.String || len(names) == 0 // the document itself, or no pointer
+		for len(names) > 0 && validate.Listed(names[0]) {
+			names = names[1:]
 		}
 		op, _ := one.Get("op")
 		to, set := one.Get("value")
-		if !whole && !deep && below == "" && name == b.Name && key == "path" && set && (op.Text() == "add" || op.Text() == "replace" || op.Text() == "test") {
+		switch {
+		case whole:
+		case len(names) == 0: // an element of a list
+			if key == "path" {
+				b.object(&to, b.Name, at+"/value/", false)
+			}
+			continue
+		case !spells(names[0], b.Name):
+			continue
+		case len(names) == 1 && plain && names[0] == b.Name && key == "path" && set &&
+			(op.Text() == "add" || op.Text() == "replace" || op.Text() == "test"):
 			b.equal(to, at+"/value")
 			continue
 		}

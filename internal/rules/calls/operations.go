@@ -270,11 +270,16 @@ func (p Parameter) check(d *spec.Document, there *visible.View) error {
 		Detail: fmt.Sprintf("no operation has a parameter or a field of a body called %q%s", problem.Cut(p.Name), problem.DidYouMean(near))}
 }
 
-// bindable returns the names of the parameters and top-level body fields of an operation.
+// bindable returns the names of the parameters, of the members of objects that are sent as parameters, and of the top-level body fields of
+// an operation.
 func bindable(there *visible.View, op *spec.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {
-		out = append(out, p.Name)
+		if out = append(out, p.Name); explodes(p) {
+			for _, f := range there.Object(there.Schema(p.Schema)).Fields {
+				out = append(out, f.Name)
+			}
+		}
 	}
 	if op.Body != nil {
 		for _, c := range op.Body.Contents {

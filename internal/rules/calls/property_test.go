@@ -90,7 +90,8 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-// text returns the document with the operations, schemas and "schema.field"s for which keep is true.
+// text returns the document with the operations, schemas and "schema.field"s for which keep is true. Objects that lost something are
+// closed: a name that no schema declares might be that of what was lost.
 func (w world) text(keep func(string) bool) string {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.0","paths":{"/base":{"get":{"operationId":"base","tags":["Base"],"parameters":[{"name":"teamId","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}`)
@@ -99,7 +100,7 @@ func (w world) text(keep func(string) bool) string {
 		case name == "":
 			return `{"type":"string"}`
 		case !keep(name):
-			return `{}`
+			return `{"additionalProperties":false}`
 		}
 		return fmt.Sprintf(`{"$ref":"#/components/schemas/%s"}`, name)
 	}
@@ -128,7 +129,11 @@ func (w world) text(keep func(string) bool) string {
 				fields = append(fields, fmt.Sprintf("%q:%s", field, schema(next)))
 			}
 		}
-		fmt.Fprintf(&b, `,%q:{"type":"object","properties":{%s}}`, s.name, strings.Join(fields, ","))
+		closed := ""
+		if len(fields) < len(s.fields) {
+			closed = `,"additionalProperties":false`
+		}
+		fmt.Fprintf(&b, `,%q:{"type":"object","properties":{%s}%s}`, s.name, strings.Join(fields, ","), closed)
 	}
 	b.WriteString("}}}")
 	return b.String()
@@ -197,6 +202,11 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 		}
 	}
 	left := calls.Rules{Parameters: w.rules.Parameters}
+	for _, h := range w.rules.Hidden { // what a rule hides by its name alone is refused wherever it stands, whatever the document has
+		if len(h.Fields) > 0 && !strings.Contains(h.Fields[0], ".") && hides(h, p) {
+			left.Hidden = append(left.Hidden, calls.Hidden{Fields: h.Fields})
+		}
+	}
 	for _, op := range w.operations {
 		if !p.Classes.Allows("flow", "flow."+op.id) || w.rules.Shown != nil && !slices.Contains(w.rules.Shown, op.id) {
 			gone[op.id] = true

@@ -157,8 +157,9 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 				return slices.ContainsFunc(h.Schemas, func(pattern string) bool { return names(pattern, name) })
 			})
 		},
-		Field:    fields(out),
-		Optional: func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },
+		Field:      fields(out),
+		Undeclared: undeclared(out),
+		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },
 		Parameter: func(in, name string) bool {
 			return !slices.ContainsFunc(a.rules.Sends, func(p Place) bool {
 				return p.In == in && (p.Name == name || in == "header" && strings.EqualFold(p.Name, name))
