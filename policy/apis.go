@@ -15,6 +15,7 @@ type (
 	//   - Hidden, Parameters: parts that are hidden, and parameters bound to the principal
 	//   - Write: by class of operation other than a read, how it may run; write.Review if unset
 	//   - OpenBodies: bodies may have members that the document doesn't name
+	//   - OpenFormats: texts and numbers may be of other formats than the document says
 	//   - Partial: the PUT operations that keep the fields which they aren't given
 	//   - ReadBack: how calls whose answer was lost are settled
 	//   - Synonyms: further words for searches of operations

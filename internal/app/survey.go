@@ -72,7 +72,7 @@ func tooDeep(c *config.Config) (out []string) {
 			continue // a fault of its own
 		}
 		v := visible.New(rules.Document, nil, visible.Filter{})
-		checker := validate.New(v, validate.Options{OpenBodies: rules.OpenBodies})
+		checker := validate.New(v, validate.Options{OpenBodies: rules.OpenBodies, OpenFormats: rules.OpenFormats})
 		for _, op := range v.Operations() {
 			if deep := checker.TooDeep(op); deep != nil {
 				out = append(out, fmt.Sprintf("%s.%s: calls are refused: the schemas of %s nest so that checking a value takes more than %d comparisons", name, op.ID, strings.Join(deep, ", "), validate.MaxSteps))

@@ -90,6 +90,7 @@ func TestAPIFaults(t *testing.T) {
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
 		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
 		// Faults that only the document shows.
+		{flowSource + "apis: {flow: {partial: [getTeam]}}", `2:25: apis.flow.partial.0: "getTeam" is no PUT: only a PUT is taken to replace all; take it out`},
 		{flowSource + "apis: {flow: {access: [{operations: [x*, getTeam], class: read}]}}", `2:38: apis.flow.access.0.operations.0: no operation of the document is "x*"`},
 		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team"; did you mean Teams or teams?`},
 		{flowSource + "apis: {flow: {shown: [getTeam, getTeams]}}", `2:32: apis.flow.shown.1: no operation of the document is "getTeams"; did you mean getTeam or setTeam?`},

@@ -146,7 +146,7 @@ func TestParse(t *testing.T) {
 					Shown: []string{"* /teams*"}, Hidden: []calls.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
 						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
 					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
-					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, Lists: request.Indices, Signed: true,
+					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, OpenFormats: true, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
 					ReadBack: []readback.Rule{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
 					Sends:    []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},

@@ -26,7 +26,7 @@ import (
 // BAILIWICK_SOAK says, at most 100,000.
 //
 // kin-openapi means something else by discriminators, not, integer beside number, and additionalProperties: false beside
-// parts, which are left out there; it alone checks formats of texts, and refuses null where a schema has no type. The reference doesn't choose
+// parts, which are left out there; it checks formats of texts, which are open here, and refuses null where a schema has no type. The reference doesn't choose
 // by tags: a body that it alone accepts has to be one whose alternative is chosen by a tag; and it knows no names, so one
 // with an unknown name may be refused by the validator alone: in one of 10,000 bodies it is a name of an alternative that
 // the value doesn't fit.
@@ -136,7 +136,7 @@ func pairsOf(t *testing.T, file string) (out []*pair) {
 		theirs, _ = openapi3.NewLoader().LoadFromData(b) // kin-openapi doesn't read all
 	}
 	v := visible.New(d, nil, visible.Filter{})
-	openly, strictly := validate.New(v, validate.Options{OpenBodies: true}), validate.New(v, validate.Options{})
+	openly, strictly := validate.New(v, validate.Options{OpenBodies: true, OpenFormats: true}), validate.New(v, validate.Options{OpenFormats: true})
 	opened, written := newReference(d, true), newReference(d, false)
 	for _, op := range v.Operations() {
 		if op.Body == nil || !spec.IsJSON(op.Body.Preferred().MediaType) || op.Body.Preferred().Schema == nil {

@@ -28,6 +28,8 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 		{Name: "parameters", Doc: "What parameters must be. One that is not given is set", Shape: parameters(&rules.Parameters, cel)},
 		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: modes(&rules.Write)},
 		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't name", Shape: yamlconf.Flag(&rules.OpenBodies)},
+		{Name: "open_formats", Doc: "true: texts and numbers may be of other formats than the document says (date-time, uuid, int32); without it what can't be of that format is refused", Shape: yamlconf.Flag(&rules.OpenFormats)},
+		{Name: "partial", Doc: "PUTs that leave what they are not given as it is, as a PATCH does: reviewers see what changes, and nothing as gone that stays. Those of packs come after", Shape: yamlconf.List(&rules.Partial, "PUT "+patterns, nil)},
 		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
 			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
 				if rules.Lists = request.Lists(s); s == "brackets" {

@@ -109,9 +109,11 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 			return nil
 		}
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
+		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case IsText(content.MediaType) && c.structured(content, a.Body):
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
+		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case a.Body.Kind() == value.String && c.evades(out.op, content, a.Body):
 		f.add("/body", "type", "the body is an object, by field name: a text can't be checked")
@@ -188,6 +190,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 			}
 		default:
 			c.names(f, []spec.Raw{field.Schema}, v, at, 1)
+			f.example = out.content.Example.Get(field.Name)
 			if err := c.against(f, key+" "+field.Name, field.Schema, v, at); err != nil {
 				return err
 			}

@@ -19,12 +19,13 @@ const MaxFaults = 20
 
 // faults collects the faults of arguments.
 type faults struct {
-	name  func(url string) string // the name of the schema with that URL; "" if it has none
-	all   []problem.Fault
-	near  []string
-	steps int          // the comparisons so far
-	ended func() error // returns an error when nothing waits for the check any longer
-	later []string     // the places of values that are not known yet
+	name    func(url string) string // the name of the schema with that URL; "" if it has none
+	all     []problem.Fault
+	near    []string
+	example spec.Raw     // of what is being validated
+	steps   int          // the comparisons so far
+	ended   func() error // returns an error when nothing waits for the check any longer
+	later   []string     // the places of values that are not known yet
 }
 
 func (f *faults) add(at, rule, format string, args ...any) {
@@ -331,6 +332,10 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 			allowed = append(allowed, fmt.Sprintf("… %d in all", len(k.Want)))
 		}
 		f.add(at, rule, "%s is one of %s%s", name, strings.Join(allowed, ", "), f.nearValue(k.Got, k.Want))
+	case *kind.Format:
+		if !shown(f.example, e.InstanceLocation, k.Want) {
+			f.add(at, rule, "%s", formats[k.Want].sentence(name, k.Got))
+		}
 	case *kind.FalseSchema:
 		unknown := e.InstanceLocation[max(len(e.InstanceLocation)-1, 0):]
 		f.add(at, "unknown", "unknown field %q", problem.Cut(strings.Join(unknown, "")))

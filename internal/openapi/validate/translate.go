@@ -18,6 +18,7 @@ type translator struct {
 	urls map[string]int // by name, or by target if there is none
 	at   []place
 	open bool // accept undeclared properties, whatever the schema says
+	free bool // leave formats to the server
 }
 
 // A place is a schema that others refer to.
@@ -86,6 +87,9 @@ func (t *translator) schema(p place) any {
 	}
 	t.discriminate(out, r)
 	t.close(out, r, p)
+	if !t.free {
+		w.restrict(out, r)
+	}
 	w.finish(out)
 	return out
 }
@@ -117,6 +121,10 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 	t.list(out, name, m, place{of: of, part: part})
 	if all, ok := out[name].([]any); ok && name == "oneOf" {
 		out[name] = numbers(all)
+		if overlap(all) && out["anyOf"] == nil {
+			out["anyOf"] = all
+			delete(out, name)
+		}
 	}
 }
 
@@ -132,6 +140,19 @@ func numbers(all []any) []any {
 		return all
 	}
 	return slices.DeleteFunc(all, func(a any) bool { return of(a, "integer") })
+}
+
+// overlap reports whether more than one of the alternatives takes a text: one text may fit several, such as a date that is also a date
+// and time, and no author means that it then fits none.
+func overlap(all []any) bool {
+	texts := 0
+	for _, a := range all {
+		s, _ := a.(map[string]any)
+		if kinds, _ := s["type"].([]any); slices.Contains(kinds, any("string")) {
+			texts++
+		}
+	}
+	return texts > 1
 }
 
 // written holds keywords that affect others.
@@ -164,6 +185,9 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	case "items", "additionalProperties", "not", "propertyNames":
 		if k := m.Kind(); k == '{' || k == 't' || k == 'f' {
 			out[name] = t.schema(place{raw: m})
+		}
+		if not, ok := out["not"].(map[string]any); ok {
+			delete(not, "format") // more texts fit a format here than are of it
 		}
 	case "allOf", "oneOf", "anyOf":
 		t.parts(out, name, m, p, p.raw)
@@ -271,14 +295,6 @@ func (w *written) finish(out map[string]any) {
 	}
 	if w.format == "int-or-string" && out["type"] != nil {
 		out["type"] = []any{"string", "integer"}
-	}
-	if kinds, ok := out["type"].([]any); ok && len(kinds) == 1 && kinds[0] == "integer" && w.format == "int32" {
-		if out["minimum"] == nil && out["exclusiveMinimum"] == nil {
-			out["minimum"] = json.Number("-2147483648")
-		}
-		if out["maximum"] == nil && out["exclusiveMaximum"] == nil {
-			out["maximum"] = json.Number("2147483647")
-		}
 	}
 	if !w.nullable {
 		return

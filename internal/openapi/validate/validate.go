@@ -38,7 +38,8 @@ type Arguments struct {
 
 // Options configure the validation for one API.
 type Options struct {
-	OpenBodies bool // accept undeclared fields in bodies, for incomplete documents
+	OpenBodies  bool // accept undeclared fields in bodies, for incomplete documents
+	OpenFormats bool // leave the formats of texts and the ranges of numbers by format to the server
 }
 
 // A Checker checks calls of the operations in one View. It is safe for concurrent use.
@@ -54,9 +55,10 @@ type Checker struct {
 
 // New returns a Checker for the operations in v.
 func New(v *visible.View, o Options) *Checker {
-	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies, free: o.OpenFormats}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	c.compiler.UseLoader(c.t)
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	register(c.compiler)
 	c.compiler.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
 		if r, err := regexp.Compile(pattern); err == nil {
 			return r, nil
@@ -163,6 +165,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 		}
 		out = append(out, Value{p, v})
 		key := fmt.Sprintf("%s %s %s", op.ID, in, p.Name)
+		f.example = p.Example
 		if err := c.against(f, key, p.Schema, v, at+"/"+escape(p.Name)); err != nil {
 			return nil, err
 		}
@@ -243,7 +246,7 @@ func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	return v
 }
 
-// against validates v against the schema r, which is compiled once for each key.
+// against validates v, of which f.example is an example, against the schema r, which is compiled once for each key.
 func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at string) error {
 	if r == nil {
 		return nil

@@ -37,6 +37,7 @@ type Rules struct {
 	Parameters  []Parameter
 	Write       map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
 	OpenBodies  bool                          // see validate.Options
+	OpenFormats bool                          // see validate.Options
 	Partial     []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
 	ReadBack    []readback.Rule               // how lost answers of calls that make something are settled; the first that matches counts
 	Synonyms    map[string][]string           // see search.Options
@@ -156,9 +157,9 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 		}
 		a.hidden = append(a.hidden, made)
 	}
-	if len(a.rules.Partial) > 0 {
-		if err := (classify.Rule{Operations: a.rules.Partial}).Names(d, "/Partial"); err != nil {
-			fail("", err)
+	for i, pattern := range a.rules.Partial {
+		if err := replaces(d, pattern); err != nil {
+			fail(fmt.Sprintf("/Partial/%d", i), err)
 		}
 	}
 	for i, r := range a.rules.ReadBack {
@@ -182,6 +183,18 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 		}
 		a.parameters = append(a.parameters, made)
 	}
+}
+
+// replaces refuses a pattern for partial PUTs that names no PUT.
+func replaces(d *spec.Document, pattern string) error {
+	rule := classify.Rule{Operations: []string{pattern}}
+	if err := rule.Names(d, ""); err != nil {
+		return problem.New(problem.InvalidArgument, problem.Of(err).Detail)
+	}
+	if !slices.ContainsFunc(d.Operations, func(op *spec.Operation) bool { return op.Method == "PUT" && rule.Matches(op) }) {
+		return problem.New(problem.InvalidArgument, fmt.Sprintf("%q is no PUT: only a PUT is taken to replace all; take it out", problem.Cut(pattern)))
+	}
+	return nil
 }
 
 // rule returns the operations that h names.

@@ -166,7 +166,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 			})
 		},
 	})
-	r := &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, hidden: map[string]bool{}, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies})}
+	r := &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, hidden: map[string]bool{}, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies, OpenFormats: a.rules.OpenFormats})}
 	for _, op := range v.Operations() {
 		r.Reads = r.Reads || v.Class(op) == classify.Read
 		r.Writes = r.Writes || v.Class(op) != classify.Read

@@ -1,0 +1,149 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A format is a format of texts. What is refused for it is certainly not meant by it: services read more than the standard
+// that a format names (a date and time with a space, without a zone, in seconds), so those are let through, and the
+// service decides. The empty text, which clears a field, is always let through.
+type format struct {
+	is   string // what a text of the format is
+	like string // an example
+	fits func(string) bool
+}
+
+var formats = map[string]format{
+	"date-time": {"a date and time", "2026-11-28T13:05:00Z", isDate},
+	"datetime":  {"a date and time", "2026-11-28T13:05:00Z", isDate},
+	"date":      {"a date", "2026-11-28", isDate},
+	"time":      {"a time", "13:05:00Z", func(s string) bool { return isTime(s) || isDate(s) }},
+	"uuid":      {"a UUID", "3fa85f64-5717-4562-b3fc-2c963f66afa6", isUUID},
+	"guid":      {"a UUID", "3fa85f64-5717-4562-b3fc-2c963f66afa6", isUUID},
+	"email":     {"an e-mail address", "ana@example.com", isEmail},
+	"idn-email": {"an e-mail address", "ana@example.com", isEmail},
+	"uri":       {"a URI", "https://example.com/path", isURI},
+	"url":       {"a URL", "https://example.com/path", isURI},
+	"iri":       {"a URI", "https://example.com/path", isURI},
+	"hostname":  {"a host name", "db.example.com", func(s string) bool { return !strings.ContainsAny(s, " \t\r\n") && !strings.Contains(s, "://") }},
+	"ipv4":      {"an IPv4 address", "192.0.2.1", func(s string) bool { return isAddress(s, netip.Addr.Is4) }},
+	"ipv6":      {"an IPv6 address", "2001:db8::1", func(s string) bool { return isAddress(s, netip.Addr.Is6) }},
+	"byte":      {"bytes in base64", "aGVsbG8=", isBase64},
+}
+
+// ranges are the values of whole numbers by format.
+var ranges = map[string][2]json.Number{
+	"int8": {"-128", "127"}, "int16": {"-32768", "32767"}, "int32": {"-2147483648", "2147483647"}, "int64": {"-9223372036854775808", "9223372036854775807"},
+	"uint8": {"0", "255"}, "uint16": {"0", "65535"}, "uint32": {"0", "4294967295"}, "uint64": {"0", "18446744073709551615"}, "uint": {"0", "18446744073709551615"},
+}
+
+// register makes c check the formats, and no others.
+func register(c *jsonschema.Compiler) {
+	c.AssertFormat()
+	for name, of := range formats {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
+			if s, ok := v.(string); ok && s != "" && !of.fits(strings.TrimSpace(s)) {
+				return fmt.Errorf("not %s", of.is)
+			}
+			return nil
+		}})
+	}
+}
+
+// sentence says that the value called name is not of the format. Bytes are not repeated: they may be a secret.
+func (of format) sentence(name string, got any) string {
+	text := fmt.Sprintf("%s is %s, such as %s", name, of.is, of.like)
+	if s, ok := got.(string); ok && of.is != formats["byte"].is {
+		text += fmt.Sprintf("; got %q", problem.Cut(s))
+	}
+	return text
+}
+
+var (
+	isoDate   = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):?(\d\d))?(?:\D|$)`)
+	clockTime = regexp.MustCompile(`^[Tt]?(\d{1,2})(?::(\d\d))`)
+	digits    = regexp.MustCompile(`^[+-]?\d+([.,]\d+)?$`)
+	humanDate = regexp.MustCompile(`(?i)^\d{4}-(\d\d?|w\d\d?)(-\d\d?)?\b|^\d{8}[t ]?\d*|\d{1,4}[/.]\d{1,2}[/.]\d{1,4}|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.*\d|\d.*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b`)
+	uuidForm  = regexp.MustCompile(`(?i)^(urn:uuid:)?\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\}?$`)
+	opaqueID  = regexp.MustCompile(`^[0-9A-Za-z_]*[0-9][0-9A-Za-z_]*$`)
+	uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+)
+
+// isDate reports whether s may be a date, with or without a time: in ISO 8601, in seconds, or as people write it. "now" and
+// "tomorrow" are none, and neither is a day that the calendar doesn't have.
+func isDate(s string) bool {
+	if digits.MatchString(s) {
+		return true
+	}
+	m := isoDate.FindStringSubmatch(s)
+	if m == nil {
+		return humanDate.MatchString(s)
+	}
+	n := func(i int) int { n, _ := strconv.Atoi(m[i]); return n }
+	if n(2) == 0 && n(3) == 0 {
+		return true // how MySQL writes none
+	}
+	day := time.Date(n(1), time.Month(n(2)), n(3), 0, 0, 0, 0, time.UTC)
+	return int(day.Month()) == n(2) && day.Day() == n(3) && n(4) <= 24 && n(5) < 60
+}
+
+// isTime reports whether s may be a time of day.
+func isTime(s string) bool {
+	if digits.MatchString(s) {
+		return true
+	}
+	m := clockTime.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	hour, _ := strconv.Atoi(m[1])
+	minute, _ := strconv.Atoi(m[2])
+	return hour <= 24 && minute < 60
+}
+
+// isUUID reports whether s is a UUID, or an id of another kind, which documents call UUIDs too: long, with a digit. A name
+// and a number are none.
+func isUUID(s string) bool {
+	return uuidForm.MatchString(s) || len(s) >= 20 && strings.Count(s, "-") < 4 && opaqueID.MatchString(strings.ReplaceAll(s, "-", ""))
+}
+
+// isEmail reports whether s has something before and after an @.
+func isEmail(s string) bool {
+	at := strings.LastIndexByte(s, '@')
+	return at > 0 && at < len(s)-1 && !strings.ContainsAny(s, "\r\n")
+}
+
+// isURI reports whether s may be a URI: it has a scheme, or at least no spaces. Many services take a host or a path.
+func isURI(s string) bool { return uriScheme.MatchString(s) || !strings.ContainsAny(s, " \t\r\n") }
+
+// isAddress reports whether s is an IP address of a kind, or a range of them.
+func isAddress(s string, kind func(netip.Addr) bool) bool {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return kind(p.Addr())
+	}
+	a, err := netip.ParseAddr(s)
+	return err == nil && kind(a)
+}
+
+// isBase64 reports whether s may be base64, in either alphabet, padded or not, in one line or several.
+func isBase64(s string) bool {
+	n := 0
+	for _, r := range strings.TrimRight(s, "=") {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("+/-_", r):
+			n++
+		case r != '\r' && r != '\n':
+			return false
+		}
+	}
+	return n%4 != 1
+}

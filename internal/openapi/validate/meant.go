@@ -1,0 +1,117 @@
+package validate
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// restrict writes the format of r into out, a translated schema, unless the document itself uses values that are not of
+// that format: then its author means something else by it. A list of values needs no format.
+func (w *written) restrict(out map[string]any, r spec.Raw) {
+	own := values(r)
+	if _, ok := formats[w.format]; ok && out["enum"] == nil && out["const"] == nil && meant(w.format, own) {
+		out["format"] = w.format
+	}
+	if bounds, ok := ranges[w.format]; ok && whole(out["type"]) && meant(w.format, own) {
+		if out["minimum"] == nil && out["exclusiveMinimum"] == nil {
+			out["minimum"] = bounds[0]
+		}
+		if out["maximum"] == nil && out["exclusiveMaximum"] == nil {
+			out["maximum"] = bounds[1]
+		}
+	}
+	// The examples of an object and of a list show values of their parts.
+	properties, _ := out["properties"].(map[string]any)
+	items, _ := out["items"].(map[string]any)
+	for _, v := range own {
+		for name, m := range v.Members() {
+			if part, ok := properties[name].(map[string]any); ok {
+				unless(part, m)
+			}
+		}
+		for e := range v.Elements() {
+			if items != nil {
+				unless(items, e)
+			}
+		}
+	}
+}
+
+// unless takes the format out of a translated schema if v is not of it.
+func unless(part map[string]any, v spec.Raw) {
+	if f, ok := part["format"].(string); ok && !meant(f, []spec.Raw{v}) {
+		delete(part, "format")
+	}
+}
+
+// values returns the values that a schema shows itself.
+func values(r spec.Raw) (out []spec.Raw) {
+	for _, name := range []string{"example", "default", "const"} {
+		if v := r.Get(name); v != nil {
+			out = append(out, v)
+		}
+	}
+	for e := range r.Get("examples").Elements() {
+		out = append(out, e)
+	}
+	return out
+}
+
+// whole reports whether the only numbers of a type are whole ones.
+func whole(types any) bool {
+	is := false
+	all, _ := types.([]any)
+	for _, t := range all {
+		is = is || t == "integer"
+		if t == "number" || t == "string" {
+			return false
+		}
+	}
+	return is
+}
+
+// meant reports whether all values are of the format, as far as it applies to them.
+func meant(name string, all []spec.Raw) bool {
+	for _, r := range all {
+		v, err := value.Read(r, 0)
+		bounds, numeric := ranges[name]
+		switch {
+		case err != nil:
+		case numeric && v.IsNumber():
+			if !between(v, bounds) {
+				return false
+			}
+		case v.Kind() == value.String && v.Text() != "" && formats[name].fits != nil && !formats[name].fits(strings.TrimSpace(v.Text())):
+			return false
+		}
+	}
+	return true
+}
+
+// shown reports whether an example has, at a place, a value that is not of the format either.
+func shown(example spec.Raw, at []string, name string) bool {
+	if len(at) == 0 {
+		return example != nil && !meant(name, []spec.Raw{example})
+	}
+	if example.Kind() != '[' {
+		return shown(example.Get(at[0]), at[1:], name)
+	}
+	for e := range example.Elements() {
+		if shown(e, at[1:], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// between reports whether a number is within bounds.
+func between(v value.Value, bounds [2]json.Number) bool {
+	low, _ := value.Read([]byte(bounds[0]), 0)
+	high, _ := value.Read([]byte(bounds[1]), 0)
+	least, _ := value.Compare(v, low)
+	most, _ := value.Compare(v, high)
+	return least >= 0 && most <= 0
+}
