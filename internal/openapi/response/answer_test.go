@@ -277,6 +277,10 @@ masked, for their names are those of credentials: DB_PASSWORD`},
 		{`{"name":"ns1","key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI=","algorithm":"hmac-sha256","commit_hash":"ab12","public_key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="}`,
 			`{"name":"ns1","key":"[masked]","algorithm":"hmac-sha256","commit_hash":"ab12","public_key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="}
 masked, for their names are those of credentials: key`},
+		{`[{"name":"search","key":"62eb165c070a41d5c1b58d9d3d725ca1","scopes":["read"]},{"name":"Webhook key","value":"62eb165c070a41d5c1b58d9d3d725ca1"},{"key":"x","name":"HOST","value":"62eb165c070a41d5c1b58d9d3d725ca1"}]`,
+			`[{"name":"search","key":"[masked]","scopes":["read"]},{"name":"Webhook key","value":"[masked]"},{"key":"x","name":"HOST","value":"62eb165c070a41d5c1b58d9d3d725ca1"}] 3/3
+masked, for their names are those of credentials: key, Webhook key`},
+		{`{"key":"62eb165c070a41d5c1b58d9d3d725ca1","scope":"x","etag":"y"}`, `{"key":"62eb165c070a41d5c1b58d9d3d725ca1","scope":"x","etag":"y"}`},
 	} {
 		if got := shown(Make(v, op, ok(tt.body), Options{Denied: gone})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.body, got, tt.want)
@@ -294,6 +298,12 @@ func TestDescribed(t *testing.T) {
 masked, for their names are those of credentials: key`
 	if got := shown(Make(v, op, ok(`{"key":"s","kind":"k"}`), Options{})); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
+	}
+	// GitHub's public key for secrets, and the name of a key of a secret of Kubernetes.
+	v, op = seen(t, `{"type":"object","properties":{"key":{"type":"string","description":"The Base64 encoded public key."},"from":{"type":"object","properties":{"key":{"type":"string","description":"The key of the secret to select from.  Must be a valid secret key."}}}}}`, "")
+	const open = `{"key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI=","from":{"key":"username"}}`
+	if got := shown(Make(v, op, ok(open), Options{})); got != open {
+		t.Errorf("got %s\nwant %s", got, open)
 	}
 }
 

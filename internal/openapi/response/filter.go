@@ -1,6 +1,7 @@
 package response
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -116,10 +117,11 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 			continue
 		}
 		own := max(c, w.mark(m.Name).cover, in.cover)
-		if pair.cover != open && worth(m) {
-			own = max(own, pair.cover)
+		named := m.Name
+		if as, by := pair.of(m); as != open {
+			own, named = max(own, as), by
 		}
-		if own == open && m.Value.Kind() == value.String && denylist.Key(m.Name, m.Value.Text()) {
+		if own == open && !in.public && m.Value.Kind() == value.String && (denylist.Key(m.Name, m.Value.Text()) || denylist.Drawn(m.Name, m.Value.Text(), w.beside(members, m, n))) {
 			own = texts
 		}
 		before := w.covered
@@ -127,34 +129,67 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 			continue
 		}
 		if own > c && c == open && w.covered > before {
-			w.mask(m, pair)
+			w.mask(named)
 		}
 		out = append(out, m)
 	}
 	return value.OfObject(out)
 }
 
-// A pairName is a string that names the value next to it, with the cover for that name.
+// beside returns the names of the visible members of an object with node n beside m.
+func (w *walker) beside(members []value.Member, m value.Member, n *node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, other := range members {
+			if _, ok := w.member(n, other.Name); ok && other.Name != m.Name && !yield(other.Name) {
+				return
+			}
+		}
+	}
+}
+
+// A pairName is what names the value next to it: the name of a credential, with its cover, or else those that there are.
 type pairName struct {
 	text  string
 	cover cover
+	other []string
+}
+
+// of returns how much of m is masked as the value of the pair, and by which name.
+func (p pairName) of(m value.Member) (cover, string) {
+	switch {
+	case !worth(m):
+		return open, ""
+	case p.cover != open:
+		return p.cover, p.text
+	}
+	for _, name := range p.other {
+		if m.Value.Kind() == value.String && denylist.Keyed(name, m.Value.Text()) {
+			return texts, name
+		}
+	}
+	return open, ""
 }
 
 // pair returns the name in an object that is a name and a value, as in settings: {name: DB_PASSWORD, value: …}.
-func (w *walker) pair(members []value.Member, n *node) pairName {
+func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 	if !slices.ContainsFunc(members, worth) {
-		return pairName{}
+		return p
 	}
 	for _, m := range members {
 		if name := plain(m.Name); name != "name" && name != "key" || m.Value.Kind() != value.String || len(m.Value.Text()) > 100 {
 			continue
 		}
 		// A hidden name is not considered.
-		if _, ok := w.member(n, m.Name); ok && w.o.Mask(m.Value.Text()) {
-			return pairName{m.Value.Text(), coverOf(m.Value.Text())}
+		if _, ok := w.member(n, m.Name); !ok {
+			continue
 		}
+		text := m.Value.Text()
+		if w.o.Mask(text) {
+			return pairName{text: text, cover: coverOf(text)}
+		}
+		p.other = append(p.other, text)
 	}
-	return pairName{}
+	return p
 }
 
 // worth reports whether m is the value of a pair: {name: DB_PASSWORD, value: …}, or data if that is a text.
@@ -163,24 +198,18 @@ func worth(m value.Member) bool {
 	return called == "value" || called == "data" && m.Value.Kind() == value.String
 }
 
-// mask notes that m was masked; the value of a pair is noted by the name beside it.
-func (w *walker) mask(m value.Member, pair pairName) {
-	name := m.Name
-	if pair.cover != open && worth(m) {
-		name = pair.text
+// mask notes that a value was masked, by its name or, for the value of a pair, the name beside it.
+func (w *walker) mask(name string) {
+	if !slices.Contains(w.masked, name) {
+		w.masked = append(w.masked, name)
 	}
-	for _, has := range w.masked {
-		if has == name {
-			return
-		}
-	}
-	w.masked = append(w.masked, name)
 }
 
 // below is the node and cover for a member of a value.
 type below struct {
-	node  *node
-	cover cover
+	node   *node
+	cover  cover
+	public bool // it is a public key
 }
 
 // member returns the node and cover for the member called name of a value with node n, and false if it is hidden.
@@ -198,7 +227,7 @@ func (w *walker) member(n *node, name string) (below, bool) {
 		if f.node == nil {
 			f.node = w.nodeOf(f.places)
 		}
-		return below{f.node, f.cover}, true
+		return below{f.node, f.cover, f.public}, true
 	}
 	if n.closed || len(n.of) == 0 && !w.v.Field("", name) {
 		return below{}, false

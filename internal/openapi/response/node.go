@@ -28,6 +28,7 @@ type field struct {
 	hidden bool
 	unsent bool // writeOnly: never part of a response
 	cover  cover
+	public bool // the document calls it a public key
 	places []place
 	node   *node // created on first use
 }
@@ -250,9 +251,11 @@ func (c *collector) field(name string, r spec.Raw, of string) {
 	}
 	f.hidden = f.hidden || !c.w.v.Field(of, name)
 	f.unsent = f.unsent || r.Get("writeOnly").True()
-	if r.Get("format").Text() == "password" || denylist.SecretKey(name, r.Get("description").Text()) {
+	said := r.Get("description").Text()
+	if r.Get("format").Text() == "password" || denylist.SecretKey(name, said) {
 		f.cover = texts
 	}
+	f.public = f.public || denylist.PublicKey(said)
 	f.places = append(f.places, place{raw: r})
 }
 

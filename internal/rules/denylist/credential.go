@@ -88,19 +88,25 @@ func variable(name string) bool {
 // Key reports whether text, under this name, is a key: it is called a key and nothing else that keys are called, and is at least 30 bytes in
 // base64. The keys of records, files and translations are called the same and don't look so.
 func Key(name, text string) bool {
-	words := Words(name)
-	if last := len(words) - 1; words[last] != "key" || last > 0 && slices.Contains([]string{"public", "pub", "primary", "foreign", "partition", "sort", "cache", "object"}, words[last-1]) {
-		return false
-	}
-	return len(text) >= 40 && len(text)%4 == 0 && base64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
+	return called(name) && len(text) >= 40 && len(text)%4 == 0 && base64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
 }
 
 var base64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
 
-// SecretKey reports whether a field called a key is described as one that is secret.
+// SecretKey reports whether a field called a key is described as one that is secret. Kubernetes calls the names of what a
+// secret has its keys: "The key of the secret to select from. Must be a valid secret key."
 func SecretKey(name, description string) bool {
 	words := Words(name)
-	return words[len(words)-1] == "key" && secretKey.MatchString(description)
+	return words[len(words)-1] == "key" && secretKey.MatchString(description) && !aboutKey.MatchString(description)
 }
 
-var secretKey = regexp.MustCompile(`(?i)\b(?:secret|private|symmetric|pre-?shared) key\b`)
+// PublicKey reports whether a field is described as a public key, which looks as a secret one does.
+func PublicKey(description string) bool {
+	return publicKey.MatchString(description) && !secretKey.MatchString(description)
+}
+
+var (
+	secretKey = regexp.MustCompile(`(?i)\b(?:secret|private|symmetric|pre-?shared) key\b`)
+	publicKey = regexp.MustCompile(`(?i)\bpublic\b[\w ]{0,20}\bkey\b`)
+	aboutKey  = regexp.MustCompile(`(?i)\bkey (?:of|in|within) (?:the|a) (?:secret|config)|^\W*(?:the |an? )?(?:\w+ )?(?:name|id|identifier|type|version|fingerprint) of\b`)
+)

@@ -1,6 +1,7 @@
 package denylist
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -95,12 +96,74 @@ func TestKey(t *testing.T) {
 			t.Errorf("%s %s: %t", row.name, row.text, got)
 		}
 	}
-	for description, want := range map[string]bool{"The Base64 encoded secret key, empty when listing": true, "The private key": true, "The pre-shared key": true, "The key of the issue, as in PROJ-1": false, "": false} {
+	for description, want := range map[string]bool{"The Base64 encoded secret key, empty when listing": true, "The private key": true, "The pre-shared key": true, "The key of the secret to select from.  Must be a valid secret key.": false, "The ID of the secret key": false, "The secret key of the zone, whose name of old is longer": true, "The key of the issue, as in PROJ-1": false, "": false} {
 		if got := SecretKey("key", description); got != want {
 			t.Errorf("%s: %t", description, got)
 		}
 	}
+	for description, want := range map[string]bool{"The Base64 encoded public key.": true, "Key contains the actual SSH public key content": true, "A public SSH key": true, "The public and the private key": false, "The key": false} {
+		if got := PublicKey(description); got != want {
+			t.Errorf("%s is of a public key: %t", description, got)
+		}
+	}
 	if SecretKey("keytype", "Of the private key") {
 		t.Error("the type of a key is a secret")
+	}
+}
+
+// TestDrawn checks which texts of a form that ids have too are masked, by what stands beside them: "name text beside".
+func TestDrawn(t *testing.T) {
+	const (
+		hex32  = "62eb165c070a41d5c1b58d9d3d725ca1"
+		hex40  = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
+		hex64  = "d0552b41536279a0ad88bd595327b96f01176a60c2243e906c52ac02375f9bc4"
+		base62 = "k8pX5hD0793d8YQC5aD1aEPd7VleSuGP"
+		id     = "550e8400-e29b-41d4-a716-446655440000"
+	)
+	for _, row := range []struct {
+		what, name, text, beside string
+		want                     bool
+	}{
+		{"Meilisearch's key", "key", hex64, "name description key uid actions indexes expiresAt createdAt", true},
+		{"Kong's key of a consumer", "key", hex32, "consumer created_at id key tags ttl", true},
+		{"Kong's key, in letters and digits", "key", base62, "consumer created_at id key", true},
+		{"Algolia's key", "value", hex32, "value createdAt acl validity", true},
+		{"Typesense's key", "value", base62, "id description actions collections value", true},
+		{"a UUID with scopes", "key", id, "id key scopes", true},
+		{"an API key by name of its kind", "deviceKey", hex40, "permissions", true},
+		{"a key that was revoked", "key", base62, "revoked_at", true},
+		{"a key and nothing else", "key", hex64, "key", false},
+		{"a file of Figma", "key", "FP7lqd1V00LUaT5zvdklkkZr", "name thumbnail_url last_modified", false},
+		{"a component of Figma", "key", hex40, "file_key node_id name", false},
+		{"an object in a store", "key", hex40, "size etag last_modified permissions", false},
+		{"an upload", "key", hex64, "url expires_at", false},
+		{"a cache of GitHub", "key", hex64, "id ref version last_accessed_at size_in_bytes", false},
+		{"a commit", "sha", hex40, "url permissions", false},
+		{"a public key", "public_key", base62, "scopes", false},
+		{"a sort key", "sort_key", hex32, "actions", false},
+		{"an idempotency key", "idempotency_key", id, "actions", false},
+		{"the key of a map", "key", hex64, "value permissions", false},
+		{"the value of a map", "value", hex64, "key permissions", false},
+		{"an issue", "key", "PROJ-123456789012345678901234", "permissions", false},
+		{"a name", "key", "the-key-of-the-front-door-2026", "permissions", false},
+		{"a date", "value", "2026-11-22T14:30:00.000000Z", "actions", false},
+		{"keys", "keys", hex64, "actions", false},
+		{"an id", "id", hex64, "actions scopes", false},
+		{"a node", "nodeKeyId", hex64, "scopes", false},
+	} {
+		if got := Drawn(row.name, row.text, slices.Values(strings.Fields(row.beside))); got != row.want {
+			t.Errorf("%s: %t", row.what, got)
+		}
+	}
+	for _, row := range []struct {
+		setting, text string
+		want          bool
+	}{
+		{"Webhook key", hex64, true}, {"stripe-key", base62, true}, {"license key", id, true}, {"Cache key", hex64, false}, {"public key", hex64, false}, {"sort_key", hex64, false},
+		{"Webhook key", "on", false}, {"Commit", hex40, false}, {"Keyboard", hex64, false}, {"Webhook key", "a/" + hex64, false},
+	} {
+		if got := Keyed(row.setting, row.text); got != row.want {
+			t.Errorf("%s %s: %t", row.setting, row.text, got)
+		}
 	}
 }

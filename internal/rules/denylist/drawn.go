@@ -1,0 +1,58 @@
+package denylist
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// keysOfRecords are the words before "key" that make it the name of something, not a credential.
+var keysOfRecords = []string{"public", "pub", "primary", "foreign", "partition", "sort", "cache", "object", "file", "storage", "issue", "project", "idempotency", "index", "group", "map", "row", "routing", "translation", "type", "unique"}
+
+var uuid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// Names of members, without separators, in an object beside a credential: what it allows, to whom, and what became of it. Those of
+// things say that a key identifies the object.
+var (
+	grants = []string{"acl", "acls", "actions", "scope", "scopes", "permission", "permissions", "privileges", "abilities", "capabilities", "consumer", "consumerid", "revoked", "revokedat", "isrevoked", "ratelimit", "ratelimits",
+		"allowedips", "ipwhitelist", "ipallowlist", "referers", "referrers", "lastused", "lastusedat", "lastuseddate", "algorithm", "collections", "indexes"}
+	things = []string{"size", "sizebytes", "sizeinbytes", "bytes", "length", "etag", "contenttype", "mime", "mimetype", "mediatype", "bucket", "filename", "path", "url", "thumbnailurl", "sha", "sha256", "md5", "checksum", "version", "filekey", "nodeid", "ref"}
+)
+
+// Drawn reports whether text, under name in an object with members of the names beside, is a credential in a form that
+// ids and hashes have too: letters and digits at random, or a UUID. It is called just key or value, and the object says
+// what the key allows (scopes, acl, actions) and nothing that files, versions and things found by a key have.
+func Drawn(name, text string, beside iter.Seq[string]) bool {
+	value := strings.EqualFold(name, "value")
+	if !value && !called(name) || !random(text) {
+		return false
+	}
+	rights, key := 0, false
+	for other := range beside {
+		switch plain := strings.Join(Words(other), ""); {
+		case slices.Contains(things, plain), plain == "value" && !value:
+			return false
+		case slices.Contains(grants, plain):
+			rights++
+		case plain == "key" && value:
+			key = true
+		}
+	}
+	return rights > 0 && !key
+}
+
+// Keyed reports whether text is the value of a setting called a key: {name: "Webhook key", value: "9f86d081…"}.
+func Keyed(setting, text string) bool { return called(setting) && random(text) }
+
+// called reports whether a name is that of a key that may be a credential.
+func called(name string) bool {
+	words := Words(name)
+	last := len(words) - 1
+	return words[last] == "key" && !(last > 0 && slices.Contains(keysOfRecords, words[last-1]))
+}
+
+// random reports whether text may have been drawn at random.
+func random(text string) bool {
+	return Random(text) && !strings.Contains(text, "/") || uuid.MatchString(text)
+}
