@@ -20,7 +20,7 @@ import (
 
 // APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects by parameter name, or
 // Null; HasBody distinguishes a null Body from none. Media is the media type of the body, "" for the one that the operation
-// prefers. Later is for calls that wait for the answers of others: leave it nil.
+// prefers. Later and Texts are for calls that wait for the answers of others: leave them nil.
 type APIArguments = validate.Arguments
 
 // An APIRead is a call of an API operation that only reads.

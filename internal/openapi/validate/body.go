@@ -35,7 +35,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	}
 	var first *faults
 	for _, content := range all {
-		tried, taken := faults{name: f.name, later: f.later, ended: f.ended}, *out
+		tried, taken := faults{name: f.name, later: f.later, texts: f.texts, ended: f.ended}, *out
 		taken.body, taken.content = a.Body, content
 		if err := c.content(&tried, &taken, a); err != nil {
 			return err

@@ -34,6 +34,7 @@ type Arguments struct {
 	// Later lists the JSON pointers of texts that stand for values not known yet. Any value is accepted there, so what is
 	// checked with them is not sent.
 	Later []string
+	Texts []string // those of Later that are texts in a body, whatever their values are
 }
 
 // Options configure the validation for one API.
@@ -108,7 +109,7 @@ func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (C
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}
-	f := &faults{name: c.name, later: a.Later, ended: ctx.Err}
+	f := &faults{name: c.name, later: a.Later, texts: a.Texts, ended: ctx.Err}
 	out := Checked{op: op}
 	for _, place := range []struct {
 		in, name string

@@ -94,6 +94,9 @@ func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (
 	}
 	for _, l := range later {
 		args.Later = append(args.Later, l.At)
+		if l.text {
+			args.Texts = append(args.Texts, l.At)
+		}
 	}
 	plan, err := r.plan(ctx, p, op, args)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -20,6 +21,8 @@ type Reference struct {
 	At   string   // the JSON pointer of the argument: "/path/id"
 	Call int      // from 1
 	Path []string // names of members, and numbers of elements from 0; not empty
+
+	text bool // the document says that the value is a text
 }
 
 // String returns the reference as it is written.
@@ -41,7 +44,7 @@ func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (va
 			}
 			n, err := strconv.Atoi(found[1])
 			if err == nil {
-				v, err = by(Reference{at, n, strings.Split(found[2], ".")})
+				v, err = by(Reference{At: at, Call: n, Path: strings.Split(found[2], ".")})
 			}
 			failed = err
 		case value.Array:
@@ -81,7 +84,6 @@ func Refers(a validate.Arguments) bool {
 func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 	var all []Reference
 	_, err := replaced(a, func(r Reference) (value.Value, error) {
-		all = append(all, r)
 		if r.Call > len(earlier) {
 			return value.Value{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At,
 				Detail:     fmt.Sprintf("%s names call %d, and this is call %d: only an earlier call has answered by then", r, r.Call, len(earlier)+1),
@@ -92,14 +94,18 @@ func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 			return value.Value{}, &problem.Error{Code: problem.PermissionDenied, Kind: "reference", Pointer: r.At, Err: err,
 				Detail: fmt.Sprintf("%s names write %d, which is no call: it has no answer", r, r.Call)}
 		}
-		return value.OfString(r.String()), answersWith(&plan, r)
+		kind, err := answersWith(&plan, r)
+		r.text = len(kind) == 1 && kind[0] == "string"
+		all = append(all, r)
+		return value.OfString(r.String()), err
 	})
 	return all, err
 }
 
 // answersWith refuses a reference to a field that the answer of plan's operation doesn't declare, as far as the principal's
-// view describes it. A change that stops halfway is worse than one that is refused.
-func answersWith(plan *Plan, r Reference) error {
+// view describes it, or that is masked in it. A change that stops halfway is worse than one that is refused. It returns the types
+// that the document declares for the value; nil for any.
+func answersWith(plan *Plan, r Reference) ([]string, error) {
 	var at spec.Raw
 	if ok := plan.Operation.Success(); ok != nil {
 		for i := range ok.Contents {
@@ -113,14 +119,18 @@ func answersWith(plan *Plan, r Reference) error {
 	if at != nil && len(path) > 1 && path[0] == "body" && plan.View.Object(plan.View.Schema(at)).Items != nil {
 		path = path[1:] // an answer that is no object is its member body
 	}
+	masked := ""
 	for _, name := range path {
+		if denylist.Carrier(name) {
+			masked = name
+		}
 		if at == nil {
-			return nil
+			break
 		}
 		o := plan.View.Object(plan.View.Schema(at))
 		if o.Items != nil {
 			if _, err := strconv.Atoi(name); err != nil {
-				return missing(plan, r, name, []string{"0"})
+				return nil, missing(plan, r, name, []string{"0"})
 			}
 			at = o.Items
 			continue
@@ -133,11 +143,19 @@ func answersWith(plan *Plan, r Reference) error {
 			}
 		}
 		if next == nil && len(names) > 0 && !o.Open && len(o.Choices) == 0 {
-			return missing(plan, r, name, names)
+			return nil, missing(plan, r, name, names)
 		}
 		at = next
 	}
-	return nil
+	var kind []string
+	if at != nil {
+		kind = plan.View.Schema(at).Types
+	}
+	if masked != "" && (len(kind) == 0 || slices.Contains(kind, "string")) {
+		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "reference", Pointer: r.At,
+			Detail: fmt.Sprintf("%s: %q is masked in answers, since its name is that of a credential: it is in no other call", r, problem.Cut(masked))}
+	}
+	return kind, nil
 }
 
 // missing returns the refusal of a reference to what isn't in an answer; known are the names that are.

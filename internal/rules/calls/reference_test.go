@@ -17,7 +17,7 @@ import (
 // chain is an API whose calls take what others answer with.
 const chain = `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
   "/teams": {"post": {"operationId": "makeTeam", "responses": {"201": {"description": "", "content": {"text/plain": {"schema": {"type": "string"}}, "application/json": {"schema":
-    {"type": "object", "properties": {"id": {"type": "string"}, "secret": {"type": "string"}, "free": {"type": "object"}, "tags": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}}}}}}}},
+    {"type": "object", "properties": {"id": {"type": "string"}, "secret": {"type": "string"}, "free": {"type": "object"}, "token": {"type": "string"}, "token_count": {"type": "integer"}, "size": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}}}}}}}},
   "/lists": {"post": {"operationId": "makeList", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}}}}}}}},
   "/open": {"post": {"operationId": "makeOpen", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": {"type": "string"}}}}}}}},
   "/either": {"post": {"operationId": "makeEither", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "string"}},
@@ -28,7 +28,7 @@ const chain = `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "pat
   "/teams/{id}": {"get": {"operationId": "getTeam", "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}},
    "put": {"operationId": "setTeam", "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}, {"name": "q", "in": "query", "schema": {"type": "string"}},
     {"name": "n", "in": "query", "schema": {"type": "integer"}},
-    {"name": "X-Note", "in": "header", "schema": {"type": "string"}}], "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}, "responses": {"200": {"description": ""}}}},
+    {"name": "X-Note", "in": "header", "schema": {"type": "string"}}], "requestBody": {"content": {"application/json": {"schema": {"type": "object", "additionalProperties": true, "properties": {"count": {"type": "integer"}, "at": {"type": "string", "format": "uuid"}}}}}}, "responses": {"200": {"description": ""}}}},
   "/teams/mine": {"put": {"operationId": "setMine", "responses": {"200": {"description": ""}}}}}}`
 
 // chained returns the reach of a principal over chain, in which the secret of a team is hidden and so is setMine.
@@ -95,8 +95,8 @@ func TestReferences(t *testing.T) {
 		{path("$1.id"), []string{""}, "/path/id: $1.id names write 1, which is no call: it has no answer"},
 		{path("$2.id"), []string{"", "makeTeam"}, "/path/id $2.id"},
 		{path("$1.ic"), []string{"makeTeam"}, `/path/id: $1.ic: call 1, makeTeam, doesn't answer with "ic"; did you mean id?`},
-		{path("$1.zzzzz"), []string{"makeTeam"}, `/path/id: $1.zzzzz: call 1, makeTeam, doesn't answer with "zzzzz"; it has id, free, tags`},
-		{path("$1.secret"), []string{"makeTeam"}, `/path/id: $1.secret: call 1, makeTeam, doesn't answer with "secret"; it has id, free, tags`},
+		{path("$1.zzzzz"), []string{"makeTeam"}, `/path/id: $1.zzzzz: call 1, makeTeam, doesn't answer with "zzzzz"; it has id, free, token, token_count, size, tags`},
+		{path("$1.secret"), []string{"makeTeam"}, `/path/id: $1.secret: call 1, makeTeam, doesn't answer with "secret"; it has id, free, token, token_count, size, tags`},
 		{path("$1.free.any.thing"), []string{"makeTeam"}, "/path/id $1.free.any.thing"},
 		{path("$1.tags.x"), []string{"makeTeam"}, `/path/id: $1.tags.x: call 1, makeTeam, doesn't answer with "x"; it has 0`},
 		{path("$1.tags.0.nam"), []string{"makeTeam"}, `/path/id: $1.tags.0.nam: call 1, makeTeam, doesn't answer with "nam"; did you mean name?`},
@@ -104,11 +104,17 @@ func TestReferences(t *testing.T) {
 		{path("$1.body.0.ix"), []string{"makeList"}, `/path/id: $1.body.0.ix: call 1, makeList, doesn't answer with "ix"; did you mean id?`},
 		{path("$1.body"), []string{"makeList"}, `/path/id: $1.body: call 1, makeList, doesn't answer with "body"; it has 0`},
 		{path("$1.xs.0.id"), []string{"makeList"}, `/path/id: $1.xs.0.id: call 1, makeList, doesn't answer with "xs"; it has 0`},
-		{path("$1.body.id"), []string{"makeTeam"}, `/path/id: $1.body.id: call 1, makeTeam, doesn't answer with "body"; it has id, free, tags`},
+		{path("$1.body.id"), []string{"makeTeam"}, `/path/id: $1.body.id: call 1, makeTeam, doesn't answer with "body"; it has id, free, token, token_count, size, tags`},
 		{path("$1.other"), []string{"makeOpen"}, "/path/id $1.other"},
 		{path("$1.y"), []string{"makeEither"}, "/path/id $1.y"},
 		{path("$1.y"), []string{"makeClosed"}, "/path/id $1.y"},
 		{path("$1.id"), []string{"makeBare"}, "/path/id $1.id"},
+		{path("$1.token"), []string{"makeTeam"}, `/path/id: $1.token: "token" is masked in answers, since its name is that of a credential: it is in no other call`},
+		{path("$1.free.api_key"), []string{"makeTeam"}, `/path/id: $1.free.api_key: "api_key" is masked in answers, since its name is that of a credential: it is in no other call`},
+		{path("$1.token_count"), []string{"makeTeam"}, "/path/id $1.token_count"},
+		{`{"path": {"id": "1"}, "body": {"count": "$1.id"}}`, []string{"makeTeam"}, "/body/count: body/count is of type integer, not string"},
+		{`{"path": {"id": "1"}, "body": {"count": "$1.size"}}`, []string{"makeTeam"}, "/body/count $1.size"},
+		{`{"path": {"id": "1"}, "body": {"count": "$1.free.x", "at": "$1.id"}}`, []string{"makeTeam"}, "/body/count $1.free.x; /body/at $1.id"},
 		{path("$1.id"), []string{"makeNothing"}, "/path/id $1.id"},
 	} {
 		permit, err := setting(t, tt.args, tt.earlier...)
