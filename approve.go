@@ -48,9 +48,7 @@ func (d *reviewer) approve(ctx context.Context, name, id string, v change.Verdic
 // queue doesn't know speaks against v.
 func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Verdict) error {
 	if check, err := c.sighted(ctx, found); err != nil {
-		p := *problem.Of(err) // a copy: the same call may succeed later, when the source can be reached
-		p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
-		return &p
+		return undecided("what you see of it can't be looked at now", err)
 	} else if !check.OK && !(v.Broken && check.Name == deniedCheck) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
 	}
@@ -67,11 +65,34 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	if doubts := visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
 		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
 	}
-	if _, err := c.draft(ctx, found); err != nil {
+	draft, err := c.draft(ctx, found)
+	if err != nil {
 		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
+	}
+	if err := c.reached(ctx, found, draft); err != nil {
+		return undecided("the target can't be asked now", err)
 	}
 	if check := c.dependence(ctx, found); found.State == change.Pending && !check.OK {
 		return &problem.Error{Code: problem.Conflict, Kind: check.Name, Detail: check.Detail, Suggestion: "reject it, or ask its agent to propose it anew"}
+	}
+	return nil
+}
+
+// undecided returns the error of an approval during which the source failed with err: the same call may succeed later.
+func undecided(what string, err error) error {
+	p := *problem.Of(err) // a copy
+	p.Detail, p.Suggestion = what+" ("+p.Detail+"); nothing was decided", "Send the same again later"
+	return &p
+}
+
+// reached asks the API that a change calls, where the preview of the change asks it, and returns an error if it gives no answer. An
+// approved change whose API is down would have failed, for good. Whatever else a preview says is seen when the change is applied.
+func (c *Call) reached(ctx context.Context, found *change.Change, draft writes.Draft) error {
+	if found.Op != write.OpCall {
+		return nil
+	}
+	if _, err := c.gateway.preview(ctx, draft, found.Source); err != nil && problem.Of(err).Retryable() {
+		return err
 	}
 	return nil
 }

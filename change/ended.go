@@ -63,7 +63,11 @@ func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
 // Refused returns the outcome of a change of which nothing was written.
 func Refused(why error) (EventKind, Outcome) {
 	p := problem.Of(why)
-	return EventFailed, Outcome{Detail: detailOf(p) + "; nothing was written", Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}
+	detail := detailOf(p) + "; nothing was written"
+	if p.Retryable() {
+		detail += ". Proposed again, it may succeed later"
+	}
+	return EventFailed, Outcome{Detail: detail, Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}
 }
 
 // ended returns the outcome of a change that stopped between its calls.

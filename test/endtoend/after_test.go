@@ -157,6 +157,36 @@ func TestTargetDown(t *testing.T) {
 	}
 }
 
+// TestAPIDown checks that an approval while the API of a change gives no answer decides nothing, where a read of the API is part of its
+// preview, and that a change that fails for that reason says that it may succeed later.
+func TestAPIDown(t *testing.T) {
+	o, h := newHall(t, nil)
+	bot, ben := o.bot(), o.person("ben")
+	s, err := o.call(bot, "patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := o.call(bot, "makeMachine", `{"body": {"name": "nine"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := h.down(t)
+	_, err = ben.Approve(t.Context(), s.ID, s.Digest, "")
+	if p := problem.Of(err); p == nil || p.Code != problem.Upstream || !p.Retryable() || !strings.Contains(p.Detail, "nothing was decided") {
+		t.Error(err)
+	}
+	if kept, err := o.store.Get(t.Context(), s.ID); err != nil || kept.State != change.Pending || len(kept.Decisions) != 0 {
+		t.Errorf("%+v %v", kept, err)
+	}
+	if failed, err := ben.Approve(t.Context(), made.ID, made.Digest, ""); err != nil || failed.State != change.Failed || !strings.Contains(failed.Outcome, "nothing was written. Proposed again, it may succeed later") {
+		t.Errorf("%+v %v", failed, err)
+	}
+	up()
+	if done, err := ben.Approve(t.Context(), s.ID, s.Digest, ""); err != nil || done.State != change.Applied {
+		t.Errorf("%+v %v", done, err)
+	}
+}
+
 // failing returns what Execute reports to in a test where nothing fails.
 func failing(t *testing.T) func(error) {
 	return func(err error) {

@@ -84,6 +84,9 @@ func beDecider(order string) {
 	if err == nil {
 		g, _, err = decider(ctx, place, tracker, audited)
 	}
+	for errors.Is(err, context.DeadlineExceeded) { // a busy machine
+		g, _, err = decider(ctx, place, tracker, audited)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -97,17 +100,18 @@ func beDecider(order string) {
 				// Another process may have changed the record, or taken the change up. On a busy machine it may also have the lock of the
 				// tracker whenever this one asks for it.
 				err := decideOnce(ctx, g, n%2+1)
-				switch problem.CodeOf(err) {
-				case "":
+				switch code := problem.CodeOf(err); {
+				case err == nil:
 					fmt.Println("approved")
-				case problem.Conflict, problem.Timeout:
+				case code == problem.Conflict, code == problem.Timeout, errors.Is(err, context.DeadlineExceeded):
 				default:
 					failed <- err
 				}
 			}
 		}()
 	}
-	fmt.Fprintln(os.Stderr, <-failed)
+	err = <-failed
+	fmt.Fprintln(os.Stderr, err, errors.Unwrap(err)) // an agent isn't told the cause
 	os.Exit(1)
 }
 

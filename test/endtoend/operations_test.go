@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -53,6 +54,7 @@ type hall struct {
 	spares  int            // number of writes before fails applies
 	made    []any          // by POST
 	late    int            // the number of lists that don't show yet what was made last
+	server  *httptest.Server
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -118,6 +120,24 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(h.machine)
 }
 
+// down closes the API, until the function that it returns opens it at the same address.
+func (h *hall) down(t *testing.T) (up func()) {
+	t.Helper()
+	if err := h.server.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.server.CloseClientConnections()
+	return func() {
+		again, err := net.Listen("tcp", h.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := &http.Server{Handler: h}
+		t.Cleanup(func() { next.Close() })
+		go next.Serve(again)
+	}
+}
+
 func (h *hall) calls() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,8 +148,8 @@ func (h *hall) calls() string {
 func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
 	t.Helper()
 	h := &hall{machine: map[string]any{"id": "m1", "name": "one", "size": 1, "labels": map[string]any{"a": "1", "b": "2"}, "adminNote": "psst"}}
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
+	h.server = httptest.NewServer(h)
+	t.Cleanup(h.server.Close)
 	d, err := spec.Load([]byte(machines))
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +157,7 @@ func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
 	own := credential.Headers(func(_ context.Context, who identity.Principal) (http.Header, error) {
 		return http.Header{"X-For": {who.Owner}}, nil
 	})
-	sender, err := client.New(client.Options{Base: server.URL, Credential: own})
+	sender, err := client.New(client.Options{Base: h.server.URL, Credential: own})
 	if err != nil {
 		t.Fatal(err)
 	}
