@@ -23,7 +23,7 @@ type Keep struct {
 // Flags adds the flags that name a store.
 func (k *Keep) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&k.File, "config", "c", "", "configuration `FILE` that names the store (default "+DefaultFile+" when it is there)")
-	f.StringVar(&k.Store, "store", "", "the store: sqlite:FILE or postgres://`…` (default that of the configuration, else "+config.DefaultStore+")")
+	f.StringVar(&k.Store, "store", "", "the `STORE`: sqlite:FILE or postgres://… (default that of the configuration, else "+config.DefaultStore+")")
 }
 
 // locate returns the store's URL, and the configuration, which is empty if there is no file.

@@ -35,7 +35,7 @@ type Setup struct {
 func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.File, "config", "c", "", "configuration `FILE` (default "+DefaultFile+" when it is there)")
 	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://…, mariadb://… or mongodb://… (repeatable; name=`URL` names it)")
-	f.StringVar(&s.Store, "store", "", "where tokens, changes and the audit are kept: sqlite:FILE or postgres://`…`")
+	f.StringVar(&s.Store, "store", "", "the `STORE` of tokens, changes and the audit: sqlite:FILE or postgres://…")
 }
 
 // Load returns the configuration. With --source instead of a file, every class of the sources is visible and the store
