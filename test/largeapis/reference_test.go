@@ -153,8 +153,8 @@ func (r *reference) below(out, m map[string]any, part bool) {
 		for _, s := range list {
 			all = append(all, r.schema(s, name == "allOf" || part || m["properties"] != nil || m["allOf"] != nil))
 		}
-		if name == "oneOf" && (m["discriminator"] != nil || bare(all, "integer") && bare(all, "number")) {
-			name = "anyOf" // the tag chooses, so that one that fits two is right; so is a whole number beside any number
+		if name == "oneOf" && m["anyOf"] == nil {
+			name = "anyOf" // one that fits two alternatives is right
 		}
 		out[name] = all
 	}
@@ -182,14 +182,6 @@ func (r *reference) below(out, m map[string]any, part bool) {
 	default:
 		out["additionalProperties"] = false
 	}
-}
-
-// bare reports whether one of all asks for nothing but a type.
-func bare(all []any, kind string) bool {
-	return slices.ContainsFunc(all, func(s any) bool {
-		m, ok := s.(map[string]any)
-		return ok && len(m) == 1 && m["type"] == kind
-	})
 }
 
 // closed reports whether a schema, or one that it is composed of, has additionalProperties: false.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -98,7 +99,7 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	content := out.content
 	key := fmt.Sprintf("%s body %s", out.op.ID, content.MediaType)
 	switch {
-	case IsPatch(content.MediaType):
+	case IsPatch(content.MediaType) && !c.ownForm(content, a.Body):
 		c.patch(f, out.op, a.Body)
 		return nil
 	case spec.IsMultipart(content.MediaType):
@@ -107,6 +108,10 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		if spec.IsForm(content.MediaType) && a.Body.Kind() != value.Object {
 			f.add("/body", "type", "the body is an object, by field name; not %s", a.Body.Kind())
 			return nil
+		}
+		if spec.IsForm(content.MediaType) {
+			a.Body = c.form(content.Schema, a.Body)
+			out.body = a.Body
 		}
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		f.example = content.Example
@@ -127,6 +132,18 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		}
 	}
 	return nil
+}
+
+// form converts the fields of a form, which are all texts in the request, as suit does.
+func (c *Checker) form(r spec.Raw, body value.Value) value.Value {
+	fields := c.v.Object(c.v.Schema(r)).Fields
+	members := slices.Clone(body.Members())
+	for i, m := range members {
+		if at := slices.IndexFunc(fields, func(f visible.Field) bool { return f.Name == m.Name }); at >= 0 {
+			members[i].Value = c.suit(fields[at].Schema, m.Value)
+		}
+	}
+	return value.OfObject(members)
 }
 
 // evades reports whether a text, or bytes, may set fields that are hidden: names in them can't be checked. What looks like JSON, however

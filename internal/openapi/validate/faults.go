@@ -49,7 +49,7 @@ func (f *faults) unknowable(at, rule string) bool {
 		}
 	}
 	return slices.ContainsFunc(f.later, func(l string) bool {
-		return l == at || (rule == "oneOf" || rule == "anyOf" || rule == "not") && strings.HasPrefix(l, at+"/")
+		return l == at || (rule == "anyOf" || rule == "not") && strings.HasPrefix(l, at+"/")
 	})
 }
 
@@ -133,7 +133,7 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 		return
 	}
 	switch e.ErrorKind.(type) {
-	case *kind.OneOf, *kind.AnyOf:
+	case *kind.AnyOf:
 		best, depth := e.Causes[0], len(e.InstanceLocation)
 		for _, c := range e.Causes[1:] {
 			if distance(c, depth) < distance(best, depth) {
@@ -345,8 +345,6 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 	case *kind.FalseSchema:
 		unknown := e.InstanceLocation[max(len(e.InstanceLocation)-1, 0):]
 		f.add(at, "unknown", "unknown field %q", problem.Cut(strings.Join(unknown, "")))
-	case *kind.OneOf:
-		f.add(at, rule, "%s fits several alternatives, and must fit one", name)
 	case *kind.AdditionalProperties:
 		for _, unknown := range k.Properties {
 			f.add(at+"/"+escape(problem.Cut(unknown)), "unknown", "unknown field %q", problem.Cut(unknown))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -13,6 +14,24 @@ import (
 // it.
 func IsPatch(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
+}
+
+// ownForm reports whether a body of the media type of a JSON Patch is none: a list of operations in a form of the API's own, which the
+// document declares without a path (Box: {"op": "editEnumOption", "fieldKey", "data"}). One with a path or from in it is a JSON Patch all
+// the same.
+func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
+	s := c.v.Schema(content.Schema)
+	if s.Items == nil || body.Kind() != value.Array {
+		return false
+	}
+	points := func(name string) bool { return strings.EqualFold(name, "path") || strings.EqualFold(name, "from") }
+	declared := c.v.Object(c.v.Schema(s.Items)).Fields
+	if len(declared) == 0 || slices.ContainsFunc(declared, func(f visible.Field) bool { return points(f.Name) }) {
+		return false
+	}
+	return !slices.ContainsFunc(body.List(), func(one value.Value) bool {
+		return slices.ContainsFunc(one.Members(), func(m value.Member) bool { return points(m.Name) })
+	})
 }
 
 // patchMembers are the members of an operation of a JSON Patch. Others are refused: an API that ignores case takes Path for path.

@@ -86,6 +86,7 @@ func (t *translator) schema(p place) any {
 		t.member(out, &w, name, m, p)
 	}
 	t.discriminate(out, r)
+	several(out)
 	t.close(out, r, p)
 	if !t.free {
 		w.restrict(out, r)
@@ -98,7 +99,7 @@ func (t *translator) schema(p place) any {
 // the properties of parts and alternatives, which authors don't intend; unevaluatedProperties is used instead. A part is
 // closed by the composition that contains it.
 func (t *translator) close(out map[string]any, r spec.Raw, p place) {
-	composed := out["allOf"] != nil || out["oneOf"] != nil || out["anyOf"] != nil || out["if"] != nil
+	composed := out["allOf"] != nil || out["anyOf"] != nil || out["if"] != nil
 	closed := out["additionalProperties"] == false
 	for part := range r.Get("allOf").Elements() {
 		s := t.v.Schema(part)
@@ -119,40 +120,23 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 		of, part = p.of, true
 	}
 	t.list(out, name, m, place{of: of, part: part})
-	if all, ok := out[name].([]any); ok && name == "oneOf" {
-		out[name] = numbers(all)
-		if overlap(all) && out["anyOf"] == nil {
-			out["anyOf"] = all
-			delete(out, name)
-		}
-	}
 }
 
-// numbers returns the alternatives of a oneOf without whole numbers where there is one for any number: 10 would fit both, and so neither,
-// which no author means.
-func numbers(all []any) []any {
-	of := func(alternative any, kind string) bool {
-		s, ok := alternative.(map[string]any)
-		kinds, _ := s["type"].([]any)
-		return ok && len(s) == 1 && len(kinds) == 1 && kinds[0] == kind
+// several makes a oneOf accept a value that fits several alternatives, as anyOf does: an integer is also a number, a date also a text,
+// and an object with a name and a list fits each alternative that has them. Authors don't mean that it then fits none, and services
+// don't refuse it.
+func several(out map[string]any) {
+	one := out["oneOf"]
+	switch {
+	case one == nil:
+		return
+	case out["anyOf"] == nil:
+		out["anyOf"] = one
+	default:
+		parts, _ := out["allOf"].([]any)
+		out["allOf"] = append(slices.Clip(parts), map[string]any{"anyOf": one})
 	}
-	if !slices.ContainsFunc(all, func(a any) bool { return of(a, "number") }) {
-		return all
-	}
-	return slices.DeleteFunc(all, func(a any) bool { return of(a, "integer") })
-}
-
-// overlap reports whether more than one of the alternatives takes a text: one text may fit several, such as a date that is also a date
-// and time, and no author means that it then fits none.
-func overlap(all []any) bool {
-	texts := 0
-	for _, a := range all {
-		s, _ := a.(map[string]any)
-		if kinds, _ := s["type"].([]any); slices.Contains(kinds, any("string")) {
-			texts++
-		}
-	}
-	return texts > 1
+	delete(out, "oneOf")
 }
 
 // written holds keywords that affect others.
@@ -306,7 +290,7 @@ func (w *written) finish(out map[string]any) {
 		out["enum"] = append(list, nil)
 	}
 	// If null doesn't match a composition, it is added as an alternative.
-	for _, name := range []string{"$ref", "allOf", "oneOf", "anyOf", "if"} {
+	for _, name := range []string{"$ref", "allOf", "anyOf", "if"} {
 		if out[name] != nil {
 			rest := map[string]any{}
 			for k, v := range out {
