@@ -1,0 +1,28 @@
+package parsed
+
+import (
+	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// savepointsInMemory is how many bytes of pages, as they were before the innermost savepoints of a transaction, are in memory before SQLite
+// writes them to a file that it makes for them. Its own bound is 64 KiB: a step of a change writes some twenty pages and several share a
+// transaction, so there was such a file for every commit. SQLite writes all of it to that file at once, and can't write more than 131,071
+// bytes so: with a larger bound it takes the disk for full.
+const savepointsInMemory = 124 << 10
+
+// roomy is whether SQLite has taken that bound. It does so before its first connection alone; a program that has opened one by
+// then has files as before.
+var roomy = keepSavepoints()
+
+func keepSavepoints() bool {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	args := libc.Xmalloc(tls, types.Size_t(8))
+	if args == 0 {
+		return false
+	}
+	defer libc.Xfree(tls, args)
+	return sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_STMTJRNL_SPILL, libc.VaList(args, int32(savepointsInMemory))) == sqlite3.SQLITE_OK
+}
