@@ -77,7 +77,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 		case err != nil:
 			return err
 		case outcome == "kept":
-			kept, err = s.recent.Read(r.Body)
+			kept, err = s.recent.Of(r)
 		case outcome == "same" && body != nil:
 			kept, err = s.recent.Read(*body)
 		default:
@@ -108,7 +108,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	if err != nil {
 		return err
 	}
-	kept, err := s.recent.Read(r.Body)
+	kept, err := s.recent.Of(r)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 	if err != nil {
 		return nil, false, err
 	}
-	return changes.Page(bodies, f)
+	return s.recent.Page(bodies, f)
 }
 
 // Counts implements change.Store.

@@ -53,11 +53,13 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 
 // stepping is transact for steps of changes. With log their records go into the tables of the audit, and then those of the calls around
 // them do, too.
-func (s *Store) stepping(ctx context.Context, log bool, do func(context.Context, *sql.Tx) error) error {
+func (s *Store) stepping(ctx context.Context, log bool, do func(context.Context, *sql.Tx, tally) error) error {
 	if log {
 		s.stepped.Store(time.Now().UnixNano())
 	}
-	return s.wait(ctx, &part{logs: log, do: do})
+	own := &part{logs: log}
+	own.do = func(ctx context.Context, tx *sql.Tx) error { return do(ctx, tx, own.waiting) }
+	return s.wait(ctx, own)
 }
 
 // Statements that append to the audit log.

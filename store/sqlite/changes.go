@@ -29,13 +29,13 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.recent.Read(r.Body)
+	kept, err := s.recent.Of(r)
 	if err != nil {
 		return nil, err
 	}
 	var seq int64
 	var same string
-	err = s.stepping(ctx, f.Log, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.stepping(ctx, f.Log, func(ctx context.Context, tx *sql.Tx, waiting tally) error {
 		at := now()
 		same = ""
 		// The same proposal that still waits is returned in place of a second one.
@@ -43,10 +43,11 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := room(ctx, tx, r, f, at); err != nil {
+		if err := room(ctx, tx, r, f, at, waiting); err != nil {
 			return err
 		}
 		if old != nil {
+			clear(waiting)
 			if _, err := swap(ctx, tx, old, change.Guard{Unexpired: true, Log: f.Log}, at); err != nil {
 				return err
 			}
@@ -70,15 +71,20 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 	return kept, nil
 }
 
-// room returns an error if the account of r has no room for another change.
-func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time) error {
+// room returns an error if the account of r has no room for another change, and counts r as one.
+func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time, counted tally) error {
 	replaced := ""
 	if f.Replaces != nil {
 		replaced = f.Replaces.ID
 	}
-	var waiting, filed int
+	var err error
 	// Indexes alone give a bound of each number. Usually that is enough, and no row is read.
-	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending'`, r.Account).Scan(&waiting)
+	waiting, known := counted[r.Account]
+	if !known {
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending'`, r.Account).Scan(&waiting)
+	}
+	counted[r.Account] = waiting + 1
+	var filed int
 	if err == nil && waiting >= f.Most {
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending' AND +expires > ? AND id <> ?`, r.Account, at.UnixMicro(), replaced).Scan(&waiting)
 	}
@@ -179,7 +185,7 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 	if err != nil {
 		return nil, false, s.failed("list the changes", err)
 	}
-	return changes.Page(bodies, f)
+	return s.recent.Page(bodies, f)
 }
 
 // Counts implements change.Store.
@@ -210,12 +216,13 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	if err != nil {
 		return err
 	}
-	kept, err := s.recent.Read(r.Body)
+	kept, err := s.recent.Of(r)
 	if err != nil {
 		return err
 	}
 	var seq int64
-	err = s.stepping(ctx, g.Log, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err = s.stepping(ctx, g.Log, func(ctx context.Context, tx *sql.Tx, waiting tally) (err error) {
+		clear(waiting)
 		seq, err = swap(ctx, tx, r, g, now())
 		return err
 	})

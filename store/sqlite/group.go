@@ -29,9 +29,14 @@ type part struct {
 	ctx     context.Context //nolint:containedctx // without cancellation
 	do      func(context.Context, *sql.Tx) error
 	logs    bool       // do appends to the tables of the audit: meanwhile nothing may be in the journal
+	waiting tally      // of the transaction that do runs in
 	done    chan error // receives one result
 	claimed atomic.Bool
 }
+
+// A tally is the number of pending changes of accounts that one transaction has counted, with those that it has filed since. Nobody else
+// writes meanwhile. It saves those that file a change in the same transaction the count.
+type tally map[string]int
 
 // transact runs do in a transaction that holds the write lock from its start. It may run do twice, the first time rolled
 // back. The context of do isn't cancelled: SQLite would roll back what shares the transaction. A transaction that hasn't
@@ -122,6 +127,10 @@ func (s *Store) logging(parts []*part) {
 func (s *Store) together(parts []*part) {
 	if len(parts) > 1 {
 		results := make([]error, len(parts))
+		waiting := tally{}
+		for _, p := range parts {
+			p.waiting = waiting
+		}
 		final, err := s.once(parts[0].ctx, func(tx *sql.Tx) error { return each(tx, parts, results) })
 		if final {
 			for i, p := range parts {
@@ -131,6 +140,7 @@ func (s *Store) together(parts []*part) {
 		}
 	}
 	for _, p := range parts {
+		p.waiting = tally{}
 		_, err := s.once(p.ctx, p.run)
 		p.done <- err
 	}
@@ -144,6 +154,7 @@ func each(tx *sql.Tx, parts []*part, results []error) error {
 			return err
 		}
 		if results[i] = p.run(tx); results[i] != nil {
+			clear(p.waiting)
 			if _, err := tx.ExecContext(p.ctx, `ROLLBACK TO part`); err != nil {
 				return err
 			}

@@ -24,13 +24,7 @@ func TestTransactionsShareACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	begun, free := make(chan bool), make(chan bool)
-	wg.Go(func() {
-		if err := s.transact(t.Context(), func(context.Context, *sql.Tx) error { close(begun); <-free; return nil }); err != nil {
-			t.Error(err)
-		}
-	})
-	<-begun
+	release := hold(t, s)
 
 	refused := errors.New("refused")
 	var mu sync.Mutex
@@ -66,7 +60,7 @@ func TestTransactionsShareACommit(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has gone got %v", err)
 	}
-	close(free)
+	release()
 	wg.Wait()
 
 	if results[0] != nil || !errors.Is(results[1], refused) || results[2] == nil || results[3] != nil {
@@ -136,6 +130,21 @@ func TestTransactionsAreForgotten(t *testing.T) {
 	for i, body := range written {
 		if body.Value() != nil {
 			t.Error("kept after its transaction:", i)
+		}
+	}
+}
+
+// hold keeps a transaction of s open until the result is called, so that those which are asked for meanwhile share the next.
+func hold(t *testing.T, s *Store) func() {
+	begun, free, ended := make(chan bool), make(chan bool), make(chan error, 1)
+	go func() {
+		ended <- s.transact(t.Context(), func(context.Context, *sql.Tx) error { close(begun); <-free; return nil })
+	}()
+	<-begun
+	return func() {
+		close(free)
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	}
 }

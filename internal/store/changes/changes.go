@@ -39,6 +39,7 @@ type Row struct {
 	Body      string          // JSON
 	Events    []string        // of the steps that are stored with it, in order; JSON, without their Seq
 	Records   []*audit.Record // of these steps, without those that have none
+	of        *change.Change  // what Body encodes
 }
 
 // New returns the row of a change filed at now, and that of the version that it replaces; nil for none.
@@ -130,7 +131,7 @@ func row(c *change.Change, now time.Time) (*Row, error) {
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
 		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Events: events,
-		Records: records}, nil
+		Records: records, of: c}, nil
 }
 
 // named returns the entry of a record in the index of classes. No class has a name that contains the separator.
@@ -146,20 +147,6 @@ func decoded(body string) (*change.Change, error) {
 		return nil, fmt.Errorf("a change in the store can't be read: %w", err)
 	}
 	return c, nil
-}
-
-// Page decodes rows queried with one more than the limit of f; more reports whether that extra one exists.
-func Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
-	if more = len(bodies) > limit(f); more {
-		bodies = bodies[:limit(f)]
-	}
-	found = make([]*change.Change, len(bodies))
-	for i, body := range bodies {
-		if found[i], err = decoded(body); err != nil {
-			return nil, false, err
-		}
-	}
-	return found, more, nil
 }
 
 // Of returns the column and the value that select the changes of of; ok is false if it selects none.

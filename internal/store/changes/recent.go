@@ -13,8 +13,8 @@ const (
 	longestBody = 32 << 10 // bytes
 )
 
-// Recent decodes the bodies of changes, and each of the latest ones once: from its proposal to its end a change is read
-// about ten times. It answers by the body that is in the store now, so it is never out of date. The zero Recent is ready to use.
+// Recent decodes the bodies of changes, and each of the latest ones once, or not at all if it was stored here: from its proposal to its
+// end a change is read about ten times. It answers by the body that is in the store now, so it is never out of date. The zero Recent is ready to use.
 type Recent struct {
 	mu   sync.Mutex
 	read [mostRecent]struct {
@@ -26,25 +26,69 @@ type Recent struct {
 
 // Read decodes the body of a row. The change is the caller's own.
 func (r *Recent) Read(body string) (*change.Change, error) {
+	if found := r.find(body); found != nil {
+		return found, nil
+	}
+	c, err := decoded(body)
+	if err == nil {
+		r.keep(body, c)
+	}
+	return c, err
+}
+
+// Of returns the change of a row that is to be stored, as Read returns it from then on.
+func (r *Recent) Of(row *Row) (*change.Change, error) {
+	c, ok := settled(row.of)
+	if !ok {
+		return r.Read(row.Body)
+	}
+	r.keep(row.Body, c)
+	return c, nil
+}
+
+// find returns the change of a body that was decoded lately; nil for none.
+func (r *Recent) find(body string) *change.Change {
 	r.mu.Lock()
 	for i := range r.read {
 		if r.read[i].body == body && body != "" {
-			found := r.read[i].is
+			kept := r.read[i].is
 			r.mu.Unlock()
-			return owned(found), nil
+			return owned(kept)
 		}
 	}
 	r.mu.Unlock()
-	c, err := decoded(body)
-	if err != nil || len(body) > longestBody {
-		return c, err
+	return nil
+}
+
+// keep keeps c, which is the caller's own, for its body.
+func (r *Recent) keep(body string, c *change.Change) {
+	if len(body) > longestBody {
+		return
 	}
+	kept := owned(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := &r.read[r.next%mostRecent]
-	at.body, at.is = body, owned(c)
+	at.body, at.is = body, kept
 	r.next++
-	return c, nil
+}
+
+// Page decodes rows queried with one more than the limit of f; more reports whether that extra one exists. What is recent stays so: a page is
+// as long as all that is kept.
+func (r *Recent) Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
+	if more = len(bodies) > limit(f); more {
+		bodies = bodies[:limit(f)]
+	}
+	found = make([]*change.Change, len(bodies))
+	for i, body := range bodies {
+		if found[i] = r.find(body); found[i] != nil {
+			continue
+		}
+		if found[i], err = decoded(body); err != nil {
+			return nil, false, err
+		}
+	}
+	return found, more, nil
 }
 
 // owned returns a copy of c whose parts can be replaced. It shares what is never altered: values, and what is in a list.
