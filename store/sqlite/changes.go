@@ -43,7 +43,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := room(ctx, tx, r, f, at, waiting); err != nil {
+		if err := waiting.room(ctx, tx, r, f, at); err != nil {
 			return err
 		}
 		if old != nil {
@@ -72,7 +72,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 }
 
 // room returns an error if the account of r has no room for another change, and counts r as one.
-func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time, counted tally) error {
+func (counted tally) room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time) error {
 	replaced := ""
 	if f.Replaces != nil {
 		replaced = f.Replaces.ID

@@ -258,7 +258,7 @@ var mayImport = map[string]string{
 
 	// storage
 	"internal/once":                   "",
-	"internal/store/changes":          "audit change",
+	"internal/store/changes":          "audit change value",
 	"internal/store/failure":          "",
 	"internal/archive":                "audit",
 	"store/postgres":                  "audit change identity internal/connect internal/once internal/sqldriver/parsed internal/store/changes internal/store/failure internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",

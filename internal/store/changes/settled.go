@@ -69,6 +69,8 @@ func settleTime(v reflect.Value) bool {
 	return true
 }
 
+// settlerOfSlice returns the settler of a slice type, which gives each slice an array of its own, as decoding does; nil if that of the
+// elements is nil.
 func settlerOfSlice(t reflect.Type) settler {
 	if t.Elem().Kind() == reflect.Uint8 {
 		return func(v reflect.Value) bool {
@@ -98,6 +100,8 @@ func settlerOfSlice(t reflect.Type) settler {
 	}
 }
 
+// settlerOfPointer returns the settler of a pointer type, which has each pointer point to a copy, as decoding does; nil if that of what it
+// points to is nil.
 func settlerOfPointer(t reflect.Type) settler {
 	to := settlerOf(t.Elem())
 	if to == nil {
