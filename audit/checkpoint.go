@@ -87,7 +87,7 @@ func (c *checker) attest(s seen) {
 	case h.Seq < s.seq && !known:
 	case h.Seq < s.seq && hash == h.Hash:
 		if h.Seq > c.signed.Seq {
-			c.signed, c.proven = h, max(c.proven, h.Seq)
+			c.signed, c.proven, c.strange = h, max(c.proven, h.Seq), 0
 		}
 	case c.forged >= 0: // extends the finding of the checkpoint before
 		c.damage[c.forged].Last = max(c.damage[c.forged].Last, min(h.Seq, s.seq))
@@ -98,10 +98,10 @@ func (c *checker) attest(s seen) {
 	}
 }
 
-// unsigned reports that too many records up to the end follow the last checkpoint, or that none of the checkpoints
-// has a trusted signature.
+// unsigned reports that too many records up to the end follow the last trusted checkpoint, or that checkpoints without a trusted signature
+// do: those who rewrite the end sign it with a key of theirs.
 func (c *checker) unsigned(end int64) {
-	if len(c.keys) == 0 || c.forged >= 0 || end-max(c.signed.Seq, c.base.Seq) <= maxUnsigned && (c.strange == 0 || c.signed.Seq > 0) {
+	if len(c.keys) == 0 || c.forged >= 0 || end-max(c.signed.Seq, c.base.Seq) <= maxUnsigned && c.strange == 0 {
 		return
 	}
 	detail := "no checkpoint covers them"

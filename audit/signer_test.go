@@ -275,15 +275,21 @@ func TestForged(t *testing.T) {
 			key  ed25519.PrivateKey
 			want string
 		}{
-			"as it was":                {func(*audit.Record) int { return 1 }, keyOf(1), ""},
-			"an edit":                  {eve, keyOf(1), "forked 501-5010: the checkpoint at record 1001 was signed over another past"},
-			"the first record":         {func(r *audit.Record) int { r.Rows += count(r.Seq == 1); return 1 }, keyOf(1), "forked 1-5010: the checkpoint at record 501 was signed over another past"},
-			"one gone":                 {func(r *audit.Record) int { return count(r.Seq != 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1000 was signed over another past"},
-			"two gone":                 {func(r *audit.Record) int { return count(r.Seq != 700 && r.Seq != 701) }, keyOf(1), "forked 501-5009: the checkpoint at record 999 was signed over another past"},
-			"one too many":             {func(r *audit.Record) int { return 1 + count(r.Seq == 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1002 was signed over another past"},
-			"no checkpoints":           {func(r *audit.Record) int { return count(r.Checkpoint == "") }, keyOf(1), "unsigned 1-5000: no checkpoint covers them"},
-			"none behind it":           {func(r *audit.Record) int { eve(r); return count(r.Checkpoint == "" || r.Seq < 700) }, keyOf(1), "unsigned 501-5001: no checkpoint covers them"},
-			"signed by another":        {func(r *audit.Record) int { eve(r); r.Checkpoint = theirs[r.Seq]; return 1 }, keyOf(1), "unsigned 1-5011: no checkpoint covers them that this key has signed; 11 are signed by another or forged"},
+			"as it was":         {func(*audit.Record) int { return 1 }, keyOf(1), ""},
+			"an edit":           {eve, keyOf(1), "forked 501-5010: the checkpoint at record 1001 was signed over another past"},
+			"the first record":  {func(r *audit.Record) int { r.Rows += count(r.Seq == 1); return 1 }, keyOf(1), "forked 1-5010: the checkpoint at record 501 was signed over another past"},
+			"one gone":          {func(r *audit.Record) int { return count(r.Seq != 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1000 was signed over another past"},
+			"two gone":          {func(r *audit.Record) int { return count(r.Seq != 700 && r.Seq != 701) }, keyOf(1), "forked 501-5009: the checkpoint at record 999 was signed over another past"},
+			"one too many":      {func(r *audit.Record) int { return 1 + count(r.Seq == 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1002 was signed over another past"},
+			"no checkpoints":    {func(r *audit.Record) int { return count(r.Checkpoint == "") }, keyOf(1), "unsigned 1-5000: no checkpoint covers them"},
+			"none behind it":    {func(r *audit.Record) int { eve(r); return count(r.Checkpoint == "" || r.Seq < 700) }, keyOf(1), "unsigned 501-5001: no checkpoint covers them"},
+			"signed by another": {func(r *audit.Record) int { eve(r); r.Checkpoint = theirs[r.Seq]; return 1 }, keyOf(1), "unsigned 1-5011: no checkpoint covers them that this key has signed; 11 are signed by another or forged"},
+			"its end signed by another": {func(r *audit.Record) int {
+				if r.Seq > 4000 && r.Checkpoint != "" {
+					r.Checkpoint = theirs[r.Seq]
+				}
+				return 1
+			}, keyOf(1), "unsigned 3501-5011: no checkpoint covers them that this key has signed; 4 are signed by another or forged"},
 			"a short log":              {first, keyOf(1), ""},
 			"a short log, another key": {first, keyOf(2), "unsigned 1-700: no checkpoint covers them that this key has signed; 1 are signed by another or forged"},
 			"another key":              {func(*audit.Record) int { return 1 }, keyOf(2), "unsigned 1-5011: no checkpoint covers them that this key has signed; 11 are signed by another or forged"},

@@ -139,7 +139,7 @@ type checker struct {
 	keys    []ed25519.PublicKey
 	recent  recent // the heads of the last intact records, for checkpoints about them
 	signed  Head   // of the last valid checkpoint
-	strange int    // checkpoints not signed by any of the keys
+	strange int    // checkpoints since signed that none of the keys has signed
 	forged  int    // the index in damage of the checkpoints' finding; -1 for none
 
 	damage  []Damage
