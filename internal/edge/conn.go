@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -27,6 +28,7 @@ type conn struct {
 	behind  int64 // bytes received after the header of the request
 	awaited bool  // the server is waiting for the rest of a body
 	stale   bool  // bytes of another request arrived before the response was sent
+	handled bool  // a handler has the request
 }
 
 // Read implements net.Conn.
@@ -48,8 +50,15 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn.
+// Write implements net.Conn. What net/http answers by itself, to what is no request or has too large a header, passes no handler, and is
+// noted here.
 func (c *conn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	alone := !c.handled && c.head.begun && (bytes.HasPrefix(b, []byte("HTTP/1.1 4")) || bytes.HasPrefix(b, []byte("HTTP/1.1 505")))
+	c.mu.Unlock()
+	if alone {
+		c.note("malformed")
+	}
 	n, err := c.Conn.Write(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		c.note("answer_not_taken")
@@ -90,6 +99,7 @@ func (c *conn) idleSince() time.Time {
 func (c *conn) begin() (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.handled = true
 	switch {
 	case c.stale || !c.head.ended:
 		return "pipelined"
@@ -118,7 +128,7 @@ func (c *conn) end(unread bool, length int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stale = unread || length < 0 || c.behind > length
-	c.head, c.behind, c.awaited = head{}, 0, false
+	c.head, c.behind, c.awaited, c.handled = head{}, 0, false, false
 }
 
 // A head scans the header of one request for field names. The zero value is at the beginning.
