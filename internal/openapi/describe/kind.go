@@ -34,7 +34,11 @@ func (p *printer) kind(s spec.Schema, depth int) string {
 		for i, t := range s.Types {
 			kinds[i] = oneLine(t, 20)
 		}
-		if text = strings.Join(kinds, " or "); s.Format != "" {
+		switch text = strings.Join(kinds, " or "); s.Format {
+		case "", text: // grpc-gateway says boolean twice
+		case "byte":
+			text += "(bytes in base64)"
+		default:
 			text += "(" + oneLine(s.Format, 30) + ")"
 		}
 	case len(s.Properties) > 0 || len(s.AllOf) > 0:

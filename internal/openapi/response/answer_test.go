@@ -280,6 +280,8 @@ masked, for their names are those of credentials: key`},
 		{`[{"name":"search","key":"62eb165c070a41d5c1b58d9d3d725ca1","scopes":["read"]},{"name":"Webhook key","value":"62eb165c070a41d5c1b58d9d3d725ca1"},{"key":"x","name":"HOST","value":"62eb165c070a41d5c1b58d9d3d725ca1"}]`,
 			`[{"name":"search","key":"[masked]","scopes":["read"]},{"name":"Webhook key","value":"[masked]"},{"key":"x","name":"HOST","value":"62eb165c070a41d5c1b58d9d3d725ca1"}] 3/3
 masked, for their names are those of credentials: key, Webhook key`},
+		{`{"kvs":[{"key":"L3JlZ2lzdHJ5L3BvZHMvZGVmYXVsdC9uZ2lueC0wMDAwMA==","mod_revision":"2"},{"key":"L3JlZ2lzdHJ5L3BvZHMvZGVmYXVsdC9uZ2lueC0wMDAwMA==","value":"eA=="}]}`,
+			`{"kvs":[{"key":"L3JlZ2lzdHJ5L3BvZHMvZGVmYXVsdC9uZ2lueC0wMDAwMA==","mod_revision":"2"},{"key":"L3JlZ2lzdHJ5L3BvZHMvZGVmYXVsdC9uZ2lueC0wMDAwMA==","value":"eA=="}]} 2/2`},
 		{`{"key":"62eb165c070a41d5c1b58d9d3d725ca1","scope":"x","etag":"y"}`, `{"key":"62eb165c070a41d5c1b58d9d3d725ca1","scope":"x","etag":"y"}`},
 	} {
 		if got := shown(Make(v, op, ok(tt.body), Options{Denied: gone})); got != tt.want {

@@ -121,7 +121,7 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 		if as, by := pair.of(m); as != open {
 			own, named = max(own, as), by
 		}
-		if own == open && !in.public && m.Value.Kind() == value.String && (denylist.Key(m.Name, m.Value.Text()) || denylist.Drawn(m.Name, m.Value.Text(), w.beside(members, m, n))) {
+		if own == open && !in.public && m.Value.Kind() == value.String && w.key(members, m, n) {
 			own = texts
 		}
 		before := w.covered
@@ -134,6 +134,12 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 		out = append(out, m)
 	}
 	return value.OfObject(out)
+}
+
+// key reports whether m, a text in an object with node n, is a key that is a credential, by its form and by what stands beside it.
+func (w *walker) key(members []value.Member, m value.Member, n *node) bool {
+	beside := w.beside(members, m, n)
+	return denylist.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && denylist.Named(beside)) || denylist.Drawn(m.Name, m.Value.Text(), beside)
 }
 
 // beside returns the names of the visible members of an object with node n beside m.

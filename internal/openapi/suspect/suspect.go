@@ -171,7 +171,7 @@ var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
 var aside = regexp.MustCompile(`\([^)]*\)`)
 
 // harmless removes terms that contain one of the words but mean something else.
-var harmless = strings.NewReplacer(" secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ")
+var harmless = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ")
 
 // singular returns a word without the plural's s.
 func singular(w string) string {

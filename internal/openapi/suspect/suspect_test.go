@@ -55,6 +55,7 @@ func TestOf(t *testing.T) {
 		{"POST /apps createOAuth2Application", "credentials"},
 		{"GET /repos/{id}/signing-key.pub", ""},
 		{"GET /user/gpg_keys", ""},
+		{"POST /v3/lease/grant LeaseGrant", ""},
 		{"POST /monkeys", ""},
 		{"PUT /rows/{sortkey}/primary-key", ""},
 	} {

@@ -24,7 +24,13 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 		}
 		return nil
 	case !a.HasBody:
-		if b.Required {
+		switch enough, empty := c.empty(b); {
+		case !b.Required:
+		case empty: // the document has no field that could be given
+			out.body, out.content = value.OfObject(nil), b.Preferred()
+		case enough:
+			f.add("/body", "required", "the body is missing; {} is enough, none of its fields has to be given")
+		default:
 			f.add("/body", "required", "the body is missing")
 		}
 		return nil
@@ -54,6 +60,21 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	}
 	f.all, f.near = append(f.all, first.all...), append(f.near, first.near...)
 	return nil
+}
+
+// empty reports whether {} is a body that b takes, and whether it is the only one, as in calls of remote procedures without arguments.
+func (c *Checker) empty(b *spec.Body) (enough, only bool) {
+	content := b.Preferred()
+	if content == nil || !spec.IsJSON(content.MediaType) || IsPatch(content.MediaType) {
+		return false, false
+	}
+	s := c.v.Schema(content.Schema)
+	o := c.v.Object(s)
+	if !s.Is("object") || len(s.Types) == 0 || len(o.Choices) > 0 || slices.ContainsFunc(o.Fields, func(f visible.Field) bool { return f.Required }) {
+		return false, false
+	}
+	name := strings.ToLower(s.Name) // an object of any fields is declared in the same way as one of none
+	return true, len(o.Fields) == 0 && s.Additional.Kind() == 0 && (strings.HasSuffix(name, "request") || strings.HasSuffix(name, "empty"))
 }
 
 // encoded reports whether a value is a text that holds an object or a list in JSON.

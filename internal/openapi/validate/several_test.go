@@ -8,15 +8,19 @@ import (
 
 // TestSeveral checks what real documents mean by their schemas: a value may fit several alternatives of a oneOf (Intercom's tags, the
 // artwork of Lob), the fields of a form are texts (Twilio), and a list of operations is no JSON Patch where the document declares
-// another form (Box).
+// another form (Box); numbers of 64 bits are texts and numbers, and a call without arguments has an empty body (etcd).
 func TestSeveral(t *testing.T) {
 	c, v := checker(t, `{"openapi":"3.0.0","paths":{
 		"/tags":{"post":{"operationId":"tag","requestBody":{"content":{"application/json":{"schema":{"oneOf":[{"$ref":"#/components/schemas/Tag"},{"$ref":"#/components/schemas/Untag"},{"type":"object","properties":{"name":{"type":"string"}}}]}}}}}},
 		"/cards":{"post":{"operationId":"card","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"front":{"oneOf":[{"$ref":"#/components/schemas/HTML"},{"$ref":"#/components/schemas/URL"}]},
 			"both":{"oneOf":[{"type":"string"},{"type":"integer"}],"anyOf":[{"maxLength":3},{"minimum":5}]}}}}}}}},
 		"/calls":{"post":{"operationId":"call","requestBody":{"content":{"application/x-www-form-urlencoded":{"schema":{"type":"object","properties":{"Record":{"type":"boolean"},"Timeout":{"type":"integer"},"Events":{"type":"array","items":{"type":"string"}},"To":{"type":"string"}}}}}}}},
+		"/status":{"post":{"operationId":"status","requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/StatusRequest"}}}}}},
+		"/any":{"post":{"operationId":"any","requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"object"}}}}}},
+		"/range":{"post":{"operationId":"range","requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"object","properties":{"limit":{"type":"string","format":"int64"},"size":{"type":"string","format":"int32"}}}}}}}},
+		"/put":{"post":{"operationId":"put","requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"object","required":["key"],"properties":{"key":{"type":"string"}}}}}}}},
 		"/templates":{"put":{"operationId":"edit","requestBody":{"content":{"application/json-patch+json":{"schema":{"type":"array","items":{"type":"object","required":["op"],"properties":{"op":{"type":"string","enum":["editEnumOption"]},"fieldKey":{"type":"string"},"data":{"type":"object"}}}}}}}}}},
-		"components":{"schemas":{"Tag":{"type":"object","required":["name","companies"],"properties":{"name":{"type":"string"},"companies":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"}}}}}},
+		"components":{"schemas":{"StatusRequest":{"type":"object"},"Tag":{"type":"object","required":["name","companies"],"properties":{"name":{"type":"string"},"companies":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"}}}}}},
 			"Untag":{"type":"object","required":["name","companies"],"properties":{"name":{"type":"string"},"companies":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"untag":{"type":"boolean"}}}}}},
 			"HTML":{"type":"string"},"URL":{"type":"string","format":"uri"}}}}`, Options{})
 	for _, row := range []struct{ op, body, want string }{
@@ -32,6 +36,14 @@ func TestSeveral(t *testing.T) {
 		{"call", `{"Record":"true","Timeout":"30","Events":"ringing","To":15}`, ""},
 		{"call", `{"Record":"yes"}`, "/body/Record"},
 		{"call", `{"Timeout":"soon"}`, "/body/Timeout"},
+		{"range", `{"limit":10}`, ""},
+		{"range", `{"limit":"10"}`, ""},
+		{"range", `{"limit":1.5}`, "/body/limit"},
+		{"range", `{"size":10}`, "/body/size"},
+		{"status", "", ""},
+		{"range", "", "/body"},
+		{"any", "", "/body"},
+		{"put", "", "/body"},
 		{"edit", `[{"op":"editEnumOption","fieldKey":"a","data":{}}]`, ""},
 		{"edit", `[{"op":"addField","fieldKey":"a"}]`, "/body/0/op"},
 		{"edit", `[{"op":"editEnumOption","feildKey":"a"}]`, "/body/0/feildKey"},
@@ -42,7 +54,11 @@ func TestSeveral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = c.Check(t.Context(), op, arguments(t, `{"body":`+row.body+`}`))
+		args := `{"body":` + row.body + `}`
+		if row.body == "" {
+			args = `{}`
+		}
+		_, err = c.Check(t.Context(), op, arguments(t, args))
 		got := ""
 		if err != nil {
 			got = problem.Of(err).Pointer
@@ -50,6 +66,22 @@ func TestSeveral(t *testing.T) {
 		if got != row.want {
 			t.Errorf("%s %s: %v, want %s", row.op, row.body, err, row.want)
 		}
+	}
+	for name, want := range map[string]string{"range": "the body is missing; {} is enough, none of its fields has to be given", "put": "the body is missing"} {
+		op, err := v.Operation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Check(t.Context(), op, Arguments{}); problem.Of(err).Detail != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	status, err := v.Operation("status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked, err := c.Check(t.Context(), status, Arguments{}); err != nil || checked.content == nil || checked.body.String() != "{}" {
+		t.Error("a call without arguments sends no object:", err)
 	}
 	op, err := v.Operation("call")
 	if err != nil {

@@ -277,6 +277,10 @@ func (w *written) finish(out map[string]any) {
 		out["exclusiveMaximum"] = out["maximum"]
 		delete(out, "maximum")
 	}
+	// Protocol buffers write numbers of 64 bits as texts, and read them as numbers too.
+	if kinds, ok := out["type"].([]any); ok && (w.format == "int64" || w.format == "uint64") && slices.Equal(kinds, []any{"string"}) {
+		out["type"] = []any{"string", "integer"}
+	}
 	if w.format == "int-or-string" && out["type"] != nil {
 		out["type"] = []any{"string", "integer"}
 	}

@@ -42,6 +42,18 @@ func Drawn(name, text string, beside iter.Seq[string]) bool {
 	return rights > 0 && !key
 }
 
+// Named reports whether members of the names beside say that a key in their object is the name of a value, as in a store of keys and
+// values, which may have it in base64: etcd answers with {"key", "create_revision", "mod_revision", "version", "value"}.
+func Named(beside iter.Seq[string]) bool {
+	for other := range beside {
+		switch strings.Join(Words(other), "") {
+		case "value", "createrevision", "modrevision":
+			return true
+		}
+	}
+	return false
+}
+
 // Keyed reports whether text is the value of a setting called a key: {name: "Webhook key", value: "9f86d081…"}.
 func Keyed(setting, text string) bool { return called(setting) && random(text) }
 

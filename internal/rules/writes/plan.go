@@ -30,6 +30,12 @@ func (p *Plan) Mode(r write.Request) write.Mode {
 	return last
 }
 
+// sentence returns the first sentence of a summary, without its full stop: some documents have a paragraph there.
+func sentence(summary string) string {
+	first, _, _ := strings.Cut(strings.Join(strings.Fields(summary), " "), ". ")
+	return strings.TrimRight(first, ".")
+}
+
 // Title describes a plan in one line, without values of records.
 func (p *Plan) Title() string {
 	one := &p.Items[0]
@@ -37,7 +43,7 @@ func (p *Plan) Title() string {
 		return fmt.Sprintf("%d calls of %s", len(p.Items), p.Source)
 	}
 	if call, err := one.Call.Plan(); err == nil {
-		return cmp.Or(call.Operation.Summary, call.Operation.ID) + ": " + one.Key
+		return cmp.Or(sentence(call.Operation.Summary), call.Operation.ID) + ": " + one.Key
 	}
 	if len(p.Items) > 1 {
 		return fmt.Sprintf("%d writes to %s", len(p.Items), p.Source)
