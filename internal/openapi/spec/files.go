@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// The files that a document refers to are at most this many, and of at most so many bytes together.
+// The files that a document refers to are at most this many, and of at most so many bytes together. DigitalOcean writes its document in
+// 2,900 files.
 const (
-	maxFiles = 500
+	maxFiles = 5000
 	maxBytes = 64 << 20
 )
 

@@ -14,6 +14,7 @@ info: {title: Pets}
 paths:
   /pets: {$ref: "paths/pets.yaml"}
   /gone: {$ref: "paths/none.yaml"}
+  /pets/{id}: {get: {$ref: "operations/get.yaml"}, delete: {$ref: "operations/none.yaml"}}
   /out: {get: {operationId: out, responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "../secret.yaml#/Key"}}}}}}}
   /far: {get: {operationId: far, responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "https://elsewhere.example/x.json"}}}}}}}
 components: {schemas: {Own: {type: object, properties: {id: {type: integer}}}}}
@@ -27,7 +28,11 @@ post:
   requestBody: {content: {application/json: {schema: {$ref: "../schemas/Pet.yaml"}}}}
   responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "../api.yaml#/components/schemas/Own"}}}}}
 `,
-	"common.json":       `{"limit":{"name":"limit","in":"query","schema":{"$ref":"#/defs/Limit"}},"defs":{"Limit":{"type":"integer","maximum":50}}}`,
+	"operations/get.yaml": `operationId: getPet
+parameters: [{$ref: "../common.json#/id"}]
+responses: {"200": {description: ok}}
+`,
+	"common.json":       `{"id":{"name":"id","in":"path","required":true,"schema":{"type":"string"}},"limit":{"name":"limit","in":"query","schema":{"$ref":"#/defs/Limit"}},"defs":{"Limit":{"type":"integer","maximum":50}}}`,
 	"schemas/Pet.yaml":  "type: object\nproperties:\n  name: {$ref: 'line.yaml'}\n  parent: {$ref: '#'}\n  owner: {$ref: 'people.yaml#/Person'}\n",
 	"schemas/line.yaml": "{type: string, maxLength: 20} # YAML, although it begins like JSON\n",
 	"schemas/people.yaml": `Person: {type: object, properties: {pets: {type: array, items: {$ref: Pet.yaml}}, boss: {$ref: "#/Person"}}}
@@ -93,6 +98,12 @@ func TestFiles(t *testing.T) {
 		if warnings[where] != 1 {
 			t.Errorf("%s has %d warnings: %v", where, warnings[where], d.Warnings)
 		}
+	}
+	if op := d.Operation("getPet"); op == nil || len(op.Parameters) != 1 || op.Parameters[0].Name != "id" || warnings["GET /pets/{id}"] != 0 {
+		t.Errorf("an operation in a file of its own is %+v", op)
+	}
+	if warnings["operations/none.yaml"] != 1 || warnings["DELETE /pets/{id}"] != 1 {
+		t.Error("an operation in a file that isn't there:", d.Warnings)
 	}
 	if d.Operation("out") != nil || d.Operation("far") != nil {
 		t.Error("an operation with a schema from outside is there")

@@ -45,7 +45,11 @@ func (r *reader) paths(paths Raw) {
 				continue
 			}
 			op := &Operation{Method: strings.ToUpper(name), Path: path, Servers: on}
-			if err := r.operation(op, v, shared); err != nil {
+			v, _, err := r.d.follow(v) // documents in several files have an operation in each
+			if err == nil {
+				err = r.operation(op, v, shared)
+			}
+			if err != nil {
 				r.d.warn(op.Name(), "left out: %v", err)
 				continue
 			}
