@@ -5,33 +5,28 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // mostParts is the number of transactions that share a commit, at most.
 const mostParts = 64
 
-// A group collects the transactions that arrive while another one runs. They share the next one, each in a savepoint of
-// its own, and so its commit and its sync of the disk.
-type group struct {
-	mu      sync.Mutex
-	waiting []*part
-	running bool // a goroutine runs transactions, and looks at waiting when it ends
+// newGroup returns the queue of transactions. Those that arrive while others run share the next one, each in a savepoint of its own, and
+// so its commit and its sync of the disk.
+func (s *Store) newGroup() *turns.Queue[*part] {
+	return &turns.Queue[*part]{Round: s.logging, Most: mostParts}
 }
 
 // A part is one caller's transaction.
 type part struct {
+	turns.Turn
 	ctx     context.Context //nolint:containedctx // without cancellation
 	do      func(context.Context, *sql.Tx) error
-	logs    bool       // do appends to the tables of the audit: meanwhile nothing may be in the journal
-	waiting tally      // of the transaction that do runs in
-	done    chan error // receives one result
-	claimed atomic.Bool
+	logs    bool  // do appends to the tables of the audit: meanwhile nothing may be in the journal
+	waiting tally // of the transaction that do runs in
 }
 
 // A tally is the number of pending changes of accounts that one transaction has counted, with those that it has filed since. Nobody else
@@ -50,51 +45,9 @@ func (s *Store) wait(ctx context.Context, own *part) error {
 	if err := errors.Join(ctx.Err(), s.there()); err != nil {
 		return err
 	}
-	own.ctx, own.done = context.WithoutCancel(ctx), make(chan error, 1)
-	g := &s.group
-	g.mu.Lock()
-	g.waiting = append(g.waiting, own)
-	leads := !g.running
-	g.running = true
-	g.mu.Unlock()
-	if leads {
-		s.lead()
-	}
-	select {
-	case err := <-own.done:
-		return err
-	case <-ctx.Done():
-		if own.claimed.CompareAndSwap(false, true) {
-			return ctx.Err()
-		}
-		return <-own.done
-	}
-}
-
-// lead runs the parts that wait, and leaves those that arrive meanwhile to another goroutine.
-func (s *Store) lead() {
-	g := &s.group
-	runtime.Gosched() // those that are about to ask come first, and share the commit; at rest nobody is waited for
-	g.mu.Lock()
-	n := min(len(g.waiting), mostParts)
-	taken := g.waiting[:n:n]
-	g.waiting = g.waiting[n:]
-	g.mu.Unlock()
-
-	var parts []*part
-	for _, p := range taken {
-		if p.claimed.CompareAndSwap(false, true) {
-			parts = append(parts, p)
-		}
-	}
-	s.logging(parts)
-	clear(taken) // waiting keeps its memory, and so what its parts would write
-
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.running = len(g.waiting) > 0; g.running {
-		go s.lead()
-	}
+	own.ctx = context.WithoutCancel(ctx)
+	_, err := s.group.Do(ctx, own)
+	return err
 }
 
 // logging is together, with the journal folded and locked if any of the parts appends to the tables of the audit. The lock comes before
@@ -116,7 +69,7 @@ func (s *Store) logging(parts []*part) {
 	}
 	for _, p := range parts {
 		if p.logs {
-			p.done <- err
+			p.End(err)
 		}
 	}
 	s.together(slices.DeleteFunc(parts, logs))
@@ -134,7 +87,7 @@ func (s *Store) together(parts []*part) {
 		final, err := s.once(parts[0].ctx, func(tx *sql.Tx) error { return each(tx, parts, results) })
 		if final {
 			for i, p := range parts {
-				p.done <- cmp.Or(err, results[i])
+				p.End(cmp.Or(err, results[i]))
 			}
 			return
 		}
@@ -142,7 +95,7 @@ func (s *Store) together(parts []*part) {
 	for _, p := range parts {
 		p.waiting = tally{}
 		_, err := s.once(p.ctx, p.run)
-		p.done <- err
+		p.End(err)
 	}
 }
 

@@ -52,9 +52,7 @@ func TestTransactionsShareACommit(t *testing.T) {
 	left := make(chan error)
 	go func() { left <- s.transact(leaving, note(9, fine)) }()
 	for waiting := 0; waiting < 5; time.Sleep(time.Millisecond) {
-		s.group.mu.Lock()
-		waiting = len(s.group.waiting)
-		s.group.mu.Unlock()
+		waiting = s.group.Waiting()
 	}
 	leave()
 	if err := <-left; !errors.Is(err, context.Canceled) {
@@ -85,19 +83,26 @@ func TestTransactionsThatCantShare(t *testing.T) {
 	if _, err := s.write.Exec(`CREATE TABLE noted (n INTEGER UNIQUE)`); err != nil {
 		t.Fatal(err)
 	}
-	parts := make([]*part, 3)
-	for i := range parts {
-		parts[i] = &part{ctx: t.Context(), done: make(chan error, 1), do: func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `INSERT INTO noted VALUES (?)`, i)
-			if i == 1 && err == nil {
-				_, err = tx.ExecContext(ctx, `INSERT OR ROLLBACK INTO noted VALUES (?)`, i)
-			}
-			return err
-		}}
+	release := hold(t, s)
+	results := make([]chan error, 3)
+	for i := range results {
+		results[i] = make(chan error, 1)
+		go func() {
+			results[i] <- s.transact(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, `INSERT INTO noted VALUES (?)`, i)
+				if i == 1 && err == nil {
+					_, err = tx.ExecContext(ctx, `INSERT OR ROLLBACK INTO noted VALUES (?)`, i)
+				}
+				return err
+			})
+		}()
+		for s.group.Waiting() <= i {
+			time.Sleep(time.Millisecond)
+		}
 	}
-	s.together(parts)
-	for i, p := range parts {
-		if err := <-p.done; (err != nil) != (i == 1) {
+	release()
+	for i, result := range results {
+		if err := <-result; (err != nil) != (i == 1) {
 			t.Errorf("part %d: %v", i, err)
 		}
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"modernc.org/sqlite"
@@ -48,7 +49,7 @@ type Store struct {
 	write *sql.DB // one connection; every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
-	group   group
+	group   *turns.Queue[*part]
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due
 	appends *records.Writer
@@ -76,6 +77,7 @@ var (
 // creates the file if there is none; the folder must exist.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path}
+	s.group = s.newGroup()
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}

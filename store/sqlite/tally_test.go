@@ -56,9 +56,7 @@ func TestRoomInOneTransaction(t *testing.T) {
 		results[i] = make(chan error, 1)
 		go func() { results[i] <- step.do() }()
 		for waiting := 0; waiting <= i; time.Sleep(time.Millisecond) {
-			s.group.mu.Lock()
-			waiting = len(s.group.waiting)
-			s.group.mu.Unlock()
+			waiting = s.group.Waiting()
 		}
 	}
 	release()

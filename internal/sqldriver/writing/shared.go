@@ -3,15 +3,13 @@ package writing
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -35,22 +33,14 @@ const partPoint = "bailiwick_part"
 // errAlone is the result of a part that has to run in a transaction of its own.
 var errAlone = errors.New("a part that doesn't share the transaction")
 
-// A queue has the parts that arrive while others run.
-type queue struct {
-	mu      sync.Mutex
-	waiting []*part
-	running bool // a goroutine runs parts, and looks at waiting when it ends
-}
-
 // A part is one change, or one preview, of those that share a transaction.
 type part struct {
+	turns.Turn
 	ctx     context.Context //nolint:containedctx // of the caller, who waits
 	plan    *writes.Plan
 	applies bool // it is a change
 	receipt change.Receipt
 	preview change.Preview
-	done    chan error // receives one result
-	claimed atomic.Bool
 }
 
 // in runs the part in the transaction of r.
@@ -92,65 +82,28 @@ func (w *Writer) wait(ctx context.Context, own *part) error {
 	if !w.shares(own.plan) {
 		return own.alone(ctx, w)
 	}
-	own.ctx, own.done = ctx, make(chan error, 1)
-	q := &w.queue
-	q.mu.Lock()
-	q.waiting = append(q.waiting, own)
-	leads := !q.running
-	q.running = true
-	q.mu.Unlock()
-	if leads {
-		w.lead()
-	}
-	err := error(nil)
-	select {
-	case err = <-own.done:
-	case <-ctx.Done():
-		if own.claimed.CompareAndSwap(false, true) {
-			return w.db.Problem(ctx, ctx.Err())
-		}
-		err = <-own.done
-	}
-	if err == errAlone {
+	own.ctx = ctx
+	late, err := w.queue.Do(ctx, own)
+	switch {
+	case late:
+		return w.db.Problem(ctx, err)
+	case err == errAlone:
 		return own.alone(ctx, w)
 	}
 	return err
 }
 
-// lead runs parts that wait, and leaves those that arrive meanwhile to another goroutine.
-func (w *Writer) lead() {
-	runtime.Gosched() // those that are about to ask come first, and share the commit; at rest this returns at once
-	switch parts := w.queue.take(); len(parts) {
-	case 0:
-	case 1:
-		parts[0].done <- parts[0].recovered(w)
-	default:
-		w.together(parts)
+// round runs parts, all changes or all previews.
+func (w *Writer) round(parts []*part) {
+	if len(parts) == 1 {
+		parts[0].End(parts[0].recovered(w))
+		return
 	}
-	q := &w.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.running = len(q.waiting) > 0; q.running {
-		go w.lead()
-	}
+	w.together(parts)
 }
 
-// take removes the first part that waits, and those of its kind, in their order. It leaves out those whose callers have gone.
-func (q *queue) take() (parts []*part) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	applies := len(q.waiting) > 0 && q.waiting[0].applies
-	q.waiting = slices.DeleteFunc(q.waiting, func(p *part) bool {
-		if p.applies != applies || len(parts) == mostParts {
-			return false
-		}
-		if p.claimed.CompareAndSwap(false, true) {
-			parts = append(parts, p)
-		}
-		return true
-	})
-	return parts
-}
+// alike reports whether two parts can share a transaction.
+func alike(p, next *part) bool { return p.applies == next.applies }
 
 // together runs parts, all changes or all previews, in one transaction. Those that fail in it, and all if it can't be committed, run
 // again, alone: how they end is what transactions of their own say. If a commit failed and was carried out nevertheless, a
@@ -162,9 +115,9 @@ func (w *Writer) together(parts []*part) {
 	}
 	for i, p := range parts {
 		if good[i] {
-			p.done <- nil
+			p.End(nil)
 		} else {
-			p.done <- errAlone
+			p.End(errAlone)
 		}
 	}
 }

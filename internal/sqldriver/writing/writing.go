@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -62,11 +63,15 @@ type Tx interface {
 type Writer struct {
 	db         Database
 	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
-	queue      queue                             // of a Single
+	queue      turns.Queue[*part]                // of a Single
 }
 
 // New returns the Writer of a database, in which the marker table must exist.
-func New(db Database) *Writer { return &Writer{db: db} }
+func New(db Database) *Writer {
+	w := &Writer{db: db}
+	w.queue.Round, w.queue.Most, w.queue.Alike = w.round, mostParts, alike
+	return w
+}
 
 const (
 	tries = 5                     // for a transaction that conflicts with others
