@@ -133,6 +133,20 @@ func TestDo(t *testing.T) {
 	t.Error("13 calls at a burst of 8, and none was refused")
 }
 
+// TestNameless checks that a principal without an ID makes no call: all that a program names none for would be one agent.
+func TestNameless(t *testing.T) {
+	g := gateway(t, bailiwick.Options{Audit: forgetful{}, Rules: policy.Rules{Unlisted: true}})
+	who := reader
+	who.ID = ""
+	err := g.Do(t.Context(), who, bailiwick.CallSpec{Tool: "t", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) {
+		t.Error("it runs")
+		return 0, nil
+	})
+	if p := problem.Of(err); p.Code != problem.PermissionDenied || p.Kind != "no_id" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestEstimates checks that a source's estimates are shown only to principals that see all of it.
 func TestEstimates(t *testing.T) {
 	for _, tt := range []struct {
@@ -145,7 +159,7 @@ func TestEstimates(t *testing.T) {
 		{"a tenant on the other class", policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"plans": {Tenant: &policy.TenantRule{Field: "org"}}}}, reader, "map[]"},
 		{"the other class hidden", policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"plans": {Hidden: true}}}, reader, "map[]"},
 		{"a field hidden", policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"notes": {Denied: []string{"text"}}}}, reader, "map[]"},
-		{"a class not for the principal", policy.Rules{Unlisted: true}, identity.Principal{Scopes: reader.Scopes, Classes: identity.List{Only: []string{"notes"}}}, "map[]"},
+		{"a class not for the principal", policy.Rules{Unlisted: true}, identity.Principal{ID: "b", Scopes: reader.Scopes, Classes: identity.List{Only: []string{"notes"}}}, "map[]"},
 	} {
 		g := gateway(t, bailiwick.Options{Audit: forgetful{}, Rules: tt.rules})
 		err := g.Do(t.Context(), tt.who, bailiwick.CallSpec{Tool: "t", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
