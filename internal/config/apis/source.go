@@ -186,23 +186,45 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 	}}
 }
 
-// InFolder returns an Opener of the files in a folder, also through links that stay in it; read reads one.
+// InFolder returns an Opener of the files in a folder, also through links that stay in it; read reads one, by its path. What that gives
+// must be what the folder has: a link that is put in place of the file in between may lead out of it.
 func InFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		name, err := spec.Folder(name)
 		if err != nil {
 			return nil, err
 		}
-		root, err := os.OpenRoot(folder)
+		inside, err := within(folder, filepath.FromSlash(name))
 		if err != nil {
-			return nil, errors.New("there is no such folder")
+			return nil, err
 		}
-		defer root.Close() //nolint:errcheck // it was only looked at
-		if info, err := root.Stat(filepath.FromSlash(name)); err != nil || !info.Mode().IsRegular() {
-			return nil, errors.New("there is no such file in the document's folder")
+		text, err := read(filepath.Join(folder, filepath.FromSlash(name)))
+		if err == nil && !bytes.Equal(text, inside) {
+			return nil, errors.New("the file changed while it was read")
 		}
-		return read(filepath.Join(folder, filepath.FromSlash(name)))
+		return text, err
 	}
+}
+
+// within reads a file of a folder, and no other, whatever links are put in its place meanwhile.
+func within(folder, name string) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, errors.New("there is no such folder")
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+
+	// Looked at before it is opened: a pipe would wait for a writer.
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("there is no such file in the document's folder")
+	} else if info.Size() > 64<<20 {
+		return nil, fmt.Errorf("the file has more than %d bytes", 64<<20)
+	}
+	text, err := root.ReadFile(name)
+	if err != nil {
+		return nil, errors.New("the file can't be read")
+	}
+	return text, nil
 }
 
 // ofOrigin returns an Opener of the URLs of a document's origin; get fetches one.
