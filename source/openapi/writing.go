@@ -5,12 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -144,13 +146,27 @@ func differs(call *calls.Plan, was value.Value) (before, after value.Value) {
 // it, and raw. Reviewers need to see that a PUT drops fields that the caller doesn't see.
 type state struct{ seen, whole, raw value.Value }
 
-// before reads the current state of what a call would change. It is empty if the API has no such read. A missing
-// resource is the API's error.
+// before reads the current state of what a call would change. It is empty if the API has no such read, or if nothing is
+// there yet and the call is a PUT that makes it. Else a missing resource is the API's error.
 func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	if call.Before == nil {
 		return state{}, nil
 	}
-	return a.read(ctx, call.Before)
+	is, err := a.read(ctx, call.Before)
+	if problem.CodeOf(err) == problem.NotFound && makes(call.Operation) {
+		return state{}, nil
+	}
+	return is, err
+}
+
+// makes reports whether op is a PUT that may make what it names, as far as its document tells: it answers with 201, or is called so.
+func makes(op *spec.Operation) bool {
+	if op.Method != "PUT" {
+		return false
+	}
+	called := strings.ToLower(op.ID + " " + op.Summary)
+	return strings.Contains(called, "create") || strings.Contains(called, "upsert") ||
+		slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "201" })
 }
 
 // read makes a call that reads, and returns the resource that it answers with.
@@ -247,7 +263,7 @@ const (
 // values that it sets and didn't have before. The read operation of the same path says so. Otherwise the outcome stays
 // unknown, since the API may still carry the call out.
 func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
-	if call.Before == nil || reviewed.Before.IsNull() || call.Request.Method == "POST" {
+	if call.Before == nil || reviewed.Before.IsNull() && !makes(call.Operation) || call.Request.Method == "POST" {
 		return false
 	}
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)

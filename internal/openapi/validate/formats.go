@@ -37,6 +37,8 @@ var formats = map[string]format{
 	"hostname":  {"a host name", "db.example.com", func(s string) bool { return !strings.ContainsAny(s, " \t\r\n") && !strings.Contains(s, "://") }},
 	"ipv4":      {"an IPv4 address", "192.0.2.1", func(s string) bool { return isAddress(s, netip.Addr.Is4) }},
 	"ipv6":      {"an IPv6 address", "2001:db8::1", func(s string) bool { return isAddress(s, netip.Addr.Is6) }},
+	"int64":     {"a whole number", "42", whole64.MatchString}, // as protocol buffers write them
+	"uint64":    {"a whole number", "42", whole64.MatchString},
 	"byte":      {"bytes in base64", "aGVsbG8=", isBase64},
 }
 
@@ -69,6 +71,7 @@ func (of format) sentence(name string, got any) string {
 }
 
 var (
+	whole64   = regexp.MustCompile(`^[+-]?\d+$`)
 	isoDate   = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):?(\d\d))?(?:\D|$)`)
 	clockTime = regexp.MustCompile(`^[Tt]?(\d{1,2})(?::(\d\d))`)
 	digits    = regexp.MustCompile(`^[+-]?\d+([.,]\d+)?$`)

@@ -39,6 +39,8 @@ func TestSeveral(t *testing.T) {
 		{"range", `{"limit":10}`, ""},
 		{"range", `{"limit":"10"}`, ""},
 		{"range", `{"limit":1.5}`, "/body/limit"},
+		{"range", `{"limit":"ten"}`, "/body/limit"},
+		{"range", `{"size":"indefinite"}`, ""}, // Box's retention_length
 		{"range", `{"size":10}`, "/body/size"},
 		{"status", "", ""},
 		{"range", "", "/body"},
