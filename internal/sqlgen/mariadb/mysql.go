@@ -6,6 +6,7 @@ package mariadb
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,10 +175,16 @@ func plainDecimal(text string) (string, bool) {
 	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
 }
 
+// whole are the native types whose values are integers of at most 64 bits with a sign, and compare as such. A YEAR takes 25 for 2025.
+var whole = []string{"tinyint", "smallint", "mediumint", "int", "bigint"}
+
 // Find implements expr.Dialect. Text with equal bytes is equal in the column's collation too, but two different
 // collations can't be compared.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
-	if f.Type == g.Type && (f.Type == schema.Integer || f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
+	if f.Type == schema.Integer && g.Type == schema.Integer {
+		return "(" + x + " = " + y + ")", slices.Contains(whole, f.Native) && slices.Contains(whole, g.Native)
+	}
+	if f.Type == g.Type && (f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
 		return "(" + x + " = " + y + ")", false
 	}
 	return "", false

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -84,6 +85,13 @@ func (dialect) within64(x string) string {
 	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
 }
 
+// clamped is within64 for an aggregate: MariaDB computes one as often as the statement names it, and this names x once. What is beyond 64
+// bits becomes the next number outside, which becomes null. x isn't null.
+func (dialect) clamped(x string) string {
+	const below, above = "-9223372036854775809", "9223372036854775808"
+	return "CAST(NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + below + "), " + above + "), " + above + "), " + below + ") AS SIGNED)"
+}
+
 // operand tests that a Double is in the range of arithmetic, so that no result overflows.
 func (dialect) operand(x string) string {
 	return "(" + x + " = 0 OR ABS(" + x + ") BETWEEN 1e-150 AND 1e150)"
@@ -159,17 +167,16 @@ func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
 }
 
-// uncast returns the column that x, an Integer, casts. A sum is a DECIMAL that is exact for integers with and without a sign, so it needs no
-// cast; one for each record takes half as long as all the rest.
+// uncast returns the column that x, an Integer, casts: a name, or one of a step's columns. A sum is a DECIMAL that is exact for integers with
+// and without a sign, so it needs no cast; one for each record takes half as long as all the rest.
 func uncast(x string) string {
-	column, is := strings.CutPrefix(x, "CAST(")
-	column, _ = strings.CutSuffix(column, "` AS SIGNED)") // of another cast a quote is left in the name
-	alias, name, _ := strings.Cut(column, ".`")
-	if !is || strings.ContainsAny(alias, " ()`\x00") || strings.Contains(name, "`") {
-		return x
+	if column := castColumn.FindStringSubmatch(x); column != nil {
+		return column[1]
 	}
-	return column + "`"
+	return x
 }
+
+var castColumn = regexp.MustCompile("^CAST\\(([a-z][0-9]*\\.(?:`[^`\x00]+`|c[0-9]+)) AS SIGNED\\)$")
 
 // sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order:
 // those from 1e-13 on, and separately the smaller ones times 1e38. It is null if a value is smaller than 1e-51, or if
@@ -177,7 +184,7 @@ func uncast(x string) string {
 func (m dialect) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
-		return m.within64("COALESCE(SUM(" + x + "), 0)")
+		return m.clamped("COALESCE(SUM(" + x + "), 0)")
 	case schema.Decimal:
 		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + decimal + ") END)"
 	}
