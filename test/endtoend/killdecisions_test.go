@@ -84,7 +84,7 @@ func beDecider(order string) {
 	if err == nil {
 		g, _, err = decider(ctx, place, tracker, audited)
 	}
-	for errors.Is(err, context.DeadlineExceeded) { // a busy machine
+	for begun := time.Now(); err != nil && time.Since(begun) < time.Minute; time.Sleep(100 * time.Millisecond) { // a busy machine
 		g, _, err = decider(ctx, place, tracker, audited)
 	}
 	if err != nil {
