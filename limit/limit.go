@@ -86,11 +86,12 @@ type turn struct{ ready chan struct{} }
 // New returns a Limiter with the limits of o.
 func New(o Options) *Limiter {
 	o.PerMinute, o.Burst = cmp.Or(o.PerMinute, 3000), cmp.Or(o.Burst, 500)
-	o.TokenPerMinute, o.TokenBurst = cmp.Or(o.TokenPerMinute, o.PerMinute), cmp.Or(o.TokenBurst, o.Burst)
-	every, tokenEvery := time.Minute/time.Duration(max(o.PerMinute, 1)), time.Minute/time.Duration(max(o.TokenPerMinute, 1))
-	if o.Every > 0 {
-		every, tokenEvery = o.Every, max(o.Every, tokenEvery)
+	every := cmp.Or(max(o.Every, 0), time.Minute/time.Duration(max(o.PerMinute, 1)))
+	tokenEvery := every
+	if o.TokenPerMinute != 0 {
+		tokenEvery = max(every, time.Minute/time.Duration(max(o.TokenPerMinute, 1)))
 	}
+	o.TokenBurst = cmp.Or(o.TokenBurst, o.Burst)
 	l := &Limiter{
 		owner:   Bucket{Every: every, Burst: o.Burst},
 		token:   Bucket{Every: tokenEvery, Burst: o.TokenBurst},

@@ -85,6 +85,8 @@ func TestRate(t *testing.T) {
 			{0, "ana", "", 1, 1}, {900 * time.Millisecond, "ana", "", 50, 0}, {100 * time.Millisecond, "ana", "", 2, 1}}},
 		{"less than one a minute", limit.Options{Every: 12 * time.Minute, Burst: 2}, []step{
 			{0, "ana", "t", 9, 2}, {12*time.Minute - 1, "ana", "t", 9, 0}, {1, "ana", "t", 9, 1}}},
+		{"more than the default, for a token too", limit.Options{Every: time.Millisecond, Burst: 1}, []step{
+			{0, "ana", "t", 9, 1}, {time.Millisecond, "ana", "t", 9, 1}, {time.Millisecond, "ana", "t", 9, 1}}},
 		{"a limit without end", limit.Options{PerMinute: 1, Burst: 1 << 62}, []step{{0, "ana", "t", 1000, 1000}}},
 		{"a clock that goes back gives nothing", limit.Options{PerMinute: 60, Burst: 1}, []step{
 			{0, "ana", "", 1, 1}, {-time.Hour, "ana", "", 1, 0}}},
