@@ -102,6 +102,7 @@ type Field struct {
 	Scaled      bool          // Scale is set: digits after the decimal point, or of fractional seconds of a date
 	Scale       int
 	Unordered   bool   // the column has its own collation, so equality must name the binary one
+	Unicode     bool   // its texts are in the character set of the source's expressions, so that they needn't be converted to it
 	Typing      Typing // whether the column can hold values of other types
 
 	Form string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others

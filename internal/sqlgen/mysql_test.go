@@ -23,6 +23,16 @@ var mariadb = []schema.Field{
 	{Name: "place", Type: schema.Opaque, Native: "geometry"}, {Name: "span", Type: schema.Opaque, Native: "time"},
 }
 
+// TestMySQLUnicode shows that text in the character set of the connection is compared by its bytes without a conversion.
+func TestMySQLUnicode(t *testing.T) {
+	fields := []schema.Field{{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true, Unicode: true}}
+	conditions(t, sqlgen.MySQL, fields, []conditionRow{
+		{`{"s":"a"}`, "(v1.`s` = ? AND v1.`s` COLLATE utf8mb4_nopad_bin = ?)", `'a' 'a'`},
+		{`{"s":{"$gt":"a"}}`, "v1.`s` COLLATE utf8mb4_nopad_bin > ?", `'a'`},
+		{`{"s":{"$ne":"é"}}`, "((v1.`s` COLLATE utf8mb4_nopad_bin = ?) IS NOT TRUE)", `'é'`},
+	})
+}
+
 // TestMySQLConditions shows conditions for MariaDB.
 func TestMySQLConditions(t *testing.T) {
 	conditions(t, sqlgen.MySQL, mariadb, []conditionRow{

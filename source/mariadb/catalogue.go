@@ -82,7 +82,9 @@ func (r *reader) column(x []string) {
 	field.Required = field.NotNull && !field.Generated && field.Default == ""
 	typed(&field, x[2], x[3])
 	if field.Type == schema.String {
-		field.Unordered = x[7] != "utf8mb4_nopad_bin" || field.Native == "enum" || field.Native == "set"
+		listed := field.Native == "enum" || field.Native == "set"
+		field.Unordered = x[7] != "utf8mb4_nopad_bin" || listed
+		field.Unicode = strings.HasPrefix(x[7], "utf8mb4_") && !listed
 		if field.Native == "char" || field.Native == "varchar" {
 			fmt.Sscan(x[8], &field.Length)
 		}

@@ -63,12 +63,21 @@ func (m conditions) Key(x string, f, other *schema.Field) string {
 	case f.Type == schema.String && other.Type == schema.String && !f.Unordered && !other.Unordered:
 		return x
 	case f.Type == schema.String, f.Type != other.Type:
-		return binary(x)
+		return binary(x, f)
 	}
 	return x
 }
 
-func binary(x string) string { return "CONVERT(" + x + " USING utf8mb4) COLLATE utf8mb4_nopad_bin" }
+// binary returns the column x as text that compares by its bytes. To convert each value costs as much as to compare it twice.
+func binary(x string, f *schema.Field) string {
+	if f.Type == schema.String && f.Unicode {
+		return x + nopad
+	}
+	return converted(x)
+}
+
+// converted is binary for text of any character set.
+func converted(x string) string { return "CONVERT(" + x + " USING utf8mb4)" + nopad }
 
 // Read converts what the driver has no type for to text or to a number.
 func (m conditions) Read(x string, f *schema.Field) string {
@@ -101,7 +110,7 @@ func (conditions) text(x string, f *schema.Field) string {
 	if f.Type == schema.String && !f.Unordered {
 		return x
 	}
-	return binary(x)
+	return binary(x, f)
 }
 
 // Missing accounts for MariaDB taking 0000-00-00 for null in a column that can't be null.
@@ -338,7 +347,7 @@ func (m conditions) Members(x condition.Operand, key string, f *schema.Field) (n
 		const decimal = " AS DECIMAL(65,30))"
 		return "CASE WHEN JSON_TYPE(" + x.Text + ") IN ('INTEGER', 'DOUBLE') THEN CAST(JSON_UNQUOTE(" + x.Text + ")" + decimal + " END", "CAST(" + key + decimal
 	}
-	return nodeText(x.Text), binary(key)
+	return nodeText(x.Text), binary(key, f)
 }
 
 func (conditions) Pieces() (characters, most string) { return "char_length", "" }

@@ -60,7 +60,7 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	date := "(CASE WHEN YEAR(" + x + ") > 0 AND DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + ")) THEN "
 	switch f.Type {
 	case schema.String:
-		return m.text(x)
+		return "(" + binary(x, f) + ")"
 	case schema.Integer:
 		return "CAST(" + number + " AS SIGNED)"
 	case schema.Double:

@@ -72,7 +72,7 @@ func (conditions) Length(x condition.Operand) string {
 }
 
 func nodeText(x string) string {
-	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + binary("JSON_UNQUOTE("+x+")") + " END"
+	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + converted("JSON_UNQUOTE("+x+")") + " END"
 }
 
 // compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly; a value of another
@@ -110,7 +110,7 @@ func (conditions) compareBool(w *condition.Writer, x, op string, v bool) {
 	if v {
 		n = 1
 	}
-	w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", binary("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
+	w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", converted("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
 	w.Put(n, "")
 	w.Write(" END")
 }
