@@ -12,13 +12,13 @@ import (
 
 // TestCallsWithoutGrowth makes as many calls as BAILIWICK_CALLS says, point reads and pages, and looks at the process's memory
 // after each tenth of them: from the second tenth on it may grow by an eighth. A day of 115 calls a second is 10 million.
-// Four callers have one token between them, of whose calls eight may be under way.
+// Eight callers have one token between them, all of whose calls may be under way.
 func TestCallsWithoutGrowth(t *testing.T) {
 	total, err := strconv.Atoi(os.Getenv("BAILIWICK_CALLS"))
 	if err != nil {
 		t.Skip("LEFT OUT: millions of calls take an hour; see make soak")
 	}
-	const callers, tenths = 4, 10
+	const callers, tenths = 8, 10
 	file, token := served(t)
 	p := start(t, program(t), "serve", "--config", file, "--listen", "127.0.0.1:0")
 	var at []float64
