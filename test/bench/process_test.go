@@ -96,7 +96,7 @@ func served(t testing.TB) (file, token string) {
 	t.Helper()
 	dir := filepath.Dir(tracker(t))
 	file = filepath.Join(dir, "bailiwick.yaml")
-	if err := os.WriteFile(file, []byte(demo.Config+"\nlimits: {rate: 9999999/min, burst: 100000}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(demo.Config+"\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 64}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "bailiwick.db"))
