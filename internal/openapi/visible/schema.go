@@ -85,13 +85,23 @@ func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schem
 // Field reports whether a field is visible; schema is the named schema that declares it, "" for an inline one.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
+// Undeclared reports whether a body may have a field of that name which no schema declares.
+func (v *View) Undeclared(name string) bool { return v.f.Undeclared == nil || v.f.Undeclared(name) }
+
 // Hides reports whether a part of what r describes is hidden, at any depth.
-func (v *View) Hides(r spec.Raw) bool {
-	return (v.f.Field != nil || v.f.Schema != nil) && v.hides("", r, map[string]bool{})
+func (v *View) Hides(r spec.Raw) bool { return v.lacks(r, true) }
+
+// Closes reports whether r describes objects that have a hidden field of their own. They take no undeclared names, whatever the document
+// says: the hidden one would be among these, and refusing it alone would tell that it is there.
+func (v *View) Closes(r spec.Raw) bool { return v.lacks(r, false) }
+
+// lacks is Hides if deep is set, and else Closes.
+func (v *View) lacks(r spec.Raw, deep bool) bool {
+	return (v.f.Field != nil || v.f.Schema != nil) && v.hides("", r, map[string]bool{}, deep)
 }
 
-// hides is Hides for a part of the named schema of; past has the texts of the schemas that were read.
-func (v *View) hides(of string, r spec.Raw, past map[string]bool) bool {
+// hides is lacks for a part of the named schema of; past has the texts of the schemas that were read.
+func (v *View) hides(of string, r spec.Raw, past map[string]bool, deep bool) bool {
 	if r.Kind() != '{' || past[of+"\x00"+string(r)] {
 		return false
 	}
@@ -103,13 +113,17 @@ func (v *View) hides(of string, r spec.Raw, past map[string]bool) bool {
 		}
 	}
 	for _, p := range s.Properties {
-		if !v.Field(of, p.Name) || v.hides("", p.Schema, past) {
+		if !v.Field(of, p.Name) || deep && v.hides("", p.Schema, past, deep) {
 			return true
 		}
 	}
-	part := func(r spec.Raw) bool { return v.hides(of, r, past) }
+	part := func(r spec.Raw) bool { return v.hides(of, r, past, deep) }
+	if !deep {
+		inner, _ := wrapped(&s)
+		return inner != nil && part(inner) || slices.ContainsFunc(s.AllOf, part)
+	}
 	return slices.ContainsFunc(s.AllOf, part) || slices.ContainsFunc(s.OneOf, part) || slices.ContainsFunc(s.AnyOf, part) ||
-		v.hides("", s.Items, past) || v.hides("", s.Additional, past)
+		v.hides("", s.Items, past, deep) || v.hides("", s.Additional, past, deep)
 }
 
 // Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
