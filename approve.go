@@ -69,11 +69,11 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	if err != nil {
 		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
 	}
-	if err := c.reached(ctx, found, draft); err != nil {
-		return undecided("the target can't be asked now", err)
-	}
 	if check := c.dependence(ctx, found); found.State == change.Pending && !check.OK {
 		return &problem.Error{Code: problem.Conflict, Kind: check.Name, Detail: check.Detail, Suggestion: "reject it, or ask its agent to propose it anew"}
+	}
+	if err := c.reached(ctx, found, draft); err != nil {
+		return undecided("the target can't be asked now", err)
 	}
 	return nil
 }
