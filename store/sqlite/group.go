@@ -14,12 +14,6 @@ import (
 // mostParts is the number of transactions that share a commit, at most.
 const mostParts = 64
 
-// newGroup returns the queue of transactions. Those that arrive while others run share the next one, each in a savepoint of its own, and
-// so its commit and its sync of the disk.
-func (s *Store) newGroup() *turns.Queue[*part] {
-	return &turns.Queue[*part]{Round: s.logging, Most: mostParts}
-}
-
 // A part is one caller's transaction.
 type part struct {
 	turns.Turn

@@ -49,7 +49,9 @@ type Store struct {
 	write *sql.DB // one connection; every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
-	group   *turns.Queue[*part]
+	// Transactions that arrive while others run share the next one, each in a savepoint of its own, and so its commit and its sync of the disk.
+	group turns.Queue[*part]
+
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due
 	appends *records.Writer
@@ -77,7 +79,7 @@ var (
 // creates the file if there is none; the folder must exist.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path}
-	s.group = s.newGroup()
+	s.group.Round, s.group.Most = s.logging, mostParts
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}

@@ -217,8 +217,8 @@ func within(folder, name string) ([]byte, error) {
 	// Looked at before it is opened: a pipe would wait for a writer.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.New("there is no such file in the document's folder")
-	} else if info.Size() > 64<<20 {
-		return nil, fmt.Errorf("the file has more than %d bytes", 64<<20)
+	} else if info.Size() > yamlconf.MaxLarge {
+		return nil, fmt.Errorf("the file has more than %d bytes", yamlconf.MaxLarge)
 	}
 	text, err := root.ReadFile(name)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -16,13 +17,14 @@ import (
 // such as for a text that isn't UTF-8; then it has to be decoded. To decode it takes ten times as long.
 func settled(c *change.Change) (out *change.Change, ok bool) {
 	out = new(*c)
-	return out, settlesChange != nil && settlesChange(reflect.ValueOf(out).Elem())
+	settles := settlerOfChange()
+	return out, settles != nil && settles(reflect.ValueOf(out).Elem())
 }
 
 // A settler makes of a copy of a value, in its place, what decoding its JSON would make of it. It returns false if it can't tell.
 type settler func(reflect.Value) bool
 
-var settlesChange = settlerOf(reflect.TypeFor[change.Change]())
+var settlerOfChange = sync.OnceValue(func() settler { return settlerOf(reflect.TypeFor[change.Change]()) })
 
 // settlerOf returns the settler of a type; nil for types that are encoded by rules of their own, or by rules that aren't written here.
 func settlerOf(t reflect.Type) settler {
