@@ -130,7 +130,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	if err := c.policy.May(c.who, ask.Use()); err != nil {
 		return 0, err
 	}
-	if c.who.ID == "" { // else all whom a program names no ID for were one agent, and had each other's changes
+	if c.who.ID == "" { // principals without an ID would be one agent, who sees the changes of all of them
 		return 0, &problem.Error{Code: problem.PermissionDenied, Kind: "no_id", Detail: "the caller has no ID here",
 			Suggestion: "the program that serves this has to name one for each principal"}
 	}

@@ -136,7 +136,7 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	return value.OfObject(out)
 }
 
-// key reports whether m, a text in an object with node n, is a key that is a credential, by its form and by what stands beside it.
+// key reports whether m, a text in an object with node n, is a credential called a key. Its form tells, and the other members of the object.
 func (w *walker) key(members []value.Member, m value.Member, n *node) bool {
 	beside := w.beside(members, m, n)
 	return denylist.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && denylist.Named(beside)) || denylist.Drawn(m.Name, m.Value.Text(), beside)

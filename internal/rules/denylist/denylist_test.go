@@ -111,7 +111,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestDrawn checks which texts of a form that ids have too are masked, by what stands beside them: "name text beside".
+// TestDrawn checks which texts in letters and digits are masked as keys, and which are ids. The names of the other members of the object
+// decide. A row is the name, the text and these names.
 func TestDrawn(t *testing.T) {
 	const (
 		hex32  = "62eb165c070a41d5c1b58d9d3d725ca1"

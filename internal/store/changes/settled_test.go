@@ -78,7 +78,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// TestRecentOf says that what is stored isn't decoded any more, and is nobody else's.
+// TestRecentOf checks that a change that was stored is read without decoding, and that each reader has a copy of its own.
 func TestRecentOf(t *testing.T) {
 	now := time.Now().UTC()
 	c := &change.Change{ID: "1", Input: value.OfTime(now), Classes: []string{"a.b"}, History: []change.Step{{State: change.Pending}}}
