@@ -37,6 +37,11 @@ type Source interface {
 	Read(context.Context, policy.Permit) (Rows, error)
 }
 
+// A Chooser is a Source over a database whose tables can be chosen and named. Choose is called before Describe.
+type Chooser interface {
+	Choose(schema.Choice)
+}
+
 // A Pinger is a Source that can report whether it is reachable. The error is for operators.
 type Pinger interface {
 	Ping(context.Context) error

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,7 +62,7 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	if err != nil {
 		return nil, unreachable(s, err)
 	}
-	return &kept{opened, c, s.Name}, nil
+	return keep(opened, c.Chooser(s.Name)), nil
 }
 
 // collectionsOf returns what the configuration declares of the collections of a source.
@@ -131,18 +132,41 @@ func lastLine(s string) string {
 // kept is a source restricted to the classes that its configuration allows.
 type kept struct {
 	source.Adapter
-	config *config.Config
-	name   string
+	choice *config.Chooser
+
+	mu   *sync.Mutex // held while it is described
+	once *bool       // it was described before
 }
 
-// Describe implements source.Source.
-func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	classes, warnings, err := k.Adapter.Describe(ctx)
-	if err != nil {
-		return nil, nil, err
+// keep restricts a source to the classes that choice allows.
+func keep(s source.Adapter, choice *config.Chooser) *kept {
+	if c, ok := s.(source.Chooser); ok {
+		c.Choose(choice.Choose)
 	}
-	classes, err = k.config.Keep(k.name, classes)
-	return classes, warnings, err
+	return &kept{Adapter: s, choice: choice, mu: new(sync.Mutex), once: new(bool)}
+}
+
+// Describe implements source.Source. Names in the configuration that match nothing are an error the first time. Later they
+// are warnings, because tables may go while the gateway runs.
+func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.choice.Begin()
+	classes, warnings, err := k.Adapter.Describe(ctx)
+	wrong := k.choice.Faults()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case wrong != nil && !*k.once:
+		return nil, nil, wrong
+	case wrong != nil:
+		warnings = append(warnings, wrong.Error())
+	}
+	*k.once = true
+	if len(classes) == 0 {
+		warnings = append(warnings, "source "+k.choice.Name()+" has no class: the account may read no table, or the keys schemas and tables leave out all of them")
+	}
+	return classes, warnings, nil
 }
 
 // SourceOf parses a source of the command line: a URL or the path of an SQLite file. Its name is given as "name=…", or

@@ -98,9 +98,9 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 		err = errors.New("this version writes to no such source")
 	}
 	if err != nil {
-		return opened, fmt.Sprintf("source %s can only be read: %v", k.name, err)
+		return opened, fmt.Sprintf("source %s can only be read: %v", src.Name, err)
 	}
-	return &keptWritable{kept{w, k.config, k.name}, w}, ""
+	return &keptWritable{kept{w, k.choice, k.mu, k.once}, w}, ""
 }
 
 // Apply applies approved changes until stop is called, which returns when no change is in progress. It logs failures for

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 func parsed(t *testing.T, text string) *config.Config {
@@ -18,42 +17,48 @@ func parsed(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// TestKeep checks, for the keys of a source, which of four tables stay, or the faults.
-func TestKeep(t *testing.T) {
-	found := []schema.Class{{Name: "issues"}, {Name: "users"}, {Name: "crm_deals", Space: "crm"}, {Name: "hr_pay", Space: "hr"}}
+// TestChooser checks, for the keys of a source, which of four tables stay and what they are called, or the faults.
+func TestChooser(t *testing.T) {
+	found := [][2]string{{"", "issues"}, {"", "crm_deals"}, {"crm", "deals"}, {"hr", "pay"}}
 	for _, row := range []struct{ keys, want string }{
-		{"", "issues users crm_deals hr_pay"},
-		{", schemas: [public]", "issues users"},
-		{", schemas: [crm, public], tables: {except: [users]}", "issues crm_deals"},
+		{"", "issues crm_deals crm_deals hr_pay"},
+		{", schemas: [public]", "issues crm_deals"},
+		{", schemas: [crm, public], tables: {except: [issues]}", "crm_deals crm_deals"},
+		{", tables: {except: [crm_deals]}", "issues hr_pay"},
+		{", tables: {except: [crm.deals]}", "issues crm_deals hr_pay"},
 		{", tables: {only: [issues, hr_pay]}", "issues hr_pay"},
-		{", tables: {only: [isues]}", `f.yaml:1:55: sources.s.tables.only.0: there is no such name in the source; did you mean issues?
-    1 | sources: {s: {url: 'postgres://h/db', tables: {only: [isues]}}}
-      |                                                       ^`},
-		{", schemas: [crm], tables: {except: [users]}", `f.yaml:1:73: sources.s.tables.except.0: there is no such name in the source
-    1 | sources: {s: {url: 'postgres://h/db', schemas: [crm], tables: {except: [users]}}}
-      |                                                                         ^`},
-		{", schemas: [publik]", `f.yaml:1:49: sources.s.schemas.0: there is no such name in the source; did you mean public?
-    1 | sources: {s: {url: 'postgres://h/db', schemas: [publik]}}
-      |                                                 ^`},
-		{", schemas: [crn]", `f.yaml:1:49: sources.s.schemas.0: there is no such name in the source; did you mean crm?
-    1 | sources: {s: {url: 'postgres://h/db', schemas: [crn]}}
-      |                                                 ^`},
+		{", tables: {only: [public.crm_deals, hr.pay]}", "crm_deals hr_pay"},
+		{", rename: {crm.deals: eu, public.issues: bugs}", "bugs! crm_deals eu! hr_pay"},
+		{", rename: {crm.deals: eu}, tables: {only: [eu]}", "eu!"},
+		{", rename: {crm.deals: eu}, tables: {except: [eu, hr.pay]}", "issues crm_deals"},
+		{", tables: {only: [isues]}", "f.yaml:1:55: sources.s.tables.only.0: there is no such name in the source; did you mean issues?"},
+		{", schemas: [crm], tables: {except: [issues]}", "f.yaml:1:73: sources.s.tables.except.0: there is no such name in the source"},
+		{", schemas: [publik]", "f.yaml:1:49: sources.s.schemas.0: there is no such name in the source; did you mean public?"},
+		{", schemas: [crn]", "f.yaml:1:49: sources.s.schemas.0: there is no such name in the source; did you mean crm?"},
+		{", rename: {crm.deal: eu}", "f.yaml:1:48: sources.s.rename.crm.deal: there is no such name in the source; did you mean crm.deals or crm_deals?"},
 	} {
-		kept, err := parsed(t, "sources: {s: {url: 'postgres://h/db'"+row.keys+"}}\n").Keep("s", found)
-		names := make([]string, len(kept))
-		for i, k := range kept {
-			names[i] = k.Name
+		chooser := parsed(t, "sources: {s: {url: 'postgres://h/db'"+row.keys+"}}\n").Chooser("s")
+		chooser.Begin()
+		var names []string
+		for _, at := range found {
+			name, given := chooser.Choose(at[0], at[1])
+			if given {
+				name += "!"
+			}
+			if name != "" {
+				names = append(names, name)
+			}
 		}
 		got := strings.Join(names, " ")
-		if err != nil {
-			got = err.Error()
+		if err := chooser.Faults(); err != nil {
+			got, _, _ = strings.Cut(err.Error(), "\n")
 		}
 		if got != row.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", row.keys, got, row.want)
 		}
 	}
-	if kept, err := new(config.Config).Keep("s", found); err != nil || len(kept) != 4 {
-		t.Errorf("of a source that no file names: %d classes, %v; want all", len(kept), err)
+	if name, given := new(config.Config).Chooser("s").Choose("a", "b"); name != "a_b" || given {
+		t.Errorf("of a source that no file names: %s, %t; want a_b, false", name, given)
 	}
 }
 

@@ -99,6 +99,7 @@ type Source struct {
 	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here; 0 is the source's default
 	Schemas     []string              // the PostgreSQL schemas to read; nil for the default
 	Tables      identity.List         // the tables and views that become classes
+	Rename      map[string]string     // the names of classes, by table: "orders" or "sales.orders"
 }
 
 // Tools selects the tools that are served.

@@ -173,7 +173,7 @@ f.yaml:4:26: sources.c.metadata.roots.0: ~ is not expanded; write ${HOME} for it
 f.yaml:4:41: sources.c.url: the source has metadata already, and is one thing
     4 |   c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}
       |                                         ^
-f.yaml:5:31: sources.d.schemas: only PostgreSQL has schemas; take it out
+f.yaml:5:31: sources.d.schemas: only PostgreSQL and DuckDB have schemas; take it out
     5 |   d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}
       |                               ^
 f.yaml:5:45: sources.d.tables: only databases have tables; write metadata.objects
@@ -194,7 +194,7 @@ f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a lette
 f.yaml:1:58: sources.c: needs the key url, metadata or openapi
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, tables, local_rows, collections, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, tables, rename, local_rows, collections, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +
@@ -229,7 +229,7 @@ f.yaml:5:12: sources.d.url: needs a path after sqlite:
 f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://
     6 |   e: {url: x.db}
       |            ^
-f.yaml:7:22: sources.f.schemas: only PostgreSQL has schemas; take it out
+f.yaml:7:22: sources.f.schemas: only PostgreSQL and DuckDB have schemas; take it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                      ^
 f.yaml:7:35: sources.f.schemas.1: is in the list twice

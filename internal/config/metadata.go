@@ -68,17 +68,21 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		}
 		s.parses(r, n, at)
 		if s.OpenAPI != nil {
-			for _, key := range []string{"schemas", "tables", "write_url"} {
+			for _, key := range []string{"schemas", "tables", "rename", "write_url"} {
 				if r.Given(at + "/" + key) {
 					r.WrongAt(at+"/"+key, "only databases have it; take it out")
 				}
 			}
 			return
 		}
-		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
-			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
+		_, duck := s.DuckDB()
+		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && !duck && (s.URL != "" || s.Metadata != nil) {
+			r.WrongAt(at+"/schemas", "only PostgreSQL and DuckDB have schemas; take it out")
 		}
-		if _, duck := s.DuckDB(); s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() && !duck {
+		if s.Rename != nil && (s.Metadata != nil || s.IsParse()) {
+			r.WrongAt(at+"/rename", "only tables of databases can be renamed; take it out")
+		}
+		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() && !duck {
 			r.WrongAt(at+"/local_rows", "only MongoDB, Parse Server and DuckDB take it; take it out")
 		}
 		if s.Collections != nil && !s.MongoDB() {

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -203,8 +204,9 @@ func Moment(text string) (value.Value, bool) {
 	return value.OfTime(t), true
 }
 
-// Estimates reads rows of a name and a number, and closes them. It returns the driver's error.
-func Estimates(rows *sql.Rows) (map[string]int64, error) {
+// Estimates reads rows of a table of the default schema and a number, and closes them. It returns the numbers by class,
+// or the driver's error.
+func Estimates(rows *sql.Rows, choice schema.Choice) (map[string]int64, error) {
 	defer rows.Close()
 	out := map[string]int64{}
 	for rows.Next() {
@@ -213,7 +215,9 @@ func Estimates(rows *sql.Rows) (map[string]int64, error) {
 		if err := rows.Scan(&table, &count); err != nil {
 			return nil, err
 		}
-		out[table] = count
+		if name, _ := choice.Of("", table); name != "" {
+			out[name] = count
+		}
 	}
 	return out, rows.Err()
 }

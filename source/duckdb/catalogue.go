@@ -20,7 +20,7 @@ type reader struct {
 }
 
 // describe returns the classes of a database under source's name, sorted, and warnings about what it left out.
-func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	r := &reader{db: db, byName: map[[2]string]*catalogue.Found{}}
 	for _, step := range []struct {
 		name, query string
@@ -30,11 +30,11 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
 		}
 	}
-	classes, more, err := catalogue.Settle(source, r.list)
+	classes, more := catalogue.Settle(source, r.list, choice)
 	for i := range classes {
 		classes[i].Converts = false // stored values are read in their own types
 	}
-	return classes, append(r.warnings, more...), err
+	return classes, append(r.warnings, more...), nil
 }
 
 const selectClasses = `

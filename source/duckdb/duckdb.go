@@ -43,12 +43,13 @@ type Source struct {
 	db       *sql.DB
 	files    []files  // of a folder
 	warnings []string // about what of a folder is no class
+	choice   schema.Choice
 }
 
 // Open opens a database for reading, or describes the files of a folder. A file must exist.
 func Open(ctx context.Context, o Options) (*Source, error) {
 	s := &Source{options: o}
-	at, prepare, err := s.place()
+	at, allow, err := s.place()
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", o.Name, err)
 	}
@@ -59,26 +60,43 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	s.db = sql.OpenDB(connector)
 	s.db.SetMaxOpenConns(8)
 	s.db.SetMaxIdleConns(2)
-	if err := s.prepare(ctx, prepare); err != nil {
+	if err := s.prepare(ctx, allow); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, err), s.Close())
 	}
 	return s, nil
 }
 
 // prepare makes the views over files, and then takes away what statements must not do. The settings are those of the
-// database, which all connections share.
-func (s *Source) prepare(ctx context.Context, views []string) error {
+// database, which all connections share. A file that can't be read is left out with a warning. Its message has no text of
+// the file.
+func (s *Source) prepare(ctx context.Context, allow string) error {
 	memory := s.options.Memory
 	if memory <= 0 {
 		memory = 1 << 30
 	}
 	settings := []string{"SET GLOBAL TimeZone = 'UTC'", "SET memory_limit = '" + strconv.FormatInt(memory/1024, 10) + "KiB'", "SET temp_directory = ''",
 		"SET allow_community_extensions = false", "SET autoinstall_known_extensions = false", "SET autoload_known_extensions = false"}
-	for _, statement := range append(settings, views...) {
+	if allow != "" {
+		settings = append(settings, allow)
+	}
+	for _, statement := range settings {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
+	var read []files
+	for _, f := range s.files {
+		_, err := s.db.ExecContext(ctx, f.view)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: DuckDB can't read it (%s)", f.path, s.options.Name, kind(err)))
+		default:
+			read = append(read, f)
+		}
+	}
+	s.files = read
 	for _, statement := range []string{"SET enable_external_access = false", "SET lock_configuration = true"} {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
@@ -98,15 +116,26 @@ func (s *Source) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Describe implements source.Source.
+// Choose implements source.Chooser.
+func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
+
+// Describe implements source.Source. Files that are no longer those of the folder are left out.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	warnings := slices.Clone(s.warnings)
+	gone := map[string]bool{}
 	for _, f := range s.files {
 		if err := f.own(); err != nil {
-			return nil, nil, fmt.Errorf("source %s: %w", s.options.Name, err)
+			gone[f.class] = true
+			warnings = append(warnings, fmt.Sprintf("%s in %s is no class: %v", f.path, s.options.Name, err))
 		}
 	}
-	classes, warnings, err := describe(ctx, s.db, s.options.Name)
-	return classes, append(slices.Clone(s.warnings), warnings...), err
+	classes, more, err := describe(ctx, s.db, s.options.Name, func(space, table string) (string, bool) {
+		if space == "" && gone[table] {
+			return "", false
+		}
+		return s.choice.Of(space, table)
+	})
+	return classes, append(warnings, more...), err
 }
 
 // Read implements source.Source. What DuckDB doesn't compute exactly is computed here.
@@ -160,7 +189,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, refuse(ctx, err)
 	}
-	out, err := sqldriver.Estimates(rows)
+	out, err := sqldriver.Estimates(rows, s.choice)
 	if err != nil {
 		return nil, refuse(ctx, err)
 	}

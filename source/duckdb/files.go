@@ -27,25 +27,26 @@ const mostFiles = 10_000
 // at a pipe for ever.
 var errLink = errors.New("is not a file of this folder but a link, a pipe or another special file, which is not followed")
 
-// place returns the data source name for the driver, and the statements that make views over the files of a folder.
-func (s *Source) place() (at string, views []string, err error) {
+// place returns the data source name for the driver. For a folder it finds its files, and returns the statement that lets
+// DuckDB read them.
+func (s *Source) place() (at, allow string, err error) {
 	path, err := filepath.Abs(s.options.Path)
 	if err != nil {
-		return "", nil, err
+		return "", "", err
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("there is no file or folder %s", s.options.Path)
+		return "", "", fmt.Errorf("there is no file or folder %s", s.options.Path)
 	case err != nil:
-		return "", nil, err
+		return "", "", err
 	case !info.IsDir():
-		return path + "?access_mode=READ_ONLY", nil, nil
+		return path + "?access_mode=READ_ONLY", "", nil
 	}
 	// One view for each file or folder of files; names are compared without case.
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return "", nil, err
+		return "", "", err
 	}
 	taken := map[string]string{}
 	for _, e := range entries {
@@ -54,7 +55,8 @@ func (s *Source) place() (at string, views []string, err error) {
 		}
 		f, from, err := class(path, e)
 		if err != nil {
-			return "", nil, err
+			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: %v", e.Name(), s.options.Name, err))
+			continue
 		}
 		if from == "" {
 			if mode := e.Type(); !mode.IsRegular() && !mode.IsDir() {
@@ -64,18 +66,22 @@ func (s *Source) place() (at string, views []string, err error) {
 		}
 		name := f.class
 		if other := taken[strings.ToLower(name)]; other != "" {
-			return "", nil, fmt.Errorf("%s and %s in %s would both be the class %q; rename one of them", other, e.Name(), s.options.Path, name)
+			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: %s is the class %q already, and names are compared without case. Rename one of the files", e.Name(), s.options.Name, other, name))
+			continue
 		}
 		taken[strings.ToLower(name)] = e.Name()
+		f.view = "CREATE VIEW " + quoted(name, `"`) + " AS SELECT * FROM " + from
 		s.files = append(s.files, f)
-		views = append(views, "CREATE VIEW "+quoted(name, `"`)+" AS SELECT * FROM "+from)
 	}
-	if len(views) == 0 {
-		return "", nil, fmt.Errorf("%s holds no .parquet, .csv, .tsv, .json, .jsonl or .ndjson file, and no folder of such files", s.options.Path)
+	if len(s.files) == 0 && len(s.warnings) > 0 {
+		return "", "", errors.New(strings.Join(s.warnings, "\n"))
+	}
+	if len(s.files) == 0 {
+		return "", "", fmt.Errorf("%s holds no .parquet, .csv, .tsv, .json, .jsonl or .ndjson file, and no folder of such files", s.options.Path)
 	}
 	// Once external access is turned off, views can read files of this folder alone.
 	folder := quoted(path+string(filepath.Separator), "'")
-	return "", append([]string{"SET allowed_directories = [" + folder + "]"}, views...), nil
+	return "", "SET allowed_directories = [" + folder + "]", nil
 }
 
 // class returns the class that an entry of a folder holds, and the FROM item that reads it; "" if it is none.
@@ -88,7 +94,7 @@ func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 		if !ok || !e.Type().IsRegular() {
 			return f, "", nil
 		}
-		return files{strings.TrimSuffix(e.Name(), ending), path, ""}, fmt.Sprintf(reader, quoted(exactly(path), "'"), false), nil
+		return files{class: strings.TrimSuffix(e.Name(), ending), path: path}, fmt.Sprintf(reader, quoted(exactly(path), "'"), false), nil
 	}
 	var found []string
 	err = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
@@ -112,7 +118,7 @@ func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 	if found[0] != found[len(found)-1] {
 		return f, "", fmt.Errorf("%s holds %s and %s files; a folder is one class, of files of one kind", path, found[0], found[len(found)-1])
 	}
-	f = files{e.Name(), path, found[0]}
+	f = files{class: e.Name(), path: path, ending: found[0]}
 	return f, fmt.Sprintf(readers[f.ending], quoted(exactly(path)+"/**/*"+f.ending, "'"), true), f.own()
 }
 
@@ -121,6 +127,7 @@ type files struct {
 	class  string
 	path   string
 	ending string // of the files below path; "" if path is the file
+	view   string // the statement that makes the class
 }
 
 // own returns an error if what DuckDB would open for the class isn't all files of the folder itself. Hard links are files as any other.

@@ -159,7 +159,6 @@ func TestFolders(t *testing.T) {
 		want       string
 	}{
 		{nil, "holds no .parquet, .csv"},
-		{[]string{`COPY (SELECT 1 AS a) TO '%s/x.csv'`, `COPY (SELECT 1 AS a) TO '%s/X.json'`}, `would both be the class`},
 	} {
 		_, err := Open(t.Context(), Options{Name: "lake", Path: folder(t, tt.statements...)})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -168,6 +167,16 @@ func TestFolders(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), Options{Name: "lake", Path: filepath.Join(t.TempDir(), "gone")}); err == nil || !strings.Contains(err.Error(), "there is no file or folder") {
 		t.Error(err)
+	}
+	some, err := Open(t.Context(), Options{Name: "lake", Path: folder(t, `COPY (SELECT 1 AS a) TO '%s/x.csv'`, `COPY (SELECT 1 AS a) TO '%s/X.json'`, `COPY (SELECT 'no JSON' AS a) TO '%s/y.parquet'`,
+		`COPY (SELECT 'no parquet' AS a) TO '%s/z.parquet' (FORMAT csv)`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer some.Close()
+	if classes, warnings, err := some.Describe(t.Context()); err != nil || len(classes) != 2 || len(warnings) != 2 || !strings.Contains(warnings[0], "x.csv in lake is no class: X.json is the class") ||
+		!strings.Contains(warnings[1], "z.parquet in lake is no class: DuckDB can't read it") {
+		t.Error(classes, warnings, err)
 	}
 	dir := folder(t, `COPY (SELECT 1 AS a) TO '%s/x[1]*.csv'`)
 	if s, _ := opened(t, dir); s == nil {

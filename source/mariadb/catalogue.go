@@ -22,7 +22,7 @@ type reader struct {
 
 // describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
 // warnings about what it left out.
-func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	r := &reader{db: db, byName: map[string]*catalogue.Found{}}
 	for _, step := range []struct {
 		name, query string
@@ -45,8 +45,8 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 			}
 		}
 	}
-	classes, more, err := catalogue.Settle(source, r.list)
-	return classes, append(r.warnings, more...), err
+	classes, more := catalogue.Settle(source, r.list, choice)
+	return classes, append(r.warnings, more...), nil
 }
 
 const selectClasses = `

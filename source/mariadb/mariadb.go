@@ -25,9 +25,10 @@ import (
 
 // A Source reads one MariaDB database. Its Writable method opens it for writing as well. It is safe for concurrent use.
 type Source struct {
-	name string
-	url  string
-	db   *sql.DB
+	name   string
+	url    string
+	db     *sql.DB
+	choice schema.Choice
 	// control has connections that only end statements: they must be available when all others are busy.
 	control *sql.DB
 }
@@ -118,9 +119,12 @@ func (s *Source) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Choose implements source.Chooser.
+func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
+
 // Describe implements source.Source.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describe(ctx, s.db, s.name)
+	return describe(ctx, s.db, s.name, s.choice)
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
@@ -317,7 +321,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, refuse(ctx, err)
 	}
-	out, err := sqldriver.Estimates(rows)
+	out, err := sqldriver.Estimates(rows, s.choice)
 	if err != nil {
 		return nil, refuse(ctx, err)
 	}

@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -34,13 +36,27 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	var classes []schema.Class
 	var warnings []string
 	for _, c := range all {
-		if !strings.HasPrefix(c.Name, "$") && !strings.ContainsRune(c.Name, 0) {
-			class, more, err := s.class(ctx, c)
-			if err != nil {
-				return nil, nil, refuse(ctx, err)
-			}
-			classes, warnings = append(classes, class), append(warnings, more...)
+		name, _ := s.choice.Of("", c.Name)
+		if name == "" || strings.HasPrefix(c.Name, "$") || strings.ContainsRune(c.Name, 0) {
+			continue
 		}
+		class, more, err := s.class(ctx, c)
+		if ctx.Err() == nil && lasting(err) {
+			warnings = append(warnings, fmt.Sprintf("collection %q left out: %s", c.Name, problem.Of(refuse(ctx, err)).Err))
+			continue
+		}
+		if err != nil {
+			return nil, nil, refuse(ctx, err)
+		}
+		if class.Name == c.Name {
+			class.Name = name
+		}
+		if slices.ContainsFunc(classes, func(o schema.Class) bool { return o.Name == class.Name }) {
+			more = append(more, fmt.Sprintf("collection %q left out: another one is the class %q. Change the key rename", c.Name, class.Name))
+		} else {
+			classes = append(classes, class)
+		}
+		warnings = append(warnings, more...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.options.Collections)) {
 		if !slices.ContainsFunc(all, func(c found) bool { return c.Name == name }) {
@@ -50,6 +66,18 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	slices.SortFunc(classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
 	return classes, warnings, nil
 }
+
+// passing are the codes of a server that is starting, stopping or giving its role to another one.
+var passing = []int32{6, 7, 50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436}
+
+// lasting reports whether err is a refusal of one collection that stays: a missing right, or a view that can't be read.
+func lasting(err error) bool {
+	command, ok := errors.AsType[mongo.CommandError](err)
+	return ok && !slices.Contains(passing, command.Code)
+}
+
+// Choose implements source.Chooser.
+func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
 // class describes one collection.
 func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, error) {

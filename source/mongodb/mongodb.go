@@ -58,6 +58,7 @@ type Source struct {
 	db      *mongo.Database
 	level   mongogen.Level
 	sets    bool // transactions work: it is a replica set or a sharded cluster
+	choice  schema.Choice
 }
 
 // settings returns how a client of a URL connects, and the database that the URL names.
@@ -167,7 +168,9 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 		if err := s.db.RunCommand(ctx, bson.D{{Key: "count", Value: c.Name}}).Decode(&n); err != nil {
 			return nil, refuse(ctx, err)
 		}
-		out[c.Name] = n.N
+		if name, _ := s.choice.Of("", c.Name); name != "" {
+			out[name] = n.N
+		}
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ type querier interface {
 // reader reads a catalogue: the classes first, then their constraints and indexes.
 type reader struct {
 	conn     querier
+	choice   schema.Choice
 	oids     []uint32
 	byOID    map[uint32]*class
 	warnings []string
@@ -35,25 +36,25 @@ type class struct {
 
 // describe returns the classes of a PostgreSQL database that the role of conn may select from, under source's name,
 // sorted, and warnings about what it left out. If the role may select only some columns, the class has only those.
-func describe(ctx context.Context, conn querier, source string) ([]schema.Class, []string, error) {
-	r := &reader{conn: conn, byOID: map[uint32]*class{}}
+func describe(ctx context.Context, conn querier, source string, choice schema.Choice) ([]schema.Class, []string, error) {
+	r := &reader{conn: conn, choice: choice, byOID: map[uint32]*class{}}
 	for _, step := range []struct {
 		name string
 		read func(context.Context) error
 	}{{"classes", r.classes}, {"columns", r.columns}, {"constraints", r.constraints}, {"indexes", r.indexes}} {
 		if err := step.read(ctx); err != nil {
-			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
+			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, barred(err))
 		}
 	}
 	list := make([]*catalogue.Found, 0, len(r.oids))
 	for _, oid := range r.oids {
 		list = append(list, &r.byOID[oid].Found)
 	}
-	classes, more, err := catalogue.Settle(source, list)
-	if err == nil {
-		err = fullText(ctx, conn, classes)
+	classes, more := catalogue.Settle(source, list, choice)
+	if err := fullText(ctx, conn, classes); err != nil {
+		return nil, nil, fmt.Errorf("describe %s: full text: %w", source, barred(err))
 	}
-	return classes, append(r.warnings, more...), err
+	return classes, append(r.warnings, more...), nil
 }
 
 // collect reads all rows of a query into structs, by position.
@@ -94,6 +95,9 @@ func (r *reader) classes(ctx context.Context) error {
 		c.Table, c.Description, c.View = x.Table, x.Described, x.Kind == "v" || x.Kind == "m"
 		if x.Space != "public" {
 			c.Space = x.Space
+		}
+		if name, _ := r.choice.Of(c.Space, c.Table); name == "" {
+			continue
 		}
 		if c.parent {
 			r.warnings = append(r.warnings, fmt.Sprintf(

@@ -26,8 +26,9 @@ import (
 // A Source reads one PostgreSQL database. Its Writable method opens it for writing as well. It is safe for concurrent
 // use.
 type Source struct {
-	name string
-	pool *pgxpool.Pool
+	name   string
+	pool   *pgxpool.Pool
+	choice schema.Choice
 }
 
 // settings are those of every session: read-only, and output that doesn't depend on the server's configuration.
@@ -54,7 +55,7 @@ func Open(ctx context.Context, name, url string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{name, pool}, nil
+	return &Source{name: name, pool: pool}, nil
 }
 
 // parseURL parses a URL. Its error doesn't quote it, since it may hold a password.
@@ -102,9 +103,12 @@ func (s *Source) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Choose implements source.Chooser.
+func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
+
 // Describe implements source.Source.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describe(ctx, s.pool, s.name)
+	return describe(ctx, s.pool, s.name, s.choice)
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
@@ -222,7 +226,7 @@ func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, 
 
 // Estimate implements source.Estimator from the planner's statistics.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
-	rows, err := s.pool.Query(ctx, `SELECT CASE n.nspname WHEN 'public' THEN c.relname ELSE n.nspname || '_' || c.relname END, c.reltuples::int8
+	rows, err := s.pool.Query(ctx, `SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, c.relname::text, c.reltuples::int8
 		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0`)
 	if err != nil {
@@ -231,12 +235,14 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	defer rows.Close()
 	out := map[string]int64{}
 	for rows.Next() {
-		var name string
+		var space, table string
 		var n int64
-		if err := rows.Scan(&name, &n); err != nil {
+		if err := rows.Scan(&space, &table, &n); err != nil {
 			return nil, refuse(ctx, err)
 		}
-		out[name] = n
+		if name, _ := s.choice.Of(space, table); name != "" {
+			out[name] = n
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, refuse(ctx, err)

@@ -29,7 +29,7 @@ type reader struct {
 // describe returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
 // Attached databases are spaces; temporary tables aren't classes. A field's length is the declared one, which SQLite
 // doesn't enforce.
-func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, nil, fmt.Errorf("describe %s: %w", source, err)
@@ -55,11 +55,8 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 		}
 		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
 	}
-	classes, more, err := catalogue.Settle(source, list)
+	classes, more := catalogue.Settle(source, list, choice)
 	warnings = append(warnings, more...)
-	if err != nil {
-		return nil, nil, err
-	}
 	more, err = fullText(ctx, tx, classes)
 	return classes, append(warnings, more...), err
 }

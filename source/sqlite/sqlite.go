@@ -35,6 +35,8 @@ type Source struct {
 	db    *sql.DB
 	apart *sql.DB // connections that may take more memory, for statements whose views are computed apart
 	known doubts
+
+	choice schema.Choice
 }
 
 // Open opens the SQLite file at path, which must exist, as the source called name. The connections can't write.
@@ -148,9 +150,12 @@ func (s *Source) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Choose implements source.Chooser.
+func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
+
 // Describe implements source.Source.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describe(ctx, s.db, s.name)
+	return describe(ctx, s.db, s.name, s.choice)
 }
 
 // Compile implements source.Compiler.
@@ -247,7 +252,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, refuse(ctx, err)
 	}
-	if out, err = sqldriver.Estimates(rows); err != nil {
+	if out, err = sqldriver.Estimates(rows, s.choice); err != nil {
 		return nil, refuse(ctx, err)
 	}
 	return out, nil

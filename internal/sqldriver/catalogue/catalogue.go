@@ -78,32 +78,10 @@ func (f *Found) Place() string {
 	return fmt.Sprintf("%q.%q", f.Space, f.Table)
 }
 
-// Settle turns what was read into the classes of source, sorted by name, and warnings.
-func Settle(source string, list []*Found) ([]schema.Class, []string, error) {
-	var warnings []string
-	list = slices.DeleteFunc(list, func(f *Found) bool {
-		f.Source, f.Name = source, f.Table
-		if f.Space != "" {
-			f.Name = f.Space + "_" + f.Table
-		}
-		switch {
-		case !utf8.ValidString(f.Name):
-			warnings = append(warnings, fmt.Sprintf("class %s left out: its name is not UTF-8", f.Place()))
-		case len(f.Fields) == 0:
-			warnings = append(warnings, fmt.Sprintf("class %s left out: it has no field", f.Place()))
-		default:
-			return false
-		}
-		return true
-	})
-	slices.SortFunc(list, func(a, b *Found) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Space, b.Space))
-	})
-	for i := 1; i < len(list); i++ {
-		if a, b := list[i-1], list[i]; a.Name == b.Name {
-			return nil, nil, fmt.Errorf("source %s: %s and %s would both be the class %q", source, a.Place(), b.Place(), a.Name)
-		}
-	}
+// Settle turns what was read into the classes of source that choice keeps, sorted by name, and warnings. A class that
+// can't be one is left out with a warning.
+func Settle(source string, list []*Found, choice schema.Choice) ([]schema.Class, []string) {
+	list, warnings := name(source, list, choice)
 	// Keys of all classes are settled before relations, which lead to them.
 	named := map[*Found]bool{}
 	for _, f := range list {
@@ -119,7 +97,7 @@ func Settle(source string, list []*Found) ([]schema.Class, []string, error) {
 		classes = append(classes, f.Class)
 	}
 	slices.Sort(warnings)
-	return classes, warnings, nil
+	return classes, warnings
 }
 
 // settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
