@@ -21,11 +21,11 @@ var errEnd = driver.ErrBadConn
 // MakeMarker creates the marker table if there is none. If the account may not create it, the error contains the statement
 // to run.
 func MakeMarker(ctx context.Context, name string, db Database, exec func(context.Context, string) error) error {
-	if exec(ctx, dml.MarkerThere) == nil {
+	if exec(ctx, dml.MarkerThere(db.Dialect())) == nil {
 		return nil
 	}
 	err := exec(ctx, dml.MarkerTable(db.Dialect()))
-	there := exec(ctx, dml.MarkerThere) // another replica may have made it at the same moment: PostgreSQL refuses this one then, IF NOT EXISTS or not
+	there := exec(ctx, dml.MarkerThere(db.Dialect())) // another replica may have made it at the same moment: PostgreSQL refuses this one then, IF NOT EXISTS or not
 	if there == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func plain(t *testing.T, st sqlgen.Statement) string {
 
 // TestBounds shows how a value that is too long is kept from leaving its database, and how its length is returned.
 func TestBounds(t *testing.T) {
-	const from = ` FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" LIMIT $1`
+	const from = ` FROM (SELECT t."id", t."name", t."plan" FROM "public"."orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" LIMIT $1`
 	for _, tt := range []struct {
 		most int
 		want string

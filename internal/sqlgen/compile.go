@@ -12,6 +12,7 @@
 package sqlgen
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -44,6 +45,7 @@ type Statement struct {
 	Text    string
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
+	Foreign bool     // code of the application may run in it: triggers, defaults, or all of it
 	Order   []int    // the columns that hold the values of the plan's order; nil if the order isn't unique
 
 	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. If Bounded isn't
@@ -283,11 +285,16 @@ func (w *writer) derived(v *policy.View, alias string) error {
 // scoped writes a class with the layers of its view.
 func (w *writer) scoped(v *policy.View) error {
 	c := v.Class()
-	if c.Space != "" {
-		w.Write(w.Quote(c.Space), ".")
-	}
-	w.Write(w.Quote(c.Table), " AS ", class)
+	w.Write(w.table(c.Space, c.Table), " AS ", class)
 	return w.layers(v, class)
+}
+
+// table returns the quoted name of a class with its schema, so that no other table can be meant.
+func (w *writer) table(space, table string) string {
+	if space = cmp.Or(space, w.Home()); space == "" {
+		return w.Quote(table)
+	}
+	return w.Quote(space) + "." + w.Quote(table)
 }
 
 // class is the alias of a class inside its view. Every name is qualified: SQLite takes an unknown bare quoted name for a

@@ -159,7 +159,7 @@ func TestPartOfAKey(t *testing.T) {
 	planned.Count, planned.Unique, planned.Limit = false, true, 1
 	planned.Columns, planned.Order = []policy.Column{{Join: -1, Field: f, Part: query.Path{"a"}}}, []policy.Order{{Join: -1, Field: f}}
 	st, err := sqlgen.Planned(planned, sqlgen.PostgreSQL)
-	const want = `SELECT v1."plan", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."plan"::text COLLATE "C" NULLS FIRST LIMIT $1`
+	const want = `SELECT v1."plan", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "public"."orgs" AS t) AS v1 ORDER BY v1."plan"::text COLLATE "C" NULLS FIRST LIMIT $1`
 	if err != nil || plain(t, st) != want || fmt.Sprint(st.Order) != "[1]" {
 		t.Errorf("%v, places %v\n got %s\nwant %s", err, st.Order, st.Text, want)
 	}
@@ -174,7 +174,7 @@ func TestPrograms(t *testing.T) {
 	base := planned.Program.Base
 	named := base
 	named.Order = []plan.Place{{Column: 2}, {Column: 0}}
-	const users = `(SELECT t."id", t."org", t."name", t."boss" FROM "users" AS t WHERE t."org" = `
+	const users = `(SELECT t."id", t."org", t."name", t."boss" FROM "public"."users" AS t WHERE t."org" = `
 	const inner = `SELECT v1."id" AS c1, v1."org" AS c2, v1."name" AS c3, v1."boss" AS c4 FROM ` + users + `$1::text) AS v1`
 	const outer = `SELECT t2.c1, t2.c2, t2.c3, t2.c4 FROM (`
 	for _, tt := range []struct {

@@ -33,8 +33,8 @@ func TestSearchWithOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		st, err := sqlgen.SQL(permit, sqlgen.SQLite)
-		want = `SELECT +v1."id" FROM (SELECT t."id", t."title" FROM "notes" AS t) AS v1 WHERE ` + want +
-			`v1."id" IN (SELECT f.rowid FROM "words" AS f WHERE f."words" MATCH ?) AND (v1."id" > ?) ORDER BY v1."id" LIMIT +?`
+		want = `SELECT +v1."id" FROM (SELECT t."id", t."title" FROM "main"."notes" AS t) AS v1 WHERE ` + want +
+			`v1."id" IN (SELECT f.rowid FROM "main"."words" AS f WHERE f."words" MATCH ?) AND (v1."id" > ?) ORDER BY v1."id" LIMIT +?`
 		if got := arguments(st.Args); err != nil || st.Text != want || got != `'{"title"} : ("crash")' 7 21` {
 			t.Errorf("%v\n got %s\n     %s\nwant %s", err, st.Text, got, want)
 		}
@@ -57,14 +57,14 @@ func TestSearch(t *testing.T) {
 		text, args  string
 	}{
 		{"one index", "", sqlgen.SQLite, []schema.TextIndex{fts("words", "title", `a "b"`, "hidden")}, `crash "out of" -now -"a b"`,
-			`v1."id" IN (SELECT f.rowid FROM "words" AS f WHERE f."words" MATCH ?)`,
+			`v1."id" IN (SELECT f.rowid FROM "main"."words" AS f WHERE f."words" MATCH ?)`,
 			`'({"title" "a ""b"""} : ("crash" AND "out of")) NOT ({"title" "a ""b"""} : ("now" OR "a b"))'`},
 		{"one index, nothing to leave out", "crm", sqlgen.SQLite, []schema.TextIndex{fts(`w"s`, "hidden", "title")}, `it's {hidden} :`,
 			`v1."id" IN (SELECT f.rowid FROM "crm"."w""s" AS f WHERE f."w""s" MATCH ?)`, `'{"title"} : ("it's" AND "{hidden}")'`},
 		{"two indexes", "", sqlgen.SQLite, []schema.TextIndex{fts("w1", "title"), fts("w2", `a "b"`)}, `one two -three`,
-			`(v1."id" IN (SELECT f.rowid FROM "w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "w2" AS f WHERE f."w2" MATCH ?)) AND ` +
-				`(v1."id" IN (SELECT f.rowid FROM "w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "w2" AS f WHERE f."w2" MATCH ?)) AND NOT ` +
-				`(v1."id" IN (SELECT f.rowid FROM "w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "w2" AS f WHERE f."w2" MATCH ?))`,
+			`(v1."id" IN (SELECT f.rowid FROM "main"."w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "main"."w2" AS f WHERE f."w2" MATCH ?)) AND ` +
+				`(v1."id" IN (SELECT f.rowid FROM "main"."w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "main"."w2" AS f WHERE f."w2" MATCH ?)) AND NOT ` +
+				`(v1."id" IN (SELECT f.rowid FROM "main"."w1" AS f WHERE f."w1" MATCH ?) OR v1."id" IN (SELECT f.rowid FROM "main"."w2" AS f WHERE f."w2" MATCH ?))`,
 			`'{"title"} : ("one")' '{"a ""b"""} : ("one")' '{"title"} : ("two")' '{"a ""b"""} : ("two")' '{"title"} : ("three")' '{"a ""b"""} : ("three")'`},
 		{"one field", "", sqlgen.PostgreSQL, []schema.TextIndex{gin("english", "title", false), gin("simple", "hidden", false)}, `crash`,
 			`(numnode(phraseto_tsquery('english'::regconfig, $1::text)) = 0 OR to_tsvector('english'::regconfig, v1."title") @@ phraseto_tsquery('english'::regconfig, $1::text))` +

@@ -9,7 +9,10 @@ import (
 
 // A Text is a statement under construction, for the packages below this one that write statements other than the SELECT
 // of a permit. It handles names, views and values in the same way: one function quotes, values are arguments.
-type Text struct{ w *writer }
+type Text struct {
+	w *writer
+	d Dialect
+}
 
 // NewText begins a statement.
 func NewText(d Dialect) (*Text, error) {
@@ -17,7 +20,7 @@ func NewText(d Dialect) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Text{&writer{Dialect: s, plan: &policy.Plan{}}}, nil
+	return &Text{&writer{Dialect: s, plan: &policy.Plan{}}, d}, nil
 }
 
 // Write appends parts: keywords, names that Name and Table returned, and places that Arg returned.
@@ -26,13 +29,8 @@ func (t *Text) Write(parts ...string) { t.w.Write(parts...) }
 // Name quotes a name.
 func (t *Text) Name(name string) string { return t.w.Quote(name) }
 
-// Table returns the quoted name of a class in its source.
-func (t *Text) Table(space, table string) string {
-	if space == "" {
-		return t.w.Quote(table)
-	}
-	return t.w.Quote(space) + "." + t.w.Quote(table)
-}
+// Table returns the quoted name of a class in its source; space is "" for the source's own schema.
+func (t *Text) Table(space, table string) string { return t.w.table(space, table) }
 
 // Arg returns the place of a value that the source's driver takes: int64, float64, string, []byte or nil.
 func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }
@@ -69,8 +67,12 @@ func (t *Text) Layers(v *policy.View, alias string) error { return t.w.layers(v,
 // InView returns the column of a field after View.
 func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 
-// Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly.
+// Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly. The types
+// of both sides are those of an operator of the database itself, which comes before any other.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
+	if f.Native == "varchar" && t.d == PostgreSQL {
+		x += "::text"
+	}
 	return t.w.Compare(&t.w.Writer, condition.Operand{Text: x, Field: f}, "=", condition.Argument(v))
 }
 

@@ -17,7 +17,7 @@ var fragments = map[sqlgen.Dialect]map[string]string{
 			" CAST(round(unixepoch($1, 'subsec') * 1000) AS INTEGER) END" +
 			" WHEN 'integer' THEN CASE WHEN $1 BETWEEN -99999999999 AND 99999999999 THEN $1 * 1000 ELSE $1 END" +
 			" WHEN 'real' THEN CAST(round(($1 - 2440587.5) * 86400000) AS INTEGER) END",
-		"things": things,
+		"things": things + `"main"."things" AS t) AS v1`,
 		"root":   "json_each(json_array(json(CASE WHEN typeof($1) = 'blob' THEN NULL WHEN json_valid($1) THEN $1 ELSE json_quote($1) END))) AS $2",
 		"node": "json_each(json_array(CASE $1.type WHEN 'array' THEN json($1.value) WHEN 'object' THEN json($1.value)" +
 			" WHEN 'true' THEN json('true') WHEN 'false' THEN json('false') ELSE $1.value END)) AS $2",
@@ -26,7 +26,7 @@ var fragments = map[sqlgen.Dialect]map[string]string{
 		"elements": "json_each(CASE $1.type WHEN 'array' THEN $1.value ELSE '[]' END) AS $2",
 	},
 	sqlgen.PostgreSQL: {
-		"things": things,
+		"things": things + `"public"."things" AS t) AS v1`,
 		"root":   "(SELECT $1 AS v) AS $2",
 		"step": ", LATERAL jsonb_array_elements(CASE jsonb_typeof($1.v) WHEN 'array' THEN $1.v WHEN 'object' THEN jsonb_build_array($1.v) ELSE '[]' END) AS $2(v)" +
 			", LATERAL (SELECT $2.v -> $4::text AS v WHERE jsonb_typeof($2.v) = 'object') AS $3",
@@ -39,7 +39,7 @@ var fragments = map[sqlgen.Dialect]map[string]string{
 	},
 }
 
-const things = `(SELECT t."id", t."s", t."ci", t."code", t."n", t."x", t."d", t."b", t."at", t."local", t."day", t."u", t."raw", t."odd ""name""; --", t."doc", t."plain", t."tags" FROM "things" AS t) AS v1`
+const things = `(SELECT t."id", t."s", t."ci", t."code", t."n", t."x", t."d", t."b", t."at", t."local", t."day", t."u", t."raw", t."odd ""name""; --", t."doc", t."plain", t."tags" FROM `
 
 var fragment = regexp.MustCompile(`«(\w+) ?([^»]*)»`)
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,22 +25,10 @@ import (
 // A Source reads one PostgreSQL database. Its Writable method opens it for writing as well. It is safe for concurrent
 // use.
 type Source struct {
-	name   string
-	pool   *pgxpool.Pool
-	choice schema.Choice
-}
-
-// settings are those of every session: read-only, and output that doesn't depend on the server's configuration.
-var settings = map[string]string{
-	"default_transaction_read_only": "on",
-	"timezone":                      "UTC",
-	"datestyle":                     "ISO",
-	"intervalstyle":                 "iso_8601",
-	"extra_float_digits":            "1",
-	"bytea_output":                  "hex",
-	"standard_conforming_strings":   "on",
-	"statement_timeout":             milliseconds(sqldriver.MaxTime),
-	"application_name":              "bailiwick",
+	name     string
+	pool     *pgxpool.Pool
+	encoding string // of the database
+	choice   schema.Choice
 }
 
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It
@@ -55,7 +42,17 @@ func Open(ctx context.Context, name, url string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{name: name, pool: pool}, nil
+	s := &Source{name: name, pool: pool}
+	if err := s.reading(ctx, func(r reads) error { s.encoding = sessionOf(r.conn).encoding; return nil }); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// reading calls do with a connection whose settings are pinned.
+func (s *Source) reading(ctx context.Context, do func(reads) error) error {
+	return reading(ctx, s.pool, do)
 }
 
 // parseURL parses a URL. Its error doesn't quote it, since it may hold a password.
@@ -64,7 +61,8 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("the database url can't be read")
 	}
-	maps.Copy(cfg.ConnConfig.RuntimeParams, settings)
+	cfg.ConnConfig.RuntimeParams["application_name"] = "bailiwick"
+	cfg.AfterConnect, cfg.PrepareConn = established, prepared
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
@@ -108,7 +106,13 @@ func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
 // Describe implements source.Source.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describe(ctx, s.pool, s.name, s.choice)
+	var classes []schema.Class
+	var warnings []string
+	err := s.reading(ctx, func(r reads) (err error) {
+		classes, warnings, err = describe(ctx, r, s.name, s.choice)
+		return err
+	})
+	return classes, warnings, err
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
@@ -167,20 +171,14 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 
 // query requests text for every column: its formats are few and fixed by settings.
 func (s *Source) query(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
-	conn, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	if err := limitTime(ctx, conn.Conn().PgConn()); err != nil {
-		return err
-	}
-	rows, err := conn.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return take(rows)
+	return s.reading(ctx, func(r reads) error {
+		rows, err := r.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return take(rows)
+	})
 }
 
 // limitTime tells the server how long a statement of ctx may run, unless that limit is already set: it costs a round
@@ -224,27 +222,28 @@ func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, 
 	return rows.Err()
 }
 
+// selectEstimates reads the planner's statistics.
+const selectEstimates = `SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, c.relname::text, c.reltuples::int8
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0`
+
 // Estimate implements source.Estimator from the planner's statistics.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
-	rows, err := s.pool.Query(ctx, `SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, c.relname::text, c.reltuples::int8
-		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0`)
-	if err != nil {
-		return nil, refuse(ctx, err)
+	type row struct {
+		Space, Table string
+		Records      int64
 	}
-	defer rows.Close()
 	out := map[string]int64{}
-	for rows.Next() {
-		var space, table string
-		var n int64
-		if err := rows.Scan(&space, &table, &n); err != nil {
-			return nil, refuse(ctx, err)
+	err := s.reading(ctx, func(r reads) error {
+		rows, err := collect[row](ctx, r, selectEstimates)
+		for _, x := range rows {
+			if name, _ := s.choice.Of(x.Space, x.Table); name != "" {
+				out[name] = x.Records
+			}
 		}
-		if name, _ := s.choice.Of(space, table); name != "" {
-			out[name] = n
-		}
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, refuse(ctx, err)
 	}
 	return out, nil

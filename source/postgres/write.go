@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,15 +28,6 @@ type WritableSource struct {
 	pool *pgxpool.Pool
 }
 
-// writeSettings are those of sessions that write, besides settings. The server ends a transaction that is left idle,
-// which releases its locks; a commit returns once it is on disk.
-var writeSettings = map[string]string{
-	"default_transaction_read_only":       "off",
-	"default_transaction_isolation":       "read committed",
-	"synchronous_commit":                  "on",
-	"idle_in_transaction_session_timeout": "60000",
-}
-
 // Writable opens s for writing as well, with the account in url, or the reading account if url is "". It creates the
 // marker table if there is none.
 func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, error) {
@@ -45,7 +38,6 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 			return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 		}
 	}
-	maps.Copy(cfg.ConnConfig.RuntimeParams, writeSettings)
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	cfg.MaxConns, cfg.MinConns = 4, 0
 	pool, err := connected(ctx, s.name, cfg)
@@ -53,14 +45,24 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 		return nil, err
 	}
 	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, pool}), pool: pool}
-	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
-		_, err := pool.Exec(ctx, text)
-		return err
-	}); err != nil {
+	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, w.marked); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// marked runs a statement about the marker table in a transaction of its own.
+func (w *WritableSource) marked(ctx context.Context, text string) error {
+	tx, err := writer{engine{w.Source}, w.pool}.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec(ctx, sqlgen.Statement{Text: text}); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
 }
 
 // Close closes all connections.
@@ -81,13 +83,9 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tx{conn: conn}
-	if err := limitTime(ctx, conn.Conn().PgConn()); err != nil {
-		conn.Release()
-		return nil, err
-	}
-	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}); err != nil {
-		conn.Release()
+	t := &tx{conn: conn, path: "pg_catalog, " + sessionOf(conn.Conn()).path + ", pg_temp"}
+	if err := begun(ctx, conn.Conn(), "READ WRITE", writePins); err != nil {
+		t.Rollback()
 		return nil, err
 	}
 	return t, nil
@@ -96,11 +94,15 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 // A tx implements writing.Tx.
 type tx struct {
 	conn *pgxpool.Conn
+	path string // the search path of the application's own code
 	done bool
 }
 
 // run runs a statement with results as text, and calls each for every row; the values are valid until it returns.
 func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (pgconn.CommandTag, error) {
+	if st.Foreign {
+		return t.foreign(ctx, st, each)
+	}
 	rows, err := t.conn.Query(ctx, st.Text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, st.Args...)...)
 	if err != nil {
 		return pgconn.CommandTag{}, err
@@ -111,6 +113,69 @@ func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) 
 	}
 	rows.Close()
 	return rows.CommandTag(), rows.Err()
+}
+
+// setPath is the statement that sets the search path until the transaction ends.
+const setPath = "SELECT pg_catalog.set_config('search_path', $1, true)"
+
+// foreign runs a statement that lets code of the application run, such as triggers. That code finds its own names, as it does in
+// sessions of the application: three statements go to the server at once, and the first and the last set the search path.
+func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (tag pgconn.CommandTag, err error) {
+	args, err := textArgs(st.Args)
+	if err != nil {
+		return tag, err
+	}
+	p := t.conn.Conn().PgConn().StartPipeline(ctx)
+	p.SendQueryParams(setPath, [][]byte{[]byte(t.path)}, nil, nil, nil)
+	p.SendQueryParams(st.Text, args, nil, nil, nil)
+	p.SendQueryParams(setPath, [][]byte{[]byte(pinned("search_path"))}, nil, nil, nil)
+	err = p.Sync()
+	for n := 0; err == nil; n++ {
+		var result any
+		if result, err = p.GetResults(); err != nil || result == nil {
+			break
+		}
+		r, ok := result.(*pgconn.ResultReader)
+		if !ok {
+			break // the end of the three
+		}
+		for r.NextRow() {
+			if n == 1 {
+				each(r.Values())
+			}
+		}
+		var ended pgconn.CommandTag
+		if ended, err = r.Close(); n == 1 {
+			tag = ended
+		}
+	}
+	if closed := p.Close(); err == nil {
+		err = closed
+	}
+	return tag, err
+}
+
+// textArgs returns arguments as texts, whose types PostgreSQL infers from their places.
+func textArgs(args []any) ([][]byte, error) {
+	out := make([][]byte, len(args))
+	for i, a := range args {
+		switch a := a.(type) {
+		case nil:
+		case string:
+			out[i] = []byte(a)
+		case int64:
+			out[i] = strconv.AppendInt(nil, a, 10)
+		case bool:
+			out[i] = strconv.AppendBool(nil, a)
+		case float64:
+			out[i] = strconv.AppendFloat(nil, a, 'g', -1, 64)
+		case []byte:
+			out[i] = []byte(`\x` + hex.EncodeToString(a))
+		default:
+			return nil, fmt.Errorf("an argument of type %T", a)
+		}
+	}
+	return out, nil
 }
 
 // Exec implements writing.Tx.
@@ -132,25 +197,31 @@ func (t *tx) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error
 	return out, err
 }
 
-// Settle implements writing.Tx.
+// Settle implements writing.Tx. Deferred triggers are code of the application.
 func (t *tx) Settle(ctx context.Context) error {
-	_, err := t.Exec(ctx, sqlgen.Statement{Text: "SET CONSTRAINTS ALL IMMEDIATE"})
+	_, err := t.conn.Conn().PgConn().Exec(ctx, t.setPath(t.path)+"; SET CONSTRAINTS ALL IMMEDIATE; "+t.setPath(pinned("search_path"))).ReadAll()
 	return err
+}
+
+// setPath returns the statement that sets the search path until the transaction ends, with the path as a literal.
+func (t *tx) setPath(path string) string {
+	return "SELECT pg_catalog.set_config('search_path', '" + strings.ReplaceAll(path, "'", "''") + "', true)"
 }
 
 // Commit implements writing.Tx. It isn't cancelled: then it would only be harder to know whether it happened.
 func (t *tx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sqldriver.CommitTime)
 	defer cancel()
-	tag, err := t.run(ctx, sqlgen.Statement{Text: "COMMIT"}, func([][]byte) {})
-	if err == nil && tag.String() != "COMMIT" { // the server rolls back a transaction in which a statement has failed
-		err = fmt.Errorf("a COMMIT was answered with %s", tag)
+	results, err := t.conn.Conn().PgConn().Exec(ctx, t.setPath(t.path)+"; COMMIT").ReadAll()
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		t.done = true
-		t.conn.Release()
+	if tag := results[len(results)-1].CommandTag.String(); tag != "COMMIT" { // the server rolls back a transaction in which a statement has failed
+		return fmt.Errorf("a COMMIT was answered with %s", tag)
 	}
-	return err
+	t.done = true
+	t.conn.Release()
+	return nil
 }
 
 // Rollback implements writing.Tx. The pool closes a connection that can't roll back.
@@ -159,24 +230,24 @@ func (t *tx) Rollback() {
 		return
 	}
 	t.done = true
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "ROLLBACK"}); err != nil {
-		t.conn.Conn().Close(ctx) // the server rolls back when its client is gone
-	}
+	ended(t.conn.Conn())
 	t.conn.Release()
 }
 
 // References implements writing.Database.
 func (w writer) References(ctx context.Context, _ writing.Tx) ([]schema.Reference, error) {
-	return references(ctx, w.Source.pool)
+	var out []schema.Reference
+	err := w.Source.reading(ctx, func(r reads) (err error) {
+		out, err = references(ctx, r)
+		return err
+	})
+	return out, err
 }
 
 // Sound implements writing.Database. A write to another server isn't atomic with our marker.
 func (w writer) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
-	var kind string
-	err := w.Source.pool.QueryRow(ctx, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, spaced(c.Space)).Scan(&kind)
+	kind, err := one[string](ctx, w.Source, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, spaced(c.Space))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sqldriver.Unwritable(c, "it isn't there any more")
 	}
@@ -184,6 +255,18 @@ func (w writer) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error 
 		return sqldriver.Unwritable(c, "it is no table of this database")
 	}
 	return err
+}
+
+// one returns the only row of a query of the catalogue.
+func one[T any](ctx context.Context, s *Source, query string, args ...any) (out T, err error) {
+	err = s.reading(ctx, func(r reads) error {
+		rows, err := r.Query(ctx, query, args...)
+		if err == nil {
+			out, err = pgx.CollectOneRow(rows, pgx.RowTo[T])
+		}
+		return err
+	})
+	return out, err
 }
 
 func spaced(space string) string {
@@ -254,15 +337,25 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 func (w writer) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Class) (fields []string, leads bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err := w.Source.pool.QueryRow(ctx, `SELECT coalesce(ARRAY(SELECT a.attname::text FROM unnest(x.columns) WITH ORDINALITY AS u (at, n)
+	const query = `SELECT coalesce(ARRAY(SELECT a.attname::text FROM unnest(x.columns) WITH ORDINALITY AS u (at, n)
 			JOIN pg_catalog.pg_attribute AS a ON a.attrelid = x.relation AND a.attnum = u.at ORDER BY u.n), '{}'),
 		coalesce(x.target = (SELECT t.oid FROM pg_catalog.pg_class AS t JOIN pg_catalog.pg_namespace AS s ON s.oid = t.relnamespace
 			WHERE t.relname = $4 AND s.nspname = $5), false)
 		FROM (SELECT k.conrelid AS relation, k.conkey AS columns, k.confrelid AS target, k.conname AS name FROM pg_catalog.pg_constraint AS k
 			UNION ALL SELECT i.indrelid, i.indkey::int2[], 0, r.relname FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS r ON r.oid = i.indexrelid) AS x
 		JOIN pg_catalog.pg_class AS c ON c.oid = x.relation JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE x.name = $1 AND c.relname = $2 AND n.nspname = $3 LIMIT 1`,
-		pg.ConstraintName, pg.TableName, pg.SchemaName, c.Table, spaced(c.Space)).Scan(&fields, &leads)
+		WHERE x.name = $1 AND c.relname = $2 AND n.nspname = $3 LIMIT 1`
+	type row struct {
+		Fields []string
+		Leads  bool
+	}
+	err := w.Source.reading(ctx, func(r reads) error {
+		found, err := collect[row](ctx, r, query, pg.ConstraintName, pg.TableName, pg.SchemaName, c.Table, spaced(c.Space))
+		if err == nil && len(found) == 1 {
+			fields, leads = found[0].Fields, found[0].Leads
+		}
+		return err
+	})
 	if err != nil {
 		return nil, false // the kind of the refusal is known without it
 	}

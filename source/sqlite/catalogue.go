@@ -356,9 +356,9 @@ func typeOf(native string) (schema.Type, int) {
 	return schema.Any, 0
 }
 
-const selectReferences = `SELECT s.name, k.id, p.name, k."from", coalesce(k."to", (SELECT i.name FROM pragma_table_info(k."table") AS i WHERE i.pk = k.seq + 1)),
+const selectReferences = `SELECT s.name, k.id, p.name, k."from", coalesce(k."to", (SELECT i.name FROM pragma_table_info(k."table", 'main') AS i WHERE i.pk = k.seq + 1)),
 	k.on_delete, k.on_update
-FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k JOIN main.sqlite_schema AS p ON p.type = 'table' AND lower(p.name) = lower(k."table")
+FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name, 'main') AS k JOIN main.sqlite_schema AS p ON p.type = 'table' AND lower(p.name) = lower(k."table")
 WHERE s.type = 'table' ORDER BY s.name, k.id, k.seq`
 
 // references returns the foreign keys of the tables of the main file.

@@ -57,7 +57,7 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	}
 	// Read the catalogue to check that this is a database at all: SQLite opens any file.
 	var n int
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM main.sqlite_schema").Scan(&n); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.Close())
 	}
 	return s, nil
@@ -144,7 +144,7 @@ func (s *Source) Close() error { return errors.Join(s.db.Close(), s.apart.Close(
 // Ping implements source.Pinger.
 func (s *Source) Ping(ctx context.Context) error {
 	var n int
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM main.sqlite_schema").Scan(&n); err != nil {
 		return refuse(ctx, err)
 	}
 	return nil
@@ -245,7 +245,7 @@ func storedInt(c *sqlgen.Column, n int64) value.Value {
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{}
 	var n int
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'").Scan(&n); err != nil || n == 0 {
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_stat1'").Scan(&n); err != nil || n == 0 {
 		return out, err
 	}
 	rows, err := s.db.QueryContext(ctx, "SELECT tbl, max(CAST(stat AS INTEGER)) FROM sqlite_stat1 GROUP BY tbl")

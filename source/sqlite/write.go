@@ -219,7 +219,7 @@ func (w writer) checked(ctx context.Context, c *schema.Class, name string) []str
 	defer cancel()
 	var ddl string
 	err := patient(ctx, func() error {
-		return w.Source.db.QueryRowContext(ctx, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)", c.Table).Scan(&ddl)
+		return w.Source.db.QueryRowContext(ctx, "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)", c.Table).Scan(&ddl)
 	})
 	d, ok := parseDDL(ddl)
 	if err != nil || !ok {

@@ -19,6 +19,8 @@ import (
 type Dialect interface {
 	// Quote quotes a name. Names get into a statement only through it.
 	Quote(name string) string
+	// Home returns the schema of a class that names none; "" where it depends on the connection.
+	Home() string
 	// Held returns the name under which a derived table holds a column.
 	Held(name string) string
 	// Key returns the text of x, of a pointer or of the key other that it holds, for a comparison of the two.
@@ -124,6 +126,9 @@ type Standard struct{}
 func (Standard) Quote(name string) string {
 	return `"` + strings.ReplaceAll(Nameable(name), `"`, `""`) + `"`
 }
+
+// Home implements Dialect.
+func (Standard) Home() string { return "" }
 
 // Held implements Dialect.
 func (Standard) Held(name string) string { return name }

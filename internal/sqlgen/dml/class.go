@@ -77,7 +77,7 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 	} else {
 		t.Write("CREATE TABLE ")
 	}
-	t.Write(t.Name(w.Class), " (", strings.Join(lines, ", "), ")")
+	t.Write(t.Table("", w.Class), " (", strings.Join(lines, ", "), ")")
 	if d == sqlgen.MySQL {
 		t.Write(" ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4")
 	}
@@ -162,11 +162,11 @@ func TableThere(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
 	}
 	switch d {
 	case sqlgen.SQLite:
-		t.Write("SELECT c.name FROM sqlite_schema AS s LEFT JOIN pragma_table_info(s.name) AS c WHERE lower(s.name) = lower(", t.Arg(name), ") ORDER BY c.cid")
+		t.Write("SELECT c.name FROM main.sqlite_schema AS s LEFT JOIN pragma_table_info(s.name, 'main') AS c WHERE lower(s.name) = lower(", t.Arg(name), ") ORDER BY c.cid")
 	case sqlgen.PostgreSQL:
 		t.Write("SELECT a.attname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace",
 			" LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped",
-			" WHERE n.nspname = current_schema() AND c.relname = ", t.Arg(name), " ORDER BY a.attnum")
+			" WHERE n.nspname = 'public' AND c.relname = ", t.Arg(name), " ORDER BY a.attnum")
 	default:
 		t.Write("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ", t.Arg(name), " ORDER BY ORDINAL_POSITION")
 	}
@@ -216,6 +216,6 @@ func Begun(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Stateme
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	t.Write("UPDATE bailiwick_applied SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
+	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
 	return t.Statement(nil)
 }

@@ -12,18 +12,30 @@ import (
 // MarkerTable returns the statement that creates the marker table if there is none. An operator can run it if the
 // account of the source may not.
 func MarkerTable(d sqlgen.Dialect) string {
+	columns := " (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
 	switch d {
 	case sqlgen.PostgreSQL:
-		return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id text PRIMARY KEY, digest text NOT NULL, fence bigint NOT NULL, receipt text, applied_at timestamptz)"
+		columns = " (change_id text PRIMARY KEY, digest text NOT NULL, fence bigint NOT NULL, receipt text, applied_at timestamptz)"
 	case sqlgen.MySQL:
-		return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id varchar(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY," +
+		columns = " (change_id varchar(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY," +
 			" digest varchar(64) CHARACTER SET ascii NOT NULL, fence bigint NOT NULL, receipt longtext CHARACTER SET utf8mb4, applied_at datetime(6)) ENGINE=InnoDB"
 	}
-	return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
+	return "CREATE TABLE IF NOT EXISTS " + markers(d) + columns
 }
 
-// MarkerThere fails if the marker table isn't as it must be, and returns no rows.
-const MarkerThere = "SELECT change_id, digest, fence, receipt, applied_at FROM bailiwick_applied WHERE 1 = 0"
+// markers returns the name of the marker table. It is in the schema of classes that name none.
+func markers(d sqlgen.Dialect) string {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return "bailiwick_applied" // the statements around it fail with the same error
+	}
+	return t.Table("", "bailiwick_applied")
+}
+
+// MarkerThere returns a statement without rows that fails if the marker table isn't as it must be.
+func MarkerThere(d sqlgen.Dialect) string {
+	return "SELECT change_id, digest, fence, receipt, applied_at FROM " + markers(d) + " WHERE 1 = 0"
+}
 
 // Claim compiles the INSERT of a change's marker if there is none. It blocks other inserts of it until the transaction
 // ends.
@@ -32,7 +44,7 @@ func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Stateme
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	t.Write("INSERT INTO bailiwick_applied (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
+	t.Write("INSERT INTO ", markers(d), " (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
 	if d == sqlgen.MySQL {
 		t.Write("ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id")
 	} else {
@@ -48,7 +60,7 @@ func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	t.Write("SELECT digest, fence, receipt FROM bailiwick_applied WHERE change_id = ", t.Arg(change))
+	t.Write("SELECT digest, fence, receipt FROM ", markers(d), " WHERE change_id = ", t.Arg(change))
 	if d != sqlgen.SQLite {
 		t.Write(" FOR UPDATE")
 	}
@@ -62,7 +74,7 @@ func Raise(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, erro
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	t.Write("UPDATE bailiwick_applied SET fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
+	t.Write("UPDATE ", markers(d), " SET fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
 	return t.Statement(nil)
 }
 
@@ -75,7 +87,7 @@ func Applied(d sqlgen.Dialect, change, digest string, fence int64, receipt strin
 	}
 	now := map[sqlgen.Dialect]string{sqlgen.SQLite: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", sqlgen.PostgreSQL: "clock_timestamp()",
 		sqlgen.MySQL: "UTC_TIMESTAMP(6)"}[d]
-	t.Write("UPDATE bailiwick_applied SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", now,
+	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", now,
 		" WHERE change_id = ", t.Arg(change), " AND receipt IS NULL")
 	return t.Statement(nil)
 }

@@ -46,7 +46,7 @@ func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statem
 		t.Write(t.Arg(plain(d, v)))
 		text = text[1+len(name):]
 	}
-	return t.Statement(nil)
+	return foreign(t.Statement(nil))
 }
 
 // identifier returns the name that text begins with.

@@ -20,16 +20,17 @@ func TestTables(t *testing.T) {
 		c := pairs(d)
 		name := [...]string{`"crm"."pairs"`, `"crm"."pairs"`, "`crm`.`pairs`"}[d]
 		lock := [...]string{"|", "LOCK TABLE " + name + " IN ACCESS EXCLUSIVE MODE |", "LOCK TABLES " + name + " WRITE |"}[d]
-		there := [...]string{"SELECT c.name FROM sqlite_schema AS s LEFT JOIN pragma_table_info(s.name) AS c WHERE lower(s.name) = lower(?) ORDER BY c.cid | 'n'",
+		there := [...]string{"SELECT c.name FROM main.sqlite_schema AS s LEFT JOIN pragma_table_info(s.name, 'main') AS c WHERE lower(s.name) = lower(?) ORDER BY c.cid | 'n'",
 			"SELECT a.attname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid" +
-				" AND a.attnum > 0 AND NOT a.attisdropped WHERE n.nspname = current_schema() AND c.relname = $1 ORDER BY a.attnum | 'n'",
+				" AND a.attnum > 0 AND NOT a.attisdropped WHERE n.nspname = 'public' AND c.relname = $1 ORDER BY a.attnum | 'n'",
 			"SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION | 'n'"}[d]
-		begun := [...]string{"UPDATE bailiwick_applied SET digest = ?, fence = ? WHERE change_id = ? | 'x' 3 'c1'",
-			"UPDATE bailiwick_applied SET digest = $1, fence = $2 WHERE change_id = $3 | 'x' 3 'c1'", "UPDATE bailiwick_applied SET digest = ?, fence = ? WHERE change_id = ? | 'x' 3 'c1'"}[d]
+		table := [...]string{`"main"."bailiwick_applied"`, `"public"."bailiwick_applied"`, "`bailiwick_applied`"}[d]
+		begun := "UPDATE " + table + [...]string{" SET digest = ?, fence = ? WHERE change_id = ? | 'x' 3 'c1'",
+			" SET digest = $1, fence = $2 WHERE change_id = $3 | 'x' 3 'c1'", " SET digest = ?, fence = ? WHERE change_id = ? | 'x' 3 'c1'"}[d]
 		for _, tt := range []struct{ got, want string }{
 			{shown(dml.LockTable(d, &c)), lock}, {shown(dml.TableThere(d, "n")), there}, {shown(dml.Begun(d, "c1", "x", 3)), begun},
 			{shown(dml.AnyRecord(d, &c)), "SELECT 1 FROM " + name + " LIMIT 1 |"}, {shown(dml.DropTable(d, &c)), "DROP TABLE " + name + " |"},
-			{strings.Fields(dml.MarkerTable(d))[5], "bailiwick_applied"}, {fmt.Sprint(strings.Contains(dml.MarkerTable(d), "InnoDB"), strings.Contains(dml.MarkerTable(d), "timestamptz")), fmt.Sprint(d == maria, d == pg)},
+			{strings.Fields(dml.MarkerTable(d))[5], table}, {fmt.Sprint(strings.Contains(dml.MarkerTable(d), "InnoDB"), strings.Contains(dml.MarkerTable(d), "timestamptz")), fmt.Sprint(d == maria, d == pg)},
 		} {
 			if tt.got != tt.want {
 				t.Errorf("dialect %d\n got %s\nwant %s", d, tt.got, tt.want)
@@ -82,7 +83,7 @@ func TestRefused(t *testing.T) {
 		{shown(dml.Delete(pg, &odd, id)), "internal_error: no value for other, which is part of a key"},
 		{shown(dml.Update(pg, &c, id[:1], []permits.Set{{Field: c.Field("note")}}, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
 		{shown(dml.Sample(pg, &c, "other")), "internal_error: no field other in what is written"},
-		{shown(dml.Insert(pg, class(pg), []permits.Set{{Field: class(pg).Field("id"), Value: id[0]}}, nil)), `INSERT INTO "things" ("id") OVERRIDING SYSTEM VALUE VALUES ($1) RETURNING "id" | '1'`},
+		{shown(dml.Insert(pg, class(pg), []permits.Set{{Field: class(pg).Field("id"), Value: id[0]}}, nil)), `INSERT INTO "public"."things" ("id") OVERRIDING SYSTEM VALUE VALUES ($1) RETURNING "id" | '1'`},
 		{shown(dml.Insert(maria, class(maria), []permits.Set{{Field: class(maria).Field("id"), Value: id[0]}}, nil)), "INSERT INTO `things` (`id`) VALUES (?) RETURNING `id` | 1"},
 		{shown(dml.Delete(pg, &c, []value.Value{value.OfArray(nil), id[1]})), "unsupported_by_source: condition.Document can't be compared with a column of type integer"},
 		{shown(dml.Record(lite, quoted, id[:1], true)), `unsupported_by_source: "\"": a JSON key with a quote or a backslash can't be filtered in SQLite`},
@@ -204,9 +205,9 @@ func TestPathsOfCascades(t *testing.T) {
 		t.Errorf("%v, %v", both, err)
 	}
 	// A record that is deleted along another path isn't changed.
-	const set = `SELECT count(*) FROM (SELECT 1 AS n FROM "b" AS r0 WHERE (r0."s" IN (SELECT r1."id" FROM "a" AS r1 WHERE r1."id" = ?)) AND ` +
-		`(CASE WHEN r0."r" IN (SELECT r1."id" FROM "a" AS r1 WHERE r1."id" = ?) THEN 0 ELSE 1 END) LIMIT 1000000) AS c | 7 7`
-	const gone = `SELECT count(*) FROM (SELECT 1 AS n FROM "b" AS r0 WHERE (r0."r" IN (SELECT r1."id" FROM "a" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7`
+	const set = `SELECT count(*) FROM (SELECT 1 AS n FROM "main"."b" AS r0 WHERE (r0."s" IN (SELECT r1."id" FROM "main"."a" AS r1 WHERE r1."id" = ?)) AND ` +
+		`(CASE WHEN r0."r" IN (SELECT r1."id" FROM "main"."a" AS r1 WHERE r1."id" = ?) THEN 0 ELSE 1 END) LIMIT 1000000) AS c | 7 7`
+	const gone = `SELECT count(*) FROM (SELECT 1 AS n FROM "main"."b" AS r0 WHERE (r0."r" IN (SELECT r1."id" FROM "main"."a" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7`
 	second := ref("b", "a", schema.SetNull)
 	second.Fields = []string{"s"}
 	both, err = dml.Cascades(lite, tracker("a"), id, nil, []schema.Reference{second, chain[0]})

@@ -126,8 +126,8 @@ func TestStatements(t *testing.T) {
 		{"record, unlocked", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) {
 			return dml.Record(d, view(t, d, "things"), key[:1], false)
 		}, [3]string{
-			`SELECT +t."id", CASE WHEN octet_length(t."s") <= 2097152 THEN +t."s" END, CASE WHEN octet_length(t."short") <= 2097152 THEN +t."short" END, CASE WHEN octet_length(t."state") <= 2097152 THEN +t."state" END, +t."n", +t."big", +t."x", +t."single", +t."d", +t."b", +t."at", +t."local", +t."day", +t."u", CASE WHEN octet_length(t."raw") <= 2097152 THEN +t."raw" END, CASE WHEN octet_length(t."doc") <= 2097152 THEN +t."doc" END, CASE WHEN octet_length(t."tags") <= 2097152 THEN +t."tags" END, CASE WHEN octet_length(t."any") <= 2097152 THEN +t."any" END, CASE WHEN octet_length(t."odd ""name""; --") <= 2097152 THEN +t."odd ""name""; --" END, 4294967296 - 4294967296 + coalesce(octet_length(t."s"), 0) + coalesce(octet_length(t."short"), 0) + coalesce(octet_length(t."state"), 0) + coalesce(octet_length(t."raw"), 0) + coalesce(octet_length(t."doc"), 0) + coalesce(octet_length(t."tags"), 0) + coalesce(octet_length(t."any"), 0) + coalesce(octet_length(t."odd ""name""; --"), 0) FROM "things" AS t WHERE t."id" = ? | 7`,
-			`SELECT t."id", CASE WHEN octet_length(t."s") <= 2097152 THEN t."s" END, t."short", CASE WHEN octet_length(t."state"::text) <= 2097152 THEN t."state"::text END, t."n", t."big", t."x", t."single", t."d", t."b", t."at", t."local", t."day", t."u", CASE WHEN octet_length(t."raw") <= 2097152 THEN t."raw" END, CASE WHEN octet_length(t."doc"::text) <= 2097152 THEN t."doc" END, CASE WHEN octet_length(to_jsonb(t."tags")::text) <= 2097152 THEN to_jsonb(t."tags") END, CASE WHEN octet_length(t."any") <= 2097152 THEN t."any" END, CASE WHEN octet_length(t."odd ""name""; --") <= 2097152 THEN t."odd ""name""; --" END, 4294967296 - 4294967296 + coalesce(octet_length(t."s"), 0) + coalesce(octet_length(t."state"::text), 0) + coalesce(octet_length(t."raw"), 0) + coalesce(octet_length(t."doc"::text), 0) + coalesce(octet_length(to_jsonb(t."tags")::text), 0) + coalesce(octet_length(t."any"), 0) + coalesce(octet_length(t."odd ""name""; --"), 0) FROM "things" AS t WHERE t."id" = $1::int8 | 7`,
+			`SELECT +t."id", CASE WHEN octet_length(t."s") <= 2097152 THEN +t."s" END, CASE WHEN octet_length(t."short") <= 2097152 THEN +t."short" END, CASE WHEN octet_length(t."state") <= 2097152 THEN +t."state" END, +t."n", +t."big", +t."x", +t."single", +t."d", +t."b", +t."at", +t."local", +t."day", +t."u", CASE WHEN octet_length(t."raw") <= 2097152 THEN +t."raw" END, CASE WHEN octet_length(t."doc") <= 2097152 THEN +t."doc" END, CASE WHEN octet_length(t."tags") <= 2097152 THEN +t."tags" END, CASE WHEN octet_length(t."any") <= 2097152 THEN +t."any" END, CASE WHEN octet_length(t."odd ""name""; --") <= 2097152 THEN +t."odd ""name""; --" END, 4294967296 - 4294967296 + coalesce(octet_length(t."s"), 0) + coalesce(octet_length(t."short"), 0) + coalesce(octet_length(t."state"), 0) + coalesce(octet_length(t."raw"), 0) + coalesce(octet_length(t."doc"), 0) + coalesce(octet_length(t."tags"), 0) + coalesce(octet_length(t."any"), 0) + coalesce(octet_length(t."odd ""name""; --"), 0) FROM "main"."things" AS t WHERE t."id" = ? | 7`,
+			`SELECT t."id", CASE WHEN octet_length(t."s") <= 2097152 THEN t."s" END, t."short", CASE WHEN octet_length(t."state"::text) <= 2097152 THEN t."state"::text END, t."n", t."big", t."x", t."single", t."d", t."b", t."at", t."local", t."day", t."u", CASE WHEN octet_length(t."raw") <= 2097152 THEN t."raw" END, CASE WHEN octet_length(t."doc"::text) <= 2097152 THEN t."doc" END, CASE WHEN octet_length(to_jsonb(t."tags")::text) <= 2097152 THEN to_jsonb(t."tags") END, CASE WHEN octet_length(t."any") <= 2097152 THEN t."any" END, CASE WHEN octet_length(t."odd ""name""; --") <= 2097152 THEN t."odd ""name""; --" END, 4294967296 - 4294967296 + coalesce(octet_length(t."s"), 0) + coalesce(octet_length(t."state"::text), 0) + coalesce(octet_length(t."raw"), 0) + coalesce(octet_length(t."doc"::text), 0) + coalesce(octet_length(to_jsonb(t."tags")::text), 0) + coalesce(octet_length(t."any"), 0) + coalesce(octet_length(t."odd ""name""; --"), 0) FROM "public"."things" AS t WHERE t."id" = $1::int8 | 7`,
 			"SELECT t.`id`, CASE WHEN octet_length(t.`s`) <= 2097152 THEN t.`s` END, t.`short`, CASE WHEN octet_length(t.`state`) <= 2097152 THEN t.`state` END, t.`n`, t.`big`, t.`x`, t.`single`, CAST(t.`d` AS CHAR), t.`b`, t.`at`, t.`local`, t.`day`, CAST(t.`u` AS CHAR), CASE WHEN octet_length(t.`raw`) <= 2097152 THEN t.`raw` END, CASE WHEN octet_length(t.`doc`) <= 2097152 THEN t.`doc` END, CASE WHEN octet_length(t.`tags`) <= 2097152 THEN t.`tags` END, CASE WHEN octet_length(t.`any`) <= 2097152 THEN t.`any` END, CASE WHEN octet_length(t.`odd \"name\"; --`) <= 2097152 THEN t.`odd \"name\"; --` END, 4294967296 - 4294967296 + coalesce(octet_length(t.`s`), 0) + coalesce(octet_length(t.`state`), 0) + coalesce(octet_length(t.`raw`), 0) + coalesce(octet_length(t.`doc`), 0) + coalesce(octet_length(t.`tags`), 0) + coalesce(octet_length(t.`any`), 0) + coalesce(octet_length(t.`odd \"name\"; --`), 0) FROM `things` AS t WHERE t.`id` = ? | 7",
 		}},
 		{"record, half a key", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) {
@@ -147,8 +147,8 @@ func TestStatements(t *testing.T) {
 		{"insert, nothing", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
 			return dml.Insert(d, class(d), nil, nil)
 		}, [3]string{
-			`INSERT INTO "things" DEFAULT VALUES RETURNING +"id" |`,
-			`INSERT INTO "things" DEFAULT VALUES RETURNING "id" |`,
+			`INSERT INTO "main"."things" DEFAULT VALUES RETURNING +"id" |`,
+			`INSERT INTO "public"."things" DEFAULT VALUES RETURNING "id" |`,
 			"INSERT INTO `things` () VALUES () RETURNING `id` |",
 		}},
 		{"insert, no key", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
@@ -170,8 +170,8 @@ func TestStatements(t *testing.T) {
 			c := class(d)
 			return dml.Update(d, c, key[:1], []permits.Set{set(c, `odd "name"; --`, "b")}, nil)
 		}, [3]string{
-			`UPDATE "things" SET "odd ""name""; --" = ? WHERE "id" = ? | 'b' 7`,
-			`UPDATE "things" SET "odd ""name""; --" = $1 WHERE "id" = $2::int8 | 'b' 7`,
+			`UPDATE "main"."things" SET "odd ""name""; --" = ? WHERE "id" = ? | 'b' 7`,
+			`UPDATE "public"."things" SET "odd ""name""; --" = $1 WHERE "id" = $2::int8 | 'b' 7`,
 			"UPDATE `things` SET `odd \"name\"; --` = ? WHERE `id` = ? | 'b' 7",
 		}},
 		{"update, nothing", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
@@ -217,26 +217,26 @@ func TestStatements(t *testing.T) {
 		{"claim", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) {
 			return dml.Claim(d, "c1", "abc", 3)
 		}, [3]string{
-			`INSERT INTO bailiwick_applied (change_id, digest, fence) VALUES (?, ?, ?) ON CONFLICT (change_id) DO NOTHING | 'c1' 'abc' 3`,
-			`INSERT INTO bailiwick_applied (change_id, digest, fence) VALUES ($1, $2, $3) ON CONFLICT (change_id) DO NOTHING | 'c1' 'abc' 3`,
-			`INSERT INTO bailiwick_applied (change_id, digest, fence) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id | 'c1' 'abc' 3`,
+			`INSERT INTO "main"."bailiwick_applied" (change_id, digest, fence) VALUES (?, ?, ?) ON CONFLICT (change_id) DO NOTHING | 'c1' 'abc' 3`,
+			`INSERT INTO "public"."bailiwick_applied" (change_id, digest, fence) VALUES ($1, $2, $3) ON CONFLICT (change_id) DO NOTHING | 'c1' 'abc' 3`,
+			"INSERT INTO `bailiwick_applied` (change_id, digest, fence) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id | 'c1' 'abc' 3",
 		}},
 		{"marker", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) { return dml.Marker(d, "c1") }, [3]string{
-			`SELECT digest, fence, receipt FROM bailiwick_applied WHERE change_id = ? | 'c1'`,
-			`SELECT digest, fence, receipt FROM bailiwick_applied WHERE change_id = $1 FOR UPDATE | 'c1'`,
-			`SELECT digest, fence, receipt FROM bailiwick_applied WHERE change_id = ? FOR UPDATE | 'c1'`,
+			`SELECT digest, fence, receipt FROM "main"."bailiwick_applied" WHERE change_id = ? | 'c1'`,
+			`SELECT digest, fence, receipt FROM "public"."bailiwick_applied" WHERE change_id = $1 FOR UPDATE | 'c1'`,
+			"SELECT digest, fence, receipt FROM `bailiwick_applied` WHERE change_id = ? FOR UPDATE | 'c1'",
 		}},
 		{"raise", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) { return dml.Raise(d, "c1", 4) }, [3]string{
-			`UPDATE bailiwick_applied SET fence = ? WHERE change_id = ? | 4 'c1'`,
-			`UPDATE bailiwick_applied SET fence = $1 WHERE change_id = $2 | 4 'c1'`,
-			`UPDATE bailiwick_applied SET fence = ? WHERE change_id = ? | 4 'c1'`,
+			`UPDATE "main"."bailiwick_applied" SET fence = ? WHERE change_id = ? | 4 'c1'`,
+			`UPDATE "public"."bailiwick_applied" SET fence = $1 WHERE change_id = $2 | 4 'c1'`,
+			"UPDATE `bailiwick_applied` SET fence = ? WHERE change_id = ? | 4 'c1'",
 		}},
 		{"applied", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) {
 			return dml.Applied(d, "c1", "abc", 3, "{}")
 		}, [3]string{
-			`UPDATE bailiwick_applied SET digest = ?, fence = ?, receipt = ?, applied_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE change_id = ? AND receipt IS NULL | 'abc' 3 '{}' 'c1'`,
-			`UPDATE bailiwick_applied SET digest = $1, fence = $2, receipt = $3, applied_at = clock_timestamp() WHERE change_id = $4 AND receipt IS NULL | 'abc' 3 '{}' 'c1'`,
-			`UPDATE bailiwick_applied SET digest = ?, fence = ?, receipt = ?, applied_at = UTC_TIMESTAMP(6) WHERE change_id = ? AND receipt IS NULL | 'abc' 3 '{}' 'c1'`,
+			`UPDATE "main"."bailiwick_applied" SET digest = ?, fence = ?, receipt = ?, applied_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE change_id = ? AND receipt IS NULL | 'abc' 3 '{}' 'c1'`,
+			`UPDATE "public"."bailiwick_applied" SET digest = $1, fence = $2, receipt = $3, applied_at = clock_timestamp() WHERE change_id = $4 AND receipt IS NULL | 'abc' 3 '{}' 'c1'`,
+			"UPDATE `bailiwick_applied` SET digest = ?, fence = ?, receipt = ?, applied_at = UTC_TIMESTAMP(6) WHERE change_id = ? AND receipt IS NULL | 'abc' 3 '{}' 'c1'",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -389,19 +389,19 @@ func TestCascades(t *testing.T) {
 		fields []string
 		want   string
 	}{
-		{"projects", nil, `delete comments: SELECT count(*) FROM (SELECT 1 AS n FROM "comments" AS r0 WHERE (r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."project" IN (SELECT r2."id" FROM "projects" AS r2 WHERE r2."id" = ?)) OR r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."project" IN (SELECT r3."id" FROM "projects" AS r3 WHERE r3."id" = ?))) OR r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."project" IN (SELECT r4."id" FROM "projects" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7
-delete issues: SELECT count(*) FROM (SELECT 1 AS n FROM "issues" AS r0 WHERE (r0."project" IN (SELECT r1."id" FROM "projects" AS r1 WHERE r1."id" = ?) OR r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."project" IN (SELECT r2."id" FROM "projects" AS r2 WHERE r2."id" = ?)) OR r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."project" IN (SELECT r3."id" FROM "projects" AS r3 WHERE r3."id" = ?))) OR r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."project" IN (SELECT r4."id" FROM "projects" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7 7
-set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "links" AS r0 WHERE ((r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."project" IN (SELECT r3."id" FROM "projects" AS r3 WHERE r3."id" = ?))) OR (r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."project" IN (SELECT r4."id" FROM "projects" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7
+		{"projects", nil, `delete comments: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."comments" AS r0 WHERE (r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."project" IN (SELECT r2."id" FROM "main"."projects" AS r2 WHERE r2."id" = ?)) OR r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."project" IN (SELECT r3."id" FROM "main"."projects" AS r3 WHERE r3."id" = ?))) OR r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."project" IN (SELECT r4."id" FROM "main"."projects" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7
+delete issues: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."issues" AS r0 WHERE (r0."project" IN (SELECT r1."id" FROM "main"."projects" AS r1 WHERE r1."id" = ?) OR r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."project" IN (SELECT r2."id" FROM "main"."projects" AS r2 WHERE r2."id" = ?)) OR r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."project" IN (SELECT r3."id" FROM "main"."projects" AS r3 WHERE r3."id" = ?))) OR r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."project" IN (SELECT r4."id" FROM "main"."projects" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7 7
+set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."links" AS r0 WHERE ((r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "main"."comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."project" IN (SELECT r3."id" FROM "main"."projects" AS r3 WHERE r3."id" = ?))) OR (r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "main"."comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."project" IN (SELECT r4."id" FROM "main"."projects" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7
 `},
-		{"issues", nil, `delete comments: SELECT count(*) FROM (SELECT 1 AS n FROM "comments" AS r0 WHERE (r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."id" = ?) OR r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."id" = ?)) OR r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."id" = ?))) OR r0."issue" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."parent" IN (SELECT r4."id" FROM "issues" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7 7
-delete issues: SELECT count(*) FROM (SELECT 1 AS n FROM "issues" AS r0 WHERE (r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."id" = ?) OR r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."id" = ?)) OR r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."id" = ?))) OR r0."parent" IN (SELECT r1."id" FROM "issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."parent" IN (SELECT r4."id" FROM "issues" AS r4 WHERE r4."id" = ?))))) AND (CASE WHEN 1=1 AND r0."id" = ? THEN 0 ELSE 1 END) LIMIT 1000000) AS c | 7 7 7 7 7
-set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "links" AS r0 WHERE ((r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."id" = ?)) OR (r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."id" = ?))) OR (r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "issues" AS r3 WHERE r3."parent" IN (SELECT r4."id" FROM "issues" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7
+		{"issues", nil, `delete comments: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."comments" AS r0 WHERE (r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."id" = ?) OR r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."id" = ?)) OR r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."id" = ?))) OR r0."issue" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."parent" IN (SELECT r4."id" FROM "main"."issues" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7 7
+delete issues: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."issues" AS r0 WHERE (r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."id" = ?) OR r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."id" = ?)) OR r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."id" = ?))) OR r0."parent" IN (SELECT r1."id" FROM "main"."issues" AS r1 WHERE r1."parent" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."parent" IN (SELECT r4."id" FROM "main"."issues" AS r4 WHERE r4."id" = ?))))) AND (CASE WHEN 1=1 AND r0."id" = ? THEN 0 ELSE 1 END) LIMIT 1000000) AS c | 7 7 7 7 7
+set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."links" AS r0 WHERE ((r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "main"."comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."id" = ?)) OR (r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "main"."comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."id" = ?))) OR (r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "main"."comments" AS r1 WHERE r1."issue" IN (SELECT r2."id" FROM "main"."issues" AS r2 WHERE r2."parent" IN (SELECT r3."id" FROM "main"."issues" AS r3 WHERE r3."parent" IN (SELECT r4."id" FROM "main"."issues" AS r4 WHERE r4."id" = ?))))) LIMIT 1000000) AS c | 7 7 7
 `},
-		{"users", nil, `set_null issues: SELECT count(*) FROM (SELECT 1 AS n FROM "issues" AS r0 WHERE (r0."maker" IN (SELECT r1."id" FROM "users" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7
+		{"users", nil, `set_null issues: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."issues" AS r0 WHERE (r0."maker" IN (SELECT r1."id" FROM "main"."users" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7
 `},
-		{"comments", nil, `set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "links" AS r0 WHERE ((r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "comments" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7
+		{"comments", nil, `set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."links" AS r0 WHERE ((r0."a", r0."b") IN (SELECT r1."x", r1."y" FROM "main"."comments" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7
 `},
-		{"projects", []string{"id"}, `update issues: SELECT count(*) FROM (SELECT 1 AS n FROM "issues" AS r0 WHERE (r0."project" IN (SELECT r1."id" FROM "projects" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7
+		{"projects", []string{"id"}, `update issues: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."issues" AS r0 WHERE (r0."project" IN (SELECT r1."id" FROM "main"."projects" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7
 `},
 		{"projects", []string{"name"}, ""},
 		{"bills", nil, ""},
@@ -426,13 +426,13 @@ func TestCreateTable(t *testing.T) {
 		want          [3]string // one for all if they refuse
 	}{
 		{"notes", `[{"name":"text","type":"string","required":true},{"name":"state","type":"string","values":["new","in work"]}]`, [3]string{
-			`CREATE TABLE "notes" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "text" TEXT NOT NULL, "state" TEXT CHECK ("state" IN ('new', 'in work'))) |`,
-			`CREATE TABLE "notes" ("id" bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, "text" text NOT NULL, "state" text CHECK ("state" IN ('new', 'in work'))) |`,
+			`CREATE TABLE "main"."notes" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "text" TEXT NOT NULL, "state" TEXT CHECK ("state" IN ('new', 'in work'))) |`,
+			`CREATE TABLE "public"."notes" ("id" bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, "text" text NOT NULL, "state" text CHECK ("state" IN ('new', 'in work'))) |`,
 			"CREATE TABLE IF NOT EXISTS `notes` (`id` bigint AUTO_INCREMENT PRIMARY KEY, `text` longtext NOT NULL, `state` longtext CHECK (`state` IN ('new', 'in work')))" +
 				" ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 |"}},
 		{"n", `[{"name":"ID","type":"uuid"},{"name":"at","type":"date","required":false}]`, [3]string{
-			`CREATE TABLE "n" ("ID" UUID NOT NULL PRIMARY KEY, "at" DATETIME) |`,
-			`CREATE TABLE "n" ("ID" uuid NOT NULL PRIMARY KEY, "at" timestamptz) |`,
+			`CREATE TABLE "main"."n" ("ID" UUID NOT NULL PRIMARY KEY, "at" DATETIME) |`,
+			`CREATE TABLE "public"."n" ("ID" uuid NOT NULL PRIMARY KEY, "at" timestamptz) |`,
 			"CREATE TABLE IF NOT EXISTS `n` (`ID` uuid NOT NULL PRIMARY KEY, `at` datetime(6)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 |"}},
 		{`a"; DROP TABLE b; --`, `[{"name":"a","type":"string"}]`,
 			[3]string{`invalid_argument: a class is named with letters, digits and _, a letter first, at most 63; not "a\"; DROP TABLE b; --"`}},

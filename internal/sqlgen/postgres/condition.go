@@ -21,6 +21,9 @@ type conditions struct{ condition.Standard }
 // Conditions returns PostgreSQL's conditions.
 func Conditions() condition.Dialect { return conditions{} }
 
+// Home implements condition.Dialect.
+func (conditions) Home() string { return "public" }
+
 // Expressions implements condition.Dialect.
 func (conditions) Expressions() expr.Dialect { return dialect{} }
 

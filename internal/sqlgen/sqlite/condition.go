@@ -19,6 +19,9 @@ type conditions struct{ condition.Standard }
 // Conditions returns SQLite's conditions.
 func Conditions() condition.Dialect { return conditions{} }
 
+// Home implements condition.Dialect.
+func (conditions) Home() string { return "main" }
+
 // Expressions implements condition.Dialect.
 func (conditions) Expressions() expr.Dialect { return dialect{} }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
@@ -42,9 +43,7 @@ func (conditions) Search(t condition.Text, space string, of *policy.Search) erro
 // parse; this one consists of existing columns and quoted phrases.
 func found(t condition.Text, space string, in policy.Searched, query string) {
 	t.Write(t.Column(in.Index.Key), " IN (SELECT f.rowid FROM ")
-	if space != "" {
-		t.Write(t.Quote(space), ".")
-	}
+	t.Write(t.Quote(cmp.Or(space, "main")), ".")
 	t.Write(t.Quote(in.Index.Name), " AS f WHERE f.", t.Quote(in.Index.Name), " MATCH ", t.Arg(query, ""), ")")
 }
 

@@ -1,0 +1,213 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+)
+
+// A pin is a setting of a session that changes what a statement means or returns.
+type pin struct{ name, value, why string }
+
+// pins are the settings of every session. A role, a database, a URL or another client of a pooler may set others, so the
+// gateway sets them itself: once per connection, or in each transaction where a pooler stands between.
+var pins = []pin{
+	{"search_path", "pg_catalog, pg_temp", "functions, operators and types are those of PostgreSQL"},
+	{"client_encoding", "UTF8", "texts are converted from and to the encoding of the database"},
+	{"TimeZone", "UTC", "times without a zone"},
+	{"DateStyle", "ISO, YMD", "the texts of dates"},
+	{"IntervalStyle", "iso_8601", "the texts of intervals"},
+	{"extra_float_digits", "1", "all digits of floating-point numbers"},
+	{"bytea_output", "hex", "the texts of bytes"},
+	{"standard_conforming_strings", "on", "backslashes in literals"},
+	{"array_nulls", "on", "NULL in the text of an array"},
+	{"transform_null_equals", "off", "= NULL"},
+	{"quote_all_identifiers", "off", "the expressions that the catalogue shows"},
+	{"gin_fuzzy_search_limit", "0", "a search returns all that it finds"},
+	{"row_security", "on", "policies of tables filter rows"},
+	{"xmloption", "content", "the texts of XML"},
+	{"default_text_search_config", "pg_catalog.simple", "searches that name no configuration"},
+	{"lock_timeout", "0", "statement_timeout is the limit"},
+}
+
+// readPins are the further settings of sessions that read.
+var readPins = []pin{
+	{"default_transaction_read_only", "on", "reads write nothing"},
+	{"default_transaction_isolation", "read committed", "each statement sees what was committed before it"},
+	{"default_transaction_deferrable", "off", "a read doesn't wait"},
+	{"statement_timeout", milliseconds(sqldriver.MaxTime), "the server ends a statement that nobody waits for"},
+}
+
+// writePins are the further settings of transactions that write. The server ends a transaction that is left idle, which
+// releases its locks. A commit returns once it is on disk.
+var writePins = []pin{
+	{"synchronous_commit", "on", "a commit is on disk"},
+	{"idle_in_transaction_session_timeout", "60000", "an abandoned transaction releases its locks"},
+}
+
+// A session holds what is known of a connection.
+type session struct {
+	pooled   bool   // a pooler stands between: settings hold for one transaction, and nothing is prepared under a name
+	path     string // the search path that the role has by itself, for the code of the application
+	encoding string // of the database
+}
+
+const sessionKey = "bailiwick.session"
+
+func sessionOf(c *pgx.Conn) *session {
+	s, _ := c.PgConn().CustomData()[sessionKey].(*session)
+	return s
+}
+
+// probe asks what a session is. The process that answers is another one than the connection was told if a pooler stands
+// between. A setting's reset value is what the server, the role, the database and the connection string say.
+const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.current_setting('server_encoding'),
+	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),
+	pg_catalog.current_setting('session_replication_role')`
+
+// established pins the settings of a new connection. The pool calls it.
+func established(ctx context.Context, c *pgx.Conn) error {
+	results, err := c.PgConn().Exec(ctx, probe).ReadAll()
+	if err != nil {
+		return err
+	}
+	if len(results) != 1 || len(results[0].Rows) != 1 {
+		return errors.New("the server did not say what session this is")
+	}
+	row := results[0].Rows[0]
+	s := &session{pooled: string(row[0]) != fmt.Sprint(c.PgConn().PID()), encoding: string(row[1]), path: string(row[2])}
+	if err := s.acceptable(string(row[3])); err != nil {
+		return err
+	}
+	c.PgConn().CustomData()[sessionKey] = s
+	if s.pooled {
+		return nil
+	}
+	_, err = c.PgConn().Exec(ctx, set("SET ", pins, readPins)).ReadAll()
+	return err
+}
+
+// acceptable refuses sessions in which statements can't mean what they say.
+func (s *session) acceptable(replication string) error {
+	switch s.encoding {
+	case "SQL_ASCII", "MULE_INTERNAL":
+		return fmt.Errorf("the encoding of the database is %s, from which PostgreSQL can't convert texts to UTF-8: "+
+			"move the data to a database that was created with ENCODING 'UTF8'", s.encoding)
+	}
+	if replication != "origin" {
+		return fmt.Errorf("session_replication_role is %s, so that triggers and foreign keys don't run: "+
+			"give the role origin, with ALTER ROLE … RESET session_replication_role", replication)
+	}
+	return nil
+}
+
+// set writes the statements that set pins; verb is "SET " or "SET LOCAL ".
+func set(verb string, lists ...[]pin) string {
+	var b strings.Builder
+	for _, list := range lists {
+		for _, p := range list {
+			value := "'" + p.value + "'"
+			if p.name == "search_path" {
+				value = p.value // a list of names
+			}
+			b.WriteString(verb + p.name + " = " + value + "; ")
+		}
+	}
+	return b.String()
+}
+
+// begun begins a transaction with all settings pinned in it.
+func begun(ctx context.Context, c *pgx.Conn, mode string, more []pin) error {
+	_, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+set("SET LOCAL ", pins, more)+
+		"SET LOCAL statement_timeout = "+milliseconds(sqldriver.ServerTime(ctx))).ReadAll()
+	return err
+}
+
+// A reads is a connection whose settings are pinned, for statements that read.
+type reads struct {
+	conn   *pgx.Conn
+	pooled bool
+}
+
+// Query implements querier. Through a pooler, the next statement may reach another server connection, where nothing was
+// prepared.
+func (r reads) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
+	if r.pooled {
+		args = append([]any{pgx.QueryExecModeDescribeExec}, args...)
+	}
+	return r.conn.Query(ctx, text, args...)
+}
+
+// reading calls do with a connection whose settings are pinned.
+func reading(ctx context.Context, pool *pgxpool.Pool, do func(reads) error) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	s := sessionOf(conn.Conn())
+	if !s.pooled {
+		if err := limitTime(ctx, conn.Conn().PgConn()); err != nil {
+			return err
+		}
+		return do(reads{conn.Conn(), false})
+	}
+	if err := begun(ctx, conn.Conn(), "READ ONLY", nil); err != nil {
+		return err
+	}
+	defer ended(conn.Conn())
+	return do(reads{conn.Conn(), true})
+}
+
+// ended rolls a transaction back. The pool closes a connection that can't roll back.
+func ended(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if _, err := c.PgConn().Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+		c.Close(ctx) // the server rolls back when its client is gone
+	}
+}
+
+// prepared is called before the pool hands out a connection. It reports whether the settings that the server tells its
+// clients are still those that were pinned: a function of the application can change them.
+func prepared(_ context.Context, c *pgx.Conn) (bool, error) {
+	s := sessionOf(c)
+	if s == nil || s.pooled {
+		return s != nil, nil
+	}
+	for _, name := range []string{"client_encoding", "TimeZone", "DateStyle", "IntervalStyle", "standard_conforming_strings", "default_transaction_read_only", "search_path"} {
+		if told := c.PgConn().ParameterStatus(name); told != "" && told != pinned(name) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// pinned returns the value of a pin.
+func pinned(name string) string {
+	for _, list := range [][]pin{pins, readPins} {
+		for _, p := range list {
+			if p.name == name {
+				return p.value
+			}
+		}
+	}
+	return ""
+}
+
+// unpooled says what a pooler that refuses a startup parameter needs; "" for other errors.
+func unpooled(err error) string {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || !strings.Contains(e.Message, "startup parameter") {
+		return ""
+	}
+	return "a pooler refuses a parameter of the connection string: remove options and settings from the URL"
+}
