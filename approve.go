@@ -224,11 +224,17 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 		now, err = c.gateway.preview(ctx, draft, found.Source)
 	}
 	if err == nil {
-		if field := found.Moved(now.Effects); field != "" {
+		field := found.Moved(now.Effects)
+		if field != "" && found.Op == write.OpCall { // what differs with each read of the API has not moved
+			if again, failed := c.gateway.preview(ctx, draft, found.Source); failed == nil {
+				field = found.MovedAgain(now.Effects, again.Effects)
+			}
+		}
+		if field != "" {
 			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview" + c.named(found, field)}
 		}
 	}
-	unchanged := review.Checked("target", err, "the target is as it was previewed")
+	unchanged := review.Checked("target", err, asPreviewed(found))
 	if err != nil {
 		return []review.Check{unchanged}
 	}
@@ -240,6 +246,20 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 		refusal = &problem.Error{Code: problem.Conflict, Detail: now.Refusal}
 	}
 	return []review.Check{unchanged, review.Checked("constraints", refusal, "the source takes it")}
+}
+
+// asPreviewed says that nothing has moved, as far as it was looked at.
+func asPreviewed(found *change.Change) string {
+	is := func(p change.Present) bool {
+		return slices.ContainsFunc(found.Effects, func(e change.Effect) bool { return e.Present == p && e.About.IsNull() })
+	}
+	switch {
+	case found.Unknown():
+		return "the present value of what it changes is not known, whole or in part; what was read is as it was previewed"
+	case is(change.PresentUnread):
+		return "nothing was read of what it changes"
+	}
+	return "the target is as it was previewed"
 }
 
 // named returns ": " and what has moved of a change, for a reviewer who sees all of it and what its rules compare; else "".

@@ -176,7 +176,7 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 		out.Action = made[0]
 	}
 	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
-	if c.gate(r) != policy.On || r.Doubts != nil {
+	if c.gate(r) != policy.On || r.Doubts != nil || out.Unknown() {
 		out.Reviewed()
 	}
 	if out.Title == "" {

@@ -99,7 +99,20 @@ type Effect struct {
 	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview; Null if that is Before, or unknown
 	Takes    []Taken     `json:"takes,omitzero"`    // of one of several calls: what it takes from the answers of those before it
 	Asked    []string    `json:"asked"`             // the requested fields, in class order; others that differ in After are set by the source
+
+	Present  Present     `json:"present,omitzero"`   // of a call: what is not known of Before
+	NotKnown []string    `json:"not_known,omitzero"` // of a call: the paths of After (data/name) that Before doesn't have, and the record may have all the same
+	Read     value.Value `json:"read,omitzero"`      // of a call: the state of the whole answer that Before is from, as the agent sees it: a digest for each of its places; Null if nothing was read
 }
+
+// A Present says what is not known of the present state of what a call changes; "" if it was read.
+type Present string
+
+// What is not known.
+const (
+	PresentUnknown Present = "unknown" // what the call changes: a person decides
+	PresentUnread  Present = "unread"  // nothing was read, and the call makes something new or runs something
+)
 
 // A Taken is an argument of a call that an earlier call of the same change determines by its answer.
 type Taken struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the actions, the
-// requested writes and the records before them. What a source adds by itself (defaults, triggers) is not included: it
+// requested writes, the records before them and the answers of APIs that these are from. What a source adds by itself (defaults, triggers) is not included: it
 // is only known when the write runs.
 func (c *Change) Sum() string {
 	before := make([]value.Value, len(c.Effects))
@@ -24,6 +24,13 @@ func (c *Change) Sum() string {
 		{Name: "writes", Value: value.OfArray(c.Writes)},
 		{Name: "before", Value: value.OfArray(before)},
 	}
+	if slices.ContainsFunc(c.Effects, func(e Effect) bool { return !e.Read.IsNull() || e.Present != "" }) {
+		read := make([]value.Value, len(c.Effects))
+		for i, e := range c.Effects {
+			read[i] = value.OfArray([]value.Value{value.OfString(string(e.Present)), e.Read})
+		}
+		parts = append(parts, value.Member{Name: "read", Value: value.OfArray(read)})
+	}
 	if c.Origins != nil {
 		made := make([]value.Value, len(c.Origins))
 		for i, o := range c.Origins {
@@ -33,6 +40,12 @@ func (c *Change) Sum() string {
 	}
 	sum := sha256.Sum256(write.AppendCanonical(nil, value.OfObject(parts)))
 	return hex.EncodeToString(sum[:])
+}
+
+// Digest returns the SHA-256 of a value, in hex, cut to 128 bits.
+func Digest(v value.Value) string {
+	sum := sha256.Sum256(write.AppendCanonical(nil, v))
+	return hex.EncodeToString(sum[:16])
 }
 
 // Asked returns the writes of c, parsed strictly from the stored change.

@@ -70,25 +70,50 @@ func present(object value.Value) value.Value {
 // Moved describes the first difference between the records of a new preview of c and the reviewed ones; "" if there
 // is none. It compares the fields that c sets and the record's version, or all fields for a delete, an action or a
 // call. It contains no value.
-func (c *Change) Moved(now []Effect) string {
-	for i, e := range c.Effects {
+func (c *Change) Moved(now []Effect) string { return c.MovedAgain(now, nil) }
+
+// MovedAgain is Moved with a second new preview: places of the answer of an API that differ between the two change with each read, and
+// don't count.
+func (c *Change) MovedAgain(now, again []Effect) string {
+	for i := range c.Effects {
 		if i >= len(now) {
 			return "there are fewer records"
 		}
-		if e.Before.IsNull() != now[i].Before.IsNull() {
-			return fmt.Sprintf("the record %s of %s is there no more, or again", e.Key, e.Class)
+		var second *Effect
+		if i < len(again) {
+			second = &again[i]
 		}
-		fields := e.Asked
-		if e.Version != "" {
-			fields = append([]string{e.Version}, fields...)
+		if place := c.Effects[i].Moved(now[i], second); place != "" {
+			return place
 		}
-		if e.Op == write.OpDelete || e.Op == write.OpAction || e.Op == write.OpCall {
-			fields = names(e.Before)
+	}
+	return ""
+}
+
+// Moved describes the first difference of one effect of a change: see Change.MovedAgain.
+func (e *Effect) Moved(now Effect, again *Effect) string {
+	if e.Before.IsNull() != now.Before.IsNull() || e.Present != now.Present {
+		return fmt.Sprintf("the record %s of %s is there no more, or again", e.Key, e.Class)
+	}
+	fields := e.Asked
+	if e.Version != "" {
+		fields = append([]string{e.Version}, fields...)
+	}
+	if e.Op == write.OpDelete || e.Op == write.OpAction || e.Op == write.OpCall {
+		fields = names(e.Before)
+	}
+	for _, f := range fields {
+		if !Same(get(e.Before, f), get(now.Before, f)) {
+			return fmt.Sprintf("%s of %s %s", f, e.Class, e.Key)
 		}
-		for _, f := range fields {
-			if !Same(get(e.Before, f), get(now[i].Before, f)) {
-				return fmt.Sprintf("%s of %s %s", f, e.Class, e.Key)
-			}
+	}
+	if e.Read.IsNull() {
+		return "" // an older change, or a write that no read belongs to
+	}
+	for _, f := range append(names(e.Read), names(now.Read)...) {
+		is := get(now.Read, f)
+		if !Same(get(e.Read, f), is) && (again == nil || Same(is, get(again.Read, f))) {
+			return fmt.Sprintf("%s of %s %s", f, e.Class, e.Key)
 		}
 	}
 	return ""

@@ -23,6 +23,36 @@ func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	return seen, hidden
 }
 
+// unread says what is not known of the present state of what a call changes; "" where it was read.
+func unread(e change.Effect) string {
+	switch {
+	case e.Present == change.PresentUnknown && !e.Read.IsNull():
+		return "The present value is not known: the API's answer has no part that matches what is sent."
+	case e.Present == change.PresentUnknown:
+		return "The present value is not known: nothing was read before this call."
+	case len(e.NotKnown) > 0:
+		return "The present value of some fields is not known: the API's answer doesn't have them."
+	case e.Present == change.PresentUnread && e.About.IsNull():
+		return "Nothing was read before this call."
+	}
+	return ""
+}
+
+// markUnknown marks the fields that e has no value of before, where there may be one all the same.
+func markUnknown(fields []Field, e change.Effect) []Field {
+	for i := range fields {
+		f := &fields[i]
+		switch {
+		case f.was != nil || f.Before.Kind != "absent":
+		case e.Present == change.PresentUnread:
+			f.Before.Kind = "unread"
+		case e.Present == change.PresentUnknown, slices.Contains(e.NotKnown, f.Path):
+			f.Before.Kind = "unknown"
+		}
+	}
+	return fields
+}
+
 // came returns what became of the i-th of several calls that stopped; "" for all else.
 func came(c *change.Change, i int) string {
 	if len(c.Effects) == 1 || c.Op != write.OpCall || c.Outcome == nil || c.State != change.Unknown && (c.State != change.Failed || c.Outcome.Receipt == nil) {

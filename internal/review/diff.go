@@ -48,7 +48,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		item.Hidden = max(1, len(written(e, d.viewer.Reviewer)))
 		return item
 	}
-	item.Key, item.Label, item.points = key(d.change, i, s), called(labelOf(e, s, d.viewer)), s.Points
+	item.Key, item.Label, item.points, item.Unread = key(d.change, i, s), called(labelOf(e, s, d.viewer)), s.Points, unread(e)
 	if d.viewer.Reviewer {
 		item.About = facts(e, s)
 	}
@@ -89,7 +89,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 			item.Hidden++
 			continue
 		}
-		fields := d.field(one)
+		fields := markUnknown(d.field(one), e)
 		for k := range fields {
 			fields[k].Source = !e.After.IsNull() && !slices.Contains(e.Asked, field)
 			if now != nil && !fields[k].Source {

@@ -161,6 +161,7 @@ type Item struct {
 	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: what it acts on
 	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: what it takes from the answers of those before it
 	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it; see Made
+	Unread string         `json:"unread,omitzero"` // of a call: that nothing was read of what it changes, or that its present value isn't known; "" for neither
 	Moved  string         `json:"moved,omitzero"`  // what became of the record since: Changed or Gone, as far as the viewer sees it; "" for nothing
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
@@ -209,7 +210,7 @@ func (f Field) Exact() string {
 
 // A Shown is a value in readable form.
 type Shown struct {
-	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes" or "masked"
+	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes" or "masked"; of a value before a call that nobody knows "unknown", and "unread" where the call makes something and nothing was read
 	Text   string `json:"text,omitzero"`   // as Visible returns it; cut at MaxShown characters of the value. Of a masked one: what the mask leaves
 	Length int    `json:"length,omitzero"` // characters of the whole value, if Text was cut
 	Digest string `json:"sha256,omitzero"` // of the whole value as UTF-8, in hex, if Text was cut

@@ -22,7 +22,7 @@ const (
 // person must approve it. Texts of records are quoted, on one line, and make no links where the text is shown as Markdown.
 func Text(s *Sheet) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s. ID: %s\n\nOperation: %s\n", Heading(s.State), s.ID, s.Title)
+	fmt.Fprintf(&out, "%s. %sID: %s\n\nOperation: %s\n", Heading(s.State), s.unread(), s.ID, s.Title)
 	left := textFields
 	for i, item := range s.Items {
 		indent := ""
@@ -72,6 +72,19 @@ func Text(s *Sheet) string {
 		fmt.Fprintf(&out, "\n%s\n", next)
 	}
 	return Inert(out.String())
+}
+
+// unread says, for the first line of a sheet, what nobody has looked up of the present state; "" where all was.
+func (s *Sheet) unread() string {
+	for i, item := range s.Items {
+		switch {
+		case item.Unread != "" && len(s.Items) == 1:
+			return item.Unread + " "
+		case item.Unread != "":
+			return fmt.Sprintf("%s (call %d, and others may be like it) ", item.Unread, i+1)
+		}
+	}
+	return ""
 }
 
 // fields writes a line for each field of i while lines are left, and counts those whose end says nothing: they are null, and will be gone.
@@ -196,7 +209,7 @@ func (f Field) line(op string) string {
 		after += " (by the source)"
 	}
 	switch {
-	case f.Before.Kind == "absent" && (op == "create" || strings.Contains(f.Path, "/")):
+	case f.Before.Kind == "unread", f.Before.Kind == "absent" && (op == "create" || strings.Contains(f.Path, "/")):
 		return fmt.Sprintf("%s: %s", f.Path, after)
 	case f.After.Kind == "absent":
 		return fmt.Sprintf("%s: %s → (gone)", f.Path, f.Before.quoted())
@@ -226,6 +239,10 @@ func (s Shown) quoted() string {
 	switch s.Kind {
 	case "absent":
 		return "(none)"
+	case "unread":
+		return "(not read)"
+	case "unknown":
+		return "(the present value is not known)"
 	case "null":
 		return "null"
 	case "empty":

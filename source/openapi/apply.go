@@ -71,7 +71,14 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 		if err != nil {
 			return err
 		}
-		moved = moved || !change.Same(now.Before, s.plan.Items[i].Before)
+		was := s.plan.Items[i].Reviewed
+		different := was.Moved(now, nil)
+		if different != "" {
+			if again, _, err := s.api.effect(ctx, call); err == nil {
+				different = was.Moved(now, &again)
+			}
+		}
+		moved = moved || different != ""
 		s.now, s.masks = append(s.now, now), append(s.masks, masked)
 		had := -1
 		if found, err := s.api.found(ctx, call); err == nil {
@@ -154,8 +161,8 @@ func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (c
 	if err != nil {
 		return change.Receipt{}, err
 	}
-	reviewed, had := change.Effect{}, -1
-	reviewed.Before, reviewed.After = differs(&call, plan.Items[i].Before)
+	reviewed, had := plan.Items[i].Reviewed, -1
+	reviewed.After = expected(&call, reviewed)
 	if i < len(left.Had) {
 		had = left.Had[i]
 	}
@@ -166,6 +173,20 @@ func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (c
 		return change.Receipt{}, &change.Partly{Done: s.done, Of: len(plan.Items), Left: true, Err: problem.New(problem.Conflict, "its executor left")}
 	}
 	return s.done, nil
+}
+
+// expected returns what a call leaves of what was reviewed, now that its arguments are known.
+func expected(call *calls.Plan, reviewed change.Effect) value.Value {
+	switch body := object(call.Body); {
+	case call.Request.Method == "DELETE":
+		return value.Value{}
+	case patches(call):
+		return reviewed.After
+	case reviewed.Before.IsNull() || call.Request.Method == "PUT" && !call.Partial:
+		return body
+	default:
+		return merge(keep(reviewed.Before, body), body)
+	}
 }
 
 // settled reads whether a call whose outcome is unknown was carried out, and notes it then.

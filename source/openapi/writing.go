@@ -5,14 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -46,8 +44,8 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 			return change.Preview{}, err
 		}
 		if call.About != nil {
-			if about, err := a.read(ctx, call.About); err == nil { // without it people see the path alone
-				effect.About = gist(about.whole)
+			if about, _, err := a.read(ctx, call.About); err == nil { // without it people see the path alone
+				effect.About = gist(object(about.whole))
 			}
 		}
 		out.Effects = append(out.Effects, effect)
@@ -98,8 +96,9 @@ func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *mas
 	if m.restore(call.Body); m.err != nil {
 		return e, nil, m.err
 	}
-	e.Before, e.After = differs(call, was.whole)
-	e.About = gist(was.whole)
+	e.Before, e.After, e.Read, e.Present = was.before, was.after, was.read, was.present
+	e.NotKnown = was.gaps
+	e.About = gist(was.record)
 	for _, m := range e.After.Members() {
 		e.Asked = append(e.Asked, m.Name)
 	}
@@ -126,130 +125,6 @@ func gist(v value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// differs returns the fields that a call changes, before and after.
-func differs(call *calls.Plan, was value.Value) (before, after value.Value) {
-	switch body := object(call.Body); {
-	case call.Request.Method == "DELETE":
-		return was, value.Value{}
-	case body.IsNull():
-		return value.Value{}, value.Value{}
-	case was.IsNull():
-		return value.Value{}, body
-	case call.Request.Method == "PUT" && !call.Partial:
-		return replaced(call, was, body), body
-	default:
-		return keep(was, body), merge(keep(was, body), body)
-	}
-}
-
-// A state is the current state of what a call would change: as the caller sees it, as a fully permitted reviewer sees
-// it, and raw. Reviewers need to see that a PUT drops fields that the caller doesn't see.
-type state struct{ seen, whole, raw value.Value }
-
-// before reads the current state of what a call would change. It is empty if the API has no such read, or if nothing is
-// there yet and the call is a PUT that makes it. Else a missing resource is the API's error.
-func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
-	if call.Before == nil {
-		return state{}, nil
-	}
-	is, err := a.read(ctx, call.Before)
-	if problem.CodeOf(err) == problem.NotFound && makes(call.Operation) {
-		return state{}, nil
-	}
-	return is, err
-}
-
-// makes reports whether op is a PUT that may make what it names, as far as its document tells: it answers with 201, or is called so.
-func makes(op *spec.Operation) bool {
-	if op.Method != "PUT" {
-		return false
-	}
-	called := strings.ToLower(op.ID + " " + op.Summary)
-	return strings.Contains(called, "create") || strings.Contains(called, "upsert") ||
-		slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "201" })
-}
-
-// read makes a call that reads, and returns the resource that it answers with.
-func (a *API) read(ctx context.Context, permit *calls.Permit) (state, error) {
-	answered, r, err := a.Call(ctx, *permit)
-	if err != nil {
-		return state{}, err
-	}
-	plan, err := answered.Plan()
-	if err != nil {
-		return state{}, err
-	}
-	seen, err := response.Make(plan.View, plan.Operation, r, response.Options{Budget: maxBefore})
-	if err != nil {
-		return state{}, err
-	}
-	whole, err := response.Make(plan.Whole, plan.Operation, r, response.Options{Budget: maxBefore})
-	if err != nil {
-		return state{}, err
-	}
-	raw, err := value.Read(r.Body, 0)
-	if err != nil {
-		raw = value.Value{} // no masked value can be restored
-	}
-	return state{object(seen.Body), object(whole.Body), object(raw)}, nil
-}
-
-// object returns v as an object; any other value becomes the field "body".
-func object(v value.Value) value.Value {
-	if v.IsNull() || v.Kind() == value.Object {
-		return v
-	}
-	return value.OfObject([]value.Member{{Name: "body", Value: v}})
-}
-
-// replaced returns the fields that a PUT would replace: those that its body can contain. The API maintains the others
-// itself.
-func replaced(call *calls.Plan, was, body value.Value) value.Value {
-	declared := map[string]bool{}
-	if content := call.Operation.Body.Preferred(); content != nil {
-		for _, f := range call.Whole.Object(call.Whole.Schema(content.Schema)).Fields {
-			declared[f.Name] = !call.Whole.Schema(f.Schema).ReadOnly
-		}
-	}
-	var members []value.Member
-	for _, m := range was.Members() {
-		if _, sent := body.Get(m.Name); sent || declared[m.Name] {
-			members = append(members, m)
-		}
-	}
-	return value.OfObject(members)
-}
-
-// keep returns the fields of was that are in body.
-func keep(was, body value.Value) value.Value {
-	var members []value.Member
-	for _, m := range was.Members() {
-		if _, named := body.Get(m.Name); named {
-			members = append(members, m)
-		}
-	}
-	return value.OfObject(members)
-}
-
-// merge returns was with patch applied: objects are merged as in RFC 7396, which most APIs follow, except that a null
-// is kept.
-func merge(was, patch value.Value) value.Value {
-	if patch.Kind() != value.Object {
-		return patch
-	}
-	var members []value.Member
-	for _, m := range was.Members() {
-		if _, named := patch.Get(m.Name); !named {
-			members = append(members, m)
-		}
-	}
-	for _, m := range patch.Members() {
-		old, _ := was.Get(m.Name)
-		members = append(members, value.Member{Name: m.Name, Value: merge(old, m.Value)})
-	}
-	return value.OfObject(members)
-}
-
 // lookTime is the timeout for reading back what became of a call.
 const lookTime = 10 * time.Second
 
@@ -263,7 +138,7 @@ const (
 // values that it sets and didn't have before. The read operation of the same path says so. Otherwise the outcome stays
 // unknown, since the API may still carry the call out.
 func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
-	if call.Before == nil || reviewed.Before.IsNull() && !makes(call.Operation) || call.Request.Method == "POST" {
+	if call.Before == nil || reviewed.Present != "" || reviewed.Before.IsNull() && !makes(call.Operation) || call.Request.Method == "POST" {
 		return false
 	}
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
@@ -273,7 +148,7 @@ func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Ef
 		return problem.CodeOf(err) == problem.NotFound
 	}
 	want := reviewed.After.Members()
-	return err == nil && !change.Same(keep(reviewed.Before, reviewed.After), reviewed.After) && len(want) > 0 && change.Same(keep(is.whole, reviewed.After), reviewed.After)
+	return err == nil && is.present == "" && !change.Same(keep(reviewed.Before, reviewed.After), reviewed.After) && len(want) > 0 && change.Same(keep(is.whole, reviewed.After), reviewed.After)
 }
 
 // errNoLook means that no rule says how to find what a call makes.

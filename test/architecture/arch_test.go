@@ -125,7 +125,7 @@ var mayImport = map[string]string{
 	"source/sqlite/internal/heap":       "",
 	"source/parse/internal/rest":        "internal/coerce problem schema value",
 	"source/parse/internal/reshape":     "change internal/rules/writes problem value write",
-	"source/openapi":                    "change identity internal/openapi/classify internal/openapi/client internal/openapi/credential internal/openapi/request internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
+	"source/openapi":                    "change identity internal/openapi/classify internal/openapi/client internal/openapi/credential internal/openapi/request internal/openapi/response internal/openapi/spec internal/openapi/validate internal/rules/calls internal/rules/writes policy problem query schema source value write",
 	"internal/openapi/configured":       "identity internal/config/apis internal/connect internal/openapi/credential",
 	"internal/openapi/classify":         "internal/openapi/spec internal/rules/denylist problem",
 	"internal/openapi/suspect":          "internal/openapi/classify internal/openapi/spec internal/rules/denylist",

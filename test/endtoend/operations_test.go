@@ -201,10 +201,7 @@ func lines(s *review.Sheet) string {
 }
 
 func mark(s review.Shown) string {
-	if s.Kind == "absent" {
-		return "-"
-	}
-	return ""
+	return map[string]string{"absent": "-", "unread": "~", "unknown": "?"}[s.Kind]
 }
 
 // TestCallRead checks that reads show only what the principal may see.
@@ -271,7 +268,7 @@ func TestCallChange(t *testing.T) {
 		{"setMachine", `{"path": {"id": "m1"}, "body": {"name": "two"}}`,
 			"PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1 \"one\""},
 		{"makeMachine", `{"body": {"name": "nine", "size": 9007199254740993}}`,
-			"POST /machines\nname -→nine\nsize -→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
+			"POST /machines\nname ~→nine\nsize ~→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
 		{"dropMachine", `{"path": {"id": "m1"}}`, "DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1 \"two\""},
 	} {
 		s, err := o.call(bot, row.operation, row.request)

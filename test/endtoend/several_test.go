@@ -62,7 +62,7 @@ func TestSeveralCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "POST /machines\nname -→nine\nsize -→9\nPATCH /machines/$1.id\nsize -→$1.size\nlabels -→{\"of\":\"$1.name\"}\nDELETE /machines/m1\nadminNote psst→-\nid m1→-\nlabels {\"a\":\"1\",\"b\":\"2\"}→-\nname one→-\nsize 1→-"
+	want := "POST /machines\nname ~→nine\nsize ~→9\nPATCH /machines/$1.id\nsize ?→$1.size\nlabels ?→{\"of\":\"$1.name\"}\nDELETE /machines/m1\nadminNote psst→-\nid m1→-\nlabels {\"a\":\"1\",\"b\":\"2\"}→-\nname one→-\nsize 1→-"
 	if got := lines(sheet); got != want {
 		t.Error(cmp.Diff(want, got))
 	}

@@ -100,6 +100,10 @@ func Shown(s review.Shown) Pill {
 	switch s.Kind {
 	case "absent", "":
 		return Pill{Pill: "no value", Class: "absent"}
+	case "unread":
+		return Pill{Pill: "not read", Class: "absent"}
+	case "unknown":
+		return Pill{Pill: "not known", Class: "hidden"}
 	case "null":
 		return Pill{Pill: "null", Class: "null"}
 	case "empty":

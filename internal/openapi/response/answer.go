@@ -83,6 +83,9 @@ func Make(v *visible.View, op *spec.Operation, r *request.Response, o Options) (
 	}
 	a := &Answer{Status: r.Status}
 	body := bytes.TrimSpace(r.Body)
+	if spec.IsJSON(media) || validate.IsText(media) {
+		body = bytes.TrimSpace(decoded(r))
+	}
 	switch {
 	case r.Status >= 300 && r.Status != http.StatusNotModified || r.Status < 200:
 		return nil, w.refusal(op, r)
@@ -174,7 +177,7 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media
 	}
 	if isText {
 		c := &cutter{}
-		a.Body, a.HasBody = c.fit(value.OfString(denylist.Mask(strings.ToValidUTF8(string(r.Body), "\uFFFD"), Masked)), max(w.o.Budget, MinBudget), ""), true
+		a.Body, a.HasBody = c.fit(value.OfString(denylist.Mask(strings.ToValidUTF8(string(decoded(r)), "\uFFFD"), Masked)), max(w.o.Budget, MinBudget), ""), true
 		a.Part, a.Notes = len(c.cuts) > 0, append(a.Notes, c.notes(nil)...)
 		return nil
 	}

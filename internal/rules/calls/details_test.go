@@ -167,7 +167,7 @@ func TestPlan(t *testing.T) {
 	for _, row := range []struct{ operation, args, scopes, want string }{
 		{"patchA", `{"path": {"team": "t"}, "body": {}}`, "read write", "review GET /a/t false"},
 		{"patchA", `{"path": {"team": "t"}, "body": {}}`, "write", "review  false"},
-		{"postA", `{"path": {"team": "t"}}`, "read write", "review  false"},
+		{"postA", `{"path": {"team": "t"}}`, "read write", "review GET /a/t false"},
 		{"putB", `{"body": {}}`, "read write", "review GET /b true"},
 		{"dropB", `{}`, "read delete", "deny GET /b false"},
 		{"putC", `{}`, "read write", "review GET /c false"},

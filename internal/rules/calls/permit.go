@@ -148,20 +148,63 @@ func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operati
 	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: p}, nil
 }
 
-// before returns the permit to read the resource that a call of op changes, by the GET of the same path; nil for none.
+// before returns the permit to read the resource that a call of op changes, by the GET of the same path; nil for none. Some APIs change
+// a resource by a POST to its path. A GET that lists is not the read for a POST, which makes another entry of the list.
 func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
-	if op.Method != "PUT" && op.Method != "PATCH" && op.Method != "DELETE" || !p.Has(identity.Read) {
+	if !slices.Contains([]string{"PUT", "PATCH", "DELETE", "POST"}, op.Method) || !p.Has(identity.Read) {
 		return nil
 	}
 	for _, reads := range r.View.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path || r.View.Class(reads) != classify.Read {
 			continue
 		}
-		if plan, err := r.plan(ctx, p, reads, validate.Arguments{Path: args.Path}); err == nil {
+		if op.Method == "POST" && !strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}") && r.collects(reads) {
+			continue
+		}
+		asks := validate.Arguments{Path: args.Path, Query: named(reads, "query", args.Query), Headers: named(reads, "header", args.Headers)}
+		if plan, err := r.plan(ctx, p, reads, asks); err == nil {
 			return &Permit{plan, r}
 		}
 	}
 	return nil
+}
+
+// collects reports whether a read is of a collection, as far as the document tells: it answers with an array, itself or as a member of an
+// object, or the path of one of its things begins with its own.
+func (r *Reach) collects(reads *spec.Operation) bool {
+	below := strings.TrimSuffix(reads.Path, "/") + "/{"
+	if slices.ContainsFunc(r.api.rules.Document.Operations, func(op *spec.Operation) bool { return strings.HasPrefix(op.Path, below) }) {
+		return true
+	}
+	ok := reads.Success()
+	if ok == nil || ok.Preferred() == nil {
+		return false
+	}
+	s := r.View.Schema(ok.Preferred().Schema)
+	if s.Items != nil || slices.Contains(s.Types, "array") {
+		return true
+	}
+	arrays := 0
+	for _, f := range r.View.Object(s).Fields {
+		if in := r.View.Schema(f.Schema); in.Items != nil && slices.Contains([]string{"data", "items", "results", "result", "records", "entries", "values", "value", "rows", "list", "content", "objects"}, strings.ToLower(f.Name)) {
+			arrays++
+		}
+	}
+	return arrays > 0
+}
+
+// named returns the arguments that reads has parameters for, by their names: a resource is found by the same query as it is changed by.
+func named(reads *spec.Operation, in string, given value.Value) value.Value {
+	var members []value.Member
+	for _, m := range given.Members() {
+		if reads.Parameter(in, m.Name) != nil {
+			members = append(members, m)
+		}
+	}
+	if members == nil {
+		return value.Value{}
+	}
+	return value.OfObject(members)
 }
 
 // back returns the permit to read what a call of op makes, and what to look for; nil if neither a rule nor a link of the document

@@ -78,8 +78,9 @@ type Item struct {
 	Sets []Set         // in the order of the class; none for a delete
 
 	// The record as it was reviewed, and the fields that must not have changed since. Only in a Permit.
-	Before    value.Value // an Object by field, as in change.Effect; Null for a create
-	Concerned []string    // the fields set and the version field of the class; all of Before for a delete
+	Before    value.Value   // an Object by field, as in change.Effect; Null for a create
+	Concerned []string      // the fields set and the version field of the class; all of Before for a delete
+	Reviewed  change.Effect // all that was reviewed of it
 
 	Write write.Write  // as given; for a call, with the request it sends
 	Call  calls.Permit // for a call

@@ -74,7 +74,7 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 // expect records what was reviewed, and which fields must not have changed: those set and the version of the record, or all for
 // a delete.
 func (i *Item) expect(e *change.Effect) {
-	i.Before = e.Before
+	i.Before, i.Reviewed = e.Before, *e
 	switch i.Op {
 	case write.OpUpdate:
 		for _, s := range i.Sets {

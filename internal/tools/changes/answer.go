@@ -169,6 +169,9 @@ func diff(items []review.Item) value.Value {
 		if item.Came != "" {
 			one = append(one, text("came", item.Came))
 		}
+		if item.Unread != "" {
+			one = append(one, text("unread", item.Unread))
+		}
 		if item.Moved != "" {
 			one = append(one, text("moved", item.Moved))
 		}
@@ -190,6 +193,10 @@ func shown(s review.Shown) value.Value {
 		if v, err := value.Read([]byte(s.Text), 0); err == nil && s.Length == 0 {
 			return v
 		}
+	case "unread":
+		return value.Value{}
+	case "unknown":
+		return value.OfString("(the present value is not known)")
 	case "hidden", "masked":
 		return value.OfString(strings.TrimSpace("(" + s.Kind + ") " + s.Text))
 	}

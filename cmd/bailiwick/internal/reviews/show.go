@@ -177,6 +177,9 @@ func (p *page) item(i int, item review.Item) {
 	if item.Says != "" {
 		p.t.Printf("  the action says, unchecked: %s\n", quoted(item.Says))
 	}
+	if item.Unread != "" {
+		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! "+oneLine(item.Unread)))
+	}
 	for _, f := range item.About {
 		p.t.Printf("  it is now: %s %s\n", oneLine(f.Name), shown(f.Value))
 	}
@@ -231,7 +234,7 @@ func (p *page) field(f review.Field) {
 		}
 		return
 	}
-	if f.Before.Kind != "absent" {
+	if f.Before.Kind != "absent" && f.Before.Kind != "unread" {
 		p.block(terminal.Red, "-", before)
 	}
 	if f.After.Kind != "absent" {
@@ -271,6 +274,8 @@ func shown(s review.Shown) string {
 	switch s.Kind {
 	case "absent":
 		return terminal.Styled(terminal.Faint, "(nothing)")
+	case "unknown":
+		return terminal.Styled(terminal.Amber, "(the present value is not known)")
 	case "null":
 		return terminal.Styled(terminal.Faint, "null")
 	case "empty":

@@ -1,0 +1,114 @@
+package response
+
+import (
+	"bytes"
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// decoded returns the body of a response in UTF-8, without a byte order mark. The mark decides, then the charset of the media type. JSON
+// without either is in UTF-8, or its zero bytes tell the encoding (RFC 4627). A body in an unknown charset is returned as it is.
+func decoded(r *request.Response) []byte {
+	body := r.Body
+	_, params, err := mime.ParseMediaType(r.MediaType)
+	if err != nil {
+		params = nil
+	}
+	from := marked(body)
+	switch {
+	case bytes.HasPrefix(body, []byte("\xEF\xBB\xBF")):
+		return body[3:]
+	case from != nil:
+	case utf8.Valid(body) && !zeros(body):
+		return body // as most are, whatever the header says: no other encoding reads as UTF-8 by chance
+	case params["charset"] != "":
+		from = charset(params["charset"])
+	default:
+		from = guessed(body)
+	}
+	if from == nil {
+		return body
+	}
+	out, err := from.NewDecoder().Bytes(body)
+	if err != nil {
+		return body
+	}
+	return bytes.TrimPrefix(out, []byte("\xEF\xBB\xBF"))
+}
+
+// zeros reports whether the beginning of a body has zero bytes, as UTF-16 and UTF-32 have.
+func zeros(body []byte) bool { return bytes.IndexByte(body[:min(len(body), 4)], 0) >= 0 }
+
+// marked returns the encoding that a byte order mark names, nil for none and for UTF-8.
+func marked(body []byte) encoding.Encoding {
+	switch {
+	case bytes.HasPrefix(body, []byte("\xFF\xFE\x00\x00")), bytes.HasPrefix(body, []byte("\x00\x00\xFE\xFF")):
+		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
+	case bytes.HasPrefix(body, []byte("\xFF\xFE")), bytes.HasPrefix(body, []byte("\xFE\xFF")):
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	}
+	return nil
+}
+
+// guessed returns the encoding that the zero bytes of JSON tell.
+func guessed(body []byte) encoding.Encoding {
+	if len(body) < 4 {
+		return nil
+	}
+	switch zero := [4]bool{body[0] == 0, body[1] == 0, body[2] == 0, body[3] == 0}; zero {
+	case [4]bool{true, true, true, false}:
+		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
+	case [4]bool{false, true, true, true}:
+		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
+	case [4]bool{true, false, true, false}:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	case [4]bool{false, true, false, true}:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	}
+	return nil
+}
+
+// charset returns the encoding with that name, nil for an unknown one and for UTF-8.
+func charset(name string) encoding.Encoding {
+	name = strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.Trim(name, `"' `)))
+	switch name {
+	case "utf-16", "utf16", "utf-16be", "utf16be":
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	case "utf-16le", "utf16le":
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case "utf-32", "utf32", "utf-32be":
+		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
+	case "utf-32le":
+		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)
+	case "latin1", "latin-1", "iso8859-1", "iso88591", "l1", "us-ascii", "ascii", "cp1252":
+		return charmap.Windows1252
+	case "latin9", "latin-9":
+		return charmap.ISO8859_15
+	}
+	number, iso := strings.CutPrefix(name, "iso-8859-")
+	for _, one := range charmap.All {
+		named, ok := one.(*charmap.Charmap)
+		if !ok {
+			continue
+		}
+		is := strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(named.String()))
+		if is == name || iso && is == "iso-8859-"+number {
+			return named
+		}
+	}
+	return nil
+}
+
+// Raw returns the JSON of a response as it came, with nothing removed.
+func Raw(r *request.Response) (value.Value, error) {
+	return value.Read(bytes.TrimSpace(decoded(r)), maxDepth)
+}

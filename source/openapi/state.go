@@ -1,0 +1,313 @@
+package openapi
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// An answer is what a read answered with: as the caller sees it, as a fully permitted reviewer sees it, and raw.
+// Reviewers need to see that a PUT drops fields that the caller doesn't see.
+type answer struct{ seen, whole, raw value.Value }
+
+// A state is the current state of what a call would change, in the form of the call's body.
+type state struct {
+	seen, raw     value.Value // as the caller sees it, and in full: for masked values
+	whole         value.Value // as a fully permitted reviewer sees it
+	record        value.Value // what the call changes, without envelopes
+	before, after value.Value // the fields that the call changes
+	read          value.Value // see change.Effect
+	present       change.Present
+	gaps          []string // see change.Effect.NotKnown
+}
+
+// before reads the current state of what a call would change. Nothing is there yet if the call is a PUT or a POST that
+// makes it. Else a missing resource is the API's error.
+func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
+	none := state{present: change.PresentUnread, after: object(call.Body)}
+	if changesRecord(call.Operation) {
+		none.present = change.PresentUnknown
+	}
+	if call.Request.Method == "DELETE" {
+		none.after = value.Value{}
+	}
+	if call.Before == nil {
+		return none, nil
+	}
+	is, reads, err := a.read(ctx, call.Before)
+	switch {
+	case problem.CodeOf(err) == problem.NotFound && (makes(call.Operation) || call.Request.Method == "POST"):
+		return state{after: object(call.Body)}, nil
+	case err != nil && call.Request.Method == "POST" && !changesRecord(call.Operation):
+		return none, nil // it may be that the read is about something else
+	case err != nil:
+		return state{}, err
+	}
+	return compared(call, reads, is, none), nil
+}
+
+// changesRecord reports whether op changes a record that is there, as far as its method and path tell: all but a POST to
+// a path that doesn't end with a parameter, which makes or does something.
+func changesRecord(op *spec.Operation) bool {
+	path, _ := op.Target()
+	return op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}")
+}
+
+// compared returns the state of what a call changes, from the answer of its read, or none with that answer if the two can't be matched.
+func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) state {
+	f := newFinder(call, reads)
+	none.read = marks(is.seen, nil)
+	body := call.Body
+	if call.Request.Method == "DELETE" {
+		m, _ := f.find(is.whole, value.Value{})
+		whole := object(reach(is.whole, m.at))
+		return state{seen: object(reach(is.seen, m.at)), raw: object(reach(is.raw, m.at)), whole: whole, record: whole, before: whole, read: marks(is.seen, m.at)}
+	}
+	if patches(call) {
+		m, ok := f.find(is.whole, value.OfObject(nil))
+		was := reach(is.whole, m.at)
+		became, err := patched(was, body)
+		if !ok && len(is.whole.Members()) == 0 || err != nil {
+			return none
+		}
+		before, after := differing(was, became)
+		return state{seen: none.seen, whole: was, record: was, before: before, after: after, read: marks(is.seen, m.at)}
+	}
+	if body.IsNull() { // it does something, and sets no field
+		m, _ := f.find(is.whole, value.Value{})
+		none.record = object(reach(is.whole, m.at))
+		none.present = ""
+		return none
+	}
+	if body.Kind() != value.Object {
+		return f.valued(is, none)
+	}
+	m, ok := f.find(is.whole, body)
+	if !changesRecord(call.Operation) && (!ok || m.given == 0 || slices.Contains(m.at, "0")) {
+		none.read = value.Value{} // what it makes is not in there
+		return none
+	}
+	if !ok {
+		return none
+	}
+	record := reach(is.whole, m.at)
+	s := state{seen: nest(m.in, reach(is.seen, m.at)), raw: nest(m.in, reach(is.raw, m.at)), whole: nest(m.in, record), record: record, read: marks(is.seen, m.at)}
+	s.gaps = f.gaps(record, m, body)
+	if s.before, s.after = keep(s.whole, body), merge(keep(s.whole, body), body); call.Request.Method == "PUT" && !call.Partial {
+		declared, _ := f.declared(f.belowAll(f.takes(), m.in))
+		s.before, s.after = nest(m.in, f.replaced(record, reach(body, m.in), declared)), body
+	}
+	return s
+}
+
+// valued returns the state for a body that isn't an object, such as a list or a text: the answer has the same kind, itself or as the
+// only such value in its envelopes.
+func (f *finder) valued(is answer, none state) state {
+	if !changesRecord(f.call.Operation) {
+		none.read = value.Value{}
+		return none
+	}
+	kind := f.call.Body.Kind()
+	var at []string
+	for v := is.whole; v.Kind() != kind; {
+		var next []value.Member
+		for _, m := range v.Members() {
+			if m.Value.Kind() == kind && kind == value.Array || m.Value.Kind() == value.Object && f.wraps(v, m.Name) {
+				next = append(next, m)
+			}
+		}
+		if len(next) != 1 {
+			return none
+		}
+		at, v = append(at, next[0].Name), next[0].Value
+	}
+	s := state{seen: object(reach(is.seen, at)), raw: object(reach(is.raw, at)), whole: object(reach(is.whole, at)), read: marks(is.seen, at)}
+	s.before, s.after, s.record = s.whole, object(f.call.Body), s.whole
+	return s
+}
+
+// belowAll returns the schema of what names lead to from what raw describes.
+func (f *finder) belowAll(raw spec.Raw, names []string) spec.Raw {
+	for _, name := range names {
+		raw = f.below(raw, name)
+	}
+	return raw
+}
+
+// gaps returns the names of a body whose present value isn't known though the record was read: the answer has none, and
+// the document doesn't say that it would have one.
+func (f *finder) gaps(record value.Value, m match, body value.Value) []string {
+	var out []string
+	names, closed := f.declared(f.belowAll(f.gives(), m.at))
+	takes, _ := f.declared(f.belowAll(f.takes(), m.in))
+	outer := body
+	for i, name := range m.in {
+		for _, o := range outer.Members() {
+			if o.Name != name {
+				out = append(out, strings.Join(append(slices.Clone(m.in[:i]), o.Name), "/"))
+			}
+		}
+		outer, _ = outer.Get(name)
+	}
+	for _, field := range outer.Members() {
+		if _, has := record.Get(field.Name); has {
+			continue
+		}
+		said, declares := names[field.Name]
+		unsent := f.call.Whole.Schema(said).WriteOnly || f.call.Whole.Schema(takes[field.Name]).WriteOnly
+		if closed && !declares || unsent {
+			out = append(out, strings.Join(append(slices.Clone(m.in), field.Name), "/"))
+		}
+	}
+	return out
+}
+
+// patches reports whether the body of a call is a JSON Patch.
+func patches(call *calls.Plan) bool {
+	return validate.IsPatch(call.Request.Header.Get("Content-Type")) && call.Body.Kind() == value.Array
+}
+
+// differing returns the members in which two objects differ.
+func differing(was, is value.Value) (before, after value.Value) {
+	other := func(of, than value.Value) value.Value {
+		members := []value.Member{}
+		for _, m := range of.Members() {
+			if v, ok := than.Get(m.Name); !ok || !change.Same(v, m.Value) {
+				members = append(members, m)
+			}
+		}
+		return value.OfObject(members)
+	}
+	return other(was, is), other(is, was)
+}
+
+// maxMarks is the number of places whose state is kept of an answer; what is in further ones counts as one.
+const maxMarks = 500
+
+// marks returns the state of a whole answer, as the caller sees it, for the check that it hasn't changed: a digest for each place. Outside of the record, which
+// names lead to, what tells of the answer itself (its time, its id) is left out.
+func marks(v value.Value, record []string) value.Value {
+	var out []value.Member
+	var walk func(v value.Value, at []string, inside bool, depth int)
+	walk = func(v value.Value, at []string, inside bool, depth int) {
+		if depth < 2+len(record) && v.Kind() == value.Object && len(out)+len(v.Members()) < maxMarks && len(v.Members()) > 0 {
+			for _, m := range v.Members() {
+				in := append(slices.Clone(at), m.Name)
+				within := inside || slices.Equal(in, record)
+				if within || !slices.Contains(ofAnswer, plainName(m.Name)) {
+					walk(m.Value, in, within, depth+1)
+				}
+			}
+			return
+		}
+		if list := v.List(); len(list) == 1 && len(at) < len(record) && record[len(at)] == "0" {
+			in := append(slices.Clone(at), "0")
+			walk(list[0], in, inside || slices.Equal(in, record), depth)
+			return
+		}
+		out = append(out, value.Member{Name: strings.Join(at, "/"), Value: value.OfString(change.Digest(v))})
+	}
+	if v.IsNull() {
+		return v
+	}
+	walk(v, nil, len(record) == 0, 0)
+	return value.OfObject(out)
+}
+
+// ofAnswer are names of members that tell of an answer, not of what it is about, as plainName has them.
+var ofAnswer = []string{"requestid", "requestuuid", "traceid", "correlationid", "transactionid", "timestamp", "time", "now", "servertime", "generatedat", "took", "tookms",
+	"duration", "durationms", "elapsed", "elapsedms", "executiontime", "responsetime", "date", "nonce", "ratelimit", "expiresin", "cached", "etag"}
+
+// makes reports whether op is a PUT that may make what it names, as far as its document tells: it answers with 201, or is called so.
+func makes(op *spec.Operation) bool {
+	if op.Method != "PUT" {
+		return false
+	}
+	called := strings.ToLower(op.ID + " " + op.Summary)
+	return strings.Contains(called, "create") || strings.Contains(called, "upsert") ||
+		slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "201" })
+}
+
+// read makes a call that reads, and returns the resource that it answers with.
+func (a *API) read(ctx context.Context, permit *calls.Permit) (answer, *spec.Operation, error) {
+	answered, r, err := a.Call(ctx, *permit)
+	if err != nil {
+		return answer{}, nil, err
+	}
+	plan, err := answered.Plan()
+	if err != nil {
+		return answer{}, nil, err
+	}
+	seen, err := response.Make(plan.View, plan.Operation, r, response.Options{Budget: maxBefore})
+	if err != nil {
+		return answer{}, nil, err
+	}
+	whole, err := response.Make(plan.Whole, plan.Operation, r, response.Options{Budget: maxBefore})
+	if err != nil {
+		return answer{}, nil, err
+	}
+	raw, err := response.Raw(r)
+	if err != nil {
+		raw = value.Value{} // no masked value can be restored
+	}
+	return answer{seen.Body, whole.Body, raw}, plan.Operation, nil
+}
+
+// object returns v as an object; any other value becomes the field "body".
+func object(v value.Value) value.Value {
+	if v.IsNull() || v.Kind() == value.Object {
+		return v
+	}
+	return value.OfObject([]value.Member{{Name: "body", Value: v}})
+}
+
+// replaced returns the fields of a record that a PUT of body would replace: those that the body can contain. The API maintains the
+// others itself.
+func (f *finder) replaced(was, body value.Value, declared map[string]spec.Raw) value.Value {
+	members := []value.Member{}
+	for _, m := range was.Members() {
+		raw, takes := declared[m.Name]
+		if _, sent := body.Get(m.Name); sent || takes && !f.call.Whole.Schema(raw).ReadOnly {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// keep returns the fields of was that are in body.
+func keep(was, body value.Value) value.Value {
+	var members []value.Member
+	for _, m := range was.Members() {
+		if _, named := body.Get(m.Name); named {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(members)
+}
+
+// merge returns was with patch applied: objects are merged as in RFC 7396, which most APIs follow, except that a null
+// is kept.
+func merge(was, patch value.Value) value.Value {
+	if patch.Kind() != value.Object {
+		return patch
+	}
+	var members []value.Member
+	for _, m := range was.Members() {
+		if _, named := patch.Get(m.Name); !named {
+			members = append(members, m)
+		}
+	}
+	for _, m := range patch.Members() {
+		old, _ := was.Get(m.Name)
+		members = append(members, value.Member{Name: m.Name, Value: merge(old, m.Value)})
+	}
+	return value.OfObject(members)
+}
