@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 
 const (
 	postgresVariable = "BAILIWICK_TEST_POSTGRES"
+	poolerVariable   = "BAILIWICK_TEST_PGBOUNCER"
 	mariaDBVariable  = "BAILIWICK_TEST_MARIADB"
 	chromiumVariable = "BAILIWICK_TEST_CHROMIUM"
 	axeVariable      = "BAILIWICK_TEST_AXE"
@@ -32,12 +34,28 @@ const (
 // The database is dropped when the test ends, with every session that is still connected to it.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	return newPostgres(t, "TEMPLATE template0")
+}
+
+// Copy is Postgres with what the database at of the same server holds. Nobody may be connected to that.
+func Copy(t testing.TB, at string) string {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newPostgres(t, "TEMPLATE "+strings.TrimPrefix(u.Path, "/"))
+}
+
+// newPostgres makes the database with further options.
+func newPostgres(t testing.TB, options string) string {
+	t.Helper()
 	server, why := serverURL(postgresVariable)
 	if why != "" {
 		t.Skipf("LEFT OUT: PostgreSQL: %s", why)
 	}
 	name := newName(t)
-	if err := exec(server, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	if err := exec(server, "CREATE DATABASE "+name+" "+options); err != nil {
 		t.Fatalf("PostgreSQL at %s: %v", postgresVariable, err)
 	}
 	t.Cleanup(func() {
@@ -46,6 +64,26 @@ func Postgres(t testing.TB) string {
 		}
 	})
 	return inDatabase(t, server, name)
+}
+
+// Pooled returns the URL that leads to a database of Postgres through pgbouncer in transaction mode.
+func Pooled(t testing.TB, database string) string {
+	t.Helper()
+	pooler, why := serverURL(poolerVariable)
+	if why != "" {
+		t.Skipf("LEFT OUT: pgbouncer: %s", why)
+	}
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inDatabase(t, pooler, strings.TrimPrefix(u.Path, "/"))
+}
+
+// Encoded is Postgres with the encoding given, such as LATIN1.
+func Encoded(t testing.TB, encoding string) string {
+	t.Helper()
+	return newPostgres(t, "TEMPLATE template0 ENCODING '"+encoding+"' LC_COLLATE 'C' LC_CTYPE 'C'")
 }
 
 // MariaDB returns the URL of a new, empty database on a private MariaDB, as a user with all privileges there. The

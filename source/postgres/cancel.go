@@ -27,14 +27,18 @@ type canceller struct {
 // HandleCancel begins to cancel the statement under way.
 func (c *canceller) HandleCancel(context.Context) {
 	deadline := time.Now().Add(cancelWithin)
-	ctx, answers := context.WithDeadline(context.Background(), deadline)
+	request, end := context.WithDeadline(context.Background(), deadline)
+	ctx, answers := context.WithCancel(request)
 	stopped := make(chan struct{})
 	c.answers, c.stopped = answers, stopped
 	_ = c.conn.Conn().SetDeadline(deadline) // else the statement ends when the server answers
 	go func() {
 		defer close(stopped)
+		defer end()
 		for ctx.Err() == nil {
-			_ = c.conn.CancelRequest(ctx) // it is tried again
+			// A request is waited for although the connection has answered: pgbouncer 1.18 ends itself when a client leaves
+			// while its request is passed on. A request that fails is tried again.
+			_ = c.conn.CancelRequest(request)
 			// The server passes a request on after it has taken it. Without a pause, the last one could cancel the next
 			// statement of this connection.
 			time.Sleep(cancelAgain)

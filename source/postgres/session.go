@@ -20,6 +20,7 @@ type pin struct{ name, value, why string }
 // pins are the settings of every session. A role, a database, a URL or another client of a pooler may set others, so the
 // gateway sets them itself: once per connection, or in each transaction where a pooler stands between.
 var pins = []pin{
+	{"quote_all_identifiers", "off", "the expressions that the catalogue shows, and the texts of other settings"},
 	{"search_path", "pg_catalog, pg_temp", "functions, operators and types are those of PostgreSQL"},
 	{"client_encoding", "UTF8", "texts are converted from and to the encoding of the database"},
 	{"TimeZone", "UTC", "times without a zone"},
@@ -30,12 +31,12 @@ var pins = []pin{
 	{"standard_conforming_strings", "on", "backslashes in literals"},
 	{"array_nulls", "on", "NULL in the text of an array"},
 	{"transform_null_equals", "off", "= NULL"},
-	{"quote_all_identifiers", "off", "the expressions that the catalogue shows"},
 	{"gin_fuzzy_search_limit", "0", "a search returns all that it finds"},
 	{"row_security", "on", "policies of tables filter rows"},
 	{"xmloption", "content", "the texts of XML"},
 	{"default_text_search_config", "pg_catalog.simple", "searches that name no configuration"},
 	{"lock_timeout", "0", "statement_timeout is the limit"},
+	{"idle_in_transaction_session_timeout", "60000", "an abandoned transaction releases its locks, and no other is ended"},
 }
 
 // readPins are the further settings of sessions that read.
@@ -46,11 +47,9 @@ var readPins = []pin{
 	{"statement_timeout", milliseconds(sqldriver.MaxTime), "the server ends a statement that nobody waits for"},
 }
 
-// writePins are the further settings of transactions that write. The server ends a transaction that is left idle, which
-// releases its locks. A commit returns once it is on disk.
+// writePins are the further settings of transactions that write.
 var writePins = []pin{
 	{"synchronous_commit", "on", "a commit is on disk"},
-	{"idle_in_transaction_session_timeout", "60000", "an abandoned transaction releases its locks"},
 }
 
 // A session holds what is known of a connection.

@@ -1,0 +1,123 @@
+package postgres_test
+
+import (
+	"context"
+	_ "embed"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+)
+
+//go:embed testdata/hostile.sql
+var hostile string
+
+// hostileSettings are what the role has in the databases of TestHostile, and what connections beside the source's need.
+var hostileSettings = []struct{ name, hostile, sound string }{
+	{"search_path", "hostile, pg_catalog, public", "public"},
+	{"client_encoding", "LATIN1", "UTF8"},
+	{"timezone", "Asia/Kathmandu", "UTC"},
+	{"datestyle", "German, DMY", "ISO, MDY"},
+	{"intervalstyle", "sql_standard", "iso_8601"},
+	{"extra_float_digits", "-10", "1"},
+	{"bytea_output", "escape", "hex"},
+	{"standard_conforming_strings", "off", "on"},
+	{"array_nulls", "off", "on"},
+	{"transform_null_equals", "on", "off"},
+	{"quote_all_identifiers", "on", "off"},
+	{"gin_fuzzy_search_limit", "1", "0"},
+	{"row_security", "off", "on"},
+	{"xmloption", "document", "content"},
+	{"default_text_search_config", "pg_catalog.german", "pg_catalog.simple"},
+	{"lock_timeout", "1", "0"},
+	{"statement_timeout", "3000", "0"},
+	{"default_transaction_read_only", "on", "off"},
+	{"default_transaction_isolation", "serializable", "read committed"},
+	{"default_transaction_deferrable", "on", "off"},
+	{"synchronous_commit", "off", "on"},
+	{"idle_in_transaction_session_timeout", "1500", "0"},
+}
+
+// sound returns the URL of a session with the settings that tests need, although the role has others.
+func sound(at string) string {
+	u, _ := url.Parse(at)
+	q := u.Query()
+	for _, s := range hostileSettings {
+		q.Set(s.name, s.sound)
+	}
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
+	return u.String()
+}
+
+// unsound returns the URL of a session with the settings of the role.
+func unsound(at string) string {
+	u, _ := url.Parse(at)
+	u.RawQuery = "sslmode=disable"
+	return u.String()
+}
+
+// hostileDatabase is the suite where the role has settings that change what statements mean, and a schema first in its
+// search path that shadows the functions, operators and types of PostgreSQL. Sources are opened at what through returns.
+func hostileDatabase(through func(testing.TB, string) string) *database.Database {
+	d := suite
+	paths := map[string]string{} // by what Fresh returned
+	d.Fresh = func(t testing.TB) string {
+		at := testservices.Postgres(t)
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		statements := []string{hostile}
+		for _, s := range hostileSettings {
+			value := "'" + s.hostile + "'"
+			if s.name == "search_path" {
+				value = s.hostile
+			}
+			statements = append(statements, "ALTER ROLE CURRENT_USER IN DATABASE "+filepath.Base(u.Path)+" SET "+s.name+" = "+value)
+		}
+		outside := sound(at)
+		suite.Outside(t, outside, statements...).Close()
+		paths[outside] = through(t, unsound(at))
+		return outside
+	}
+	d.Open = func(ctx context.Context, name, at string) (database.Source, error) {
+		return postgres.Open(ctx, name, paths[at])
+	}
+	d.Writable = func(ctx context.Context, at string) (writing.Writable, error) {
+		s, err := postgres.Open(ctx, "app", paths[at])
+		if err != nil {
+			return nil, err
+		}
+		return s.Writable(ctx, "")
+	}
+	return &d
+}
+
+// TestHostile runs the suites under hostile settings: directly, and through a pooler.
+func TestHostile(t *testing.T) {
+	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": testservices.Pooled} {
+		t.Run(name, func(t *testing.T) {
+			d := hostileDatabase(through)
+			t.Run("Queries", d.TestQueries)
+			t.Run("Masks", d.TestMasks)
+			t.Run("Pipelines", d.TestPipelines)
+			t.Run("Statements", d.TestStatements)
+			t.Run("Keywords", d.TestKeywords)
+			t.Run("Ending", d.TestEnding)
+			t.Run("Large", d.TestLarge)
+			t.Run("Writing", d.TestWriting)
+		})
+	}
+}
+
+// TestPooled runs the random proofs through a pooler.
+func TestPooled(t *testing.T) {
+	d := hostileDatabase(testservices.Pooled)
+	t.Run("Differential", d.TestDifferential)
+	t.Run("PipelinesDifferential", d.TestPipelinesDifferential)
+}
