@@ -27,8 +27,8 @@ format:
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
 
-vet:
-	@go vet ./...
+vet: ## every package, behind every build tag, of every module here
+	@scripts/vet
 
 staticcheck:
 	@go build -C scripts/tools -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck

@@ -38,7 +38,7 @@ func (r *reopened) Describe(ctx context.Context) ([]schema.Class, []string, erro
 	return classes, warnings, err
 }
 
-var foreign = regexp.MustCompile(`, FOREIGN KEY \(\w+\) REFERENCES \w+ \(id\)| REFERENCES \w+ \(id\)`)
+var foreignKeys = regexp.MustCompile(`, FOREIGN KEY \(\w+\) REFERENCES \w+ \(id\)| REFERENCES \w+ \(id\)`)
 
 // reserved matches a column's name that DuckDB takes quoted.
 var reserved = regexp.MustCompile(`, at( VARCHAR|,)`)
@@ -58,7 +58,7 @@ func duckdbSide(t *testing.T, name string, twin bool) side {
 		}
 		return nil
 	}
-	words := foreign.ReplaceAllString(ddl(map[string]string{"%json": "JSON", "%time": "TIMESTAMP", "%uuid": "UUID", "%double": "DOUBLE",
+	words := foreignKeys.ReplaceAllString(ddl(map[string]string{"%json": "JSON", "%time": "TIMESTAMP", "%uuid": "UUID", "%double": "DOUBLE",
 		"%inet": "VARCHAR", "%cidr": "VARCHAR", "%interval": "VARCHAR", "%clock": "VARCHAR", "%money": "DECIMAL(19, 2)", "%lexemes": "VARCHAR"}, twin), "")
 	if err := write([]string{words}); err != nil {
 		t.Fatal(err)
