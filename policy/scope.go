@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // ruleScope resolves all fields of a class, for the filters of rules.
@@ -160,6 +161,11 @@ type keyScope struct{ viewScope }
 
 // ID implements typecheck.Scope.
 func (keyScope) ID(string) bool { return true }
+
+// Also implements typecheck.Keyed.
+func (keyScope) Also(f *schema.Field, text string, fits bool) []value.Value {
+	return f.Also(text, fits)
+}
 
 // unknown refuses a field in the same bytes whether it is hidden or has never existed, unless the rules disclose.
 func (v *View) unknown(name, at string) error {

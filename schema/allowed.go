@@ -42,3 +42,19 @@ func (f *Field) Holds(text string) bool {
 	}
 	return true
 }
+
+// Also returns what else the text of an id stands for in a field that is Mixed, beside a value of the field's type; fits reports
+// whether there is one. A column of numbers may hold a text, and one without a type a number whose id is written like a text.
+func (f *Field) Also(text string, fits bool) []value.Value {
+	if !f.Mixed || f.Type.Structured() || fits && f.Type != Any && f.Type != Bytes {
+		return nil
+	}
+	var out []value.Value
+	if number, err := value.Read([]byte(text), 0); err == nil && number.IsNumber() && len(text) <= 32 && f.Type != Bytes || !fits && number.IsNumber() {
+		out = append(out, number)
+	}
+	if !fits || f.Type == Bytes {
+		out = append(out, value.OfString(text))
+	}
+	return out
+}

@@ -23,7 +23,7 @@ const (
 	Bytes  // raw bytes, base64 in JSON
 	JSON   // any JSON value, in a JSON column
 	Array  // a list; compared as JSON
-	Opaque // shown as text; can't be sorted, nor filtered except for equality if the Field has a Form
+	Opaque // shown as text; can't be sorted, and is filtered only if the Field has a Form
 )
 
 var typeNames = [...]string{"any", "string", "integer", "double", "decimal", "boolean", "date", "day", "uuid", "bytes", "json", "array", "opaque"}
@@ -105,7 +105,13 @@ type Field struct {
 	Unicode     bool   // its texts are in the character set of the source's expressions, so that they needn't be converted to it
 	Typing      Typing // whether the column can hold values of other types
 
-	Form string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others
+	Mixed bool // of a part of a key: the column also holds values of other types than its own
+
+	Form    string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others
+	Ordered bool   // of a type with a Form: the source compares its texts by what they mean, also as less and more
+	Endless bool   // of a date: it can also be infinite, or outside of the years 1 to 9999, which is a text in answers
+
+	Element *Field // of a list: its elements, if the source declares what they are; its name is that of the list
 
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
 }

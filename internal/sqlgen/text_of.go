@@ -76,6 +76,16 @@ func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
 	return t.w.Compare(&t.w.Writer, condition.Operand{Text: x, Field: f}, "=", condition.Argument(v))
 }
 
+// Identified writes that the column x, of the field f of a key, holds v or what else the id of v stands for: see schema.Field.Also.
+func (t *Text) Identified(x string, f *schema.Field, v value.Value) error {
+	fits := v.Kind() != value.String || f.Type == schema.String || f.Type == schema.UUID || f.Type == schema.Any
+	also := f.Also(v.String(), fits)
+	if also == nil {
+		return t.Equal(x, f, v)
+	}
+	return t.w.oneOf(condition.Operand{Text: x, Field: f}, append(also, v))
+}
+
 // Statement ends the text. columns describe its rows; nil if it returns no rows.
 func (t *Text) Statement(columns []Column) (Statement, error) {
 	text, args, err := t.w.Writer.Statement(t.w.Dialect, condition.MaxText)

@@ -3,8 +3,8 @@ package typecheck
 import (
 	"encoding/base64"
 	"fmt"
-	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -123,7 +123,8 @@ func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 type aspect uint8
 
 const (
-	ranges   aspect = iota // its order, or parts of it
+	ranges   aspect = iota // parts of it
+	order                  // whether it is less or more
 	equality               // whether it is a value
 	presence               // whether it is null
 )
@@ -147,7 +148,10 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 		b.say(numbered(f, *path, (*path)[1:], at))
 	}
 	switch {
-	case f.Type != schema.Opaque || about == presence || about == equality && f.Form != "":
+	case f.Type != schema.Opaque || about == presence || about == equality && f.Form != "" || about == order && f.Ordered:
+	case f.Ordered:
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
+			Detail: fmt.Sprintf("%s is %s: conditions on it are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists", f.Name, f.Form)}
 	case f.Form != "":
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
 			Detail: fmt.Sprintf("%s is %s: conditions on it are $eq, $ne, $in, $nin and $exists", f.Name, f.Form)}
@@ -162,7 +166,7 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 // compared with a Date means its 24 hours; a constant that the field's type can't hold equals nothing, so that Ne holds for all
 // records.
 func (b *filters) compare(c query.Compare) (query.Filter, error) {
-	about := ranges
+	about := order
 	switch {
 	case c.Value.IsNull():
 		about = presence
@@ -197,6 +201,12 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	v, ok := b.operand(f, c.Path, c.Value)
 	if !ok {
 		v, ok = b.asType(c.At, f, c.Value)
+	}
+	if also := b.also(f, c.Value, ok); also != nil {
+		if ok {
+			also = append([]value.Value{v}, also...)
+		}
+		return query.In{Path: c.Path, Values: also, At: c.At}, nil
 	}
 	if day, is := b.day(c.At, f, c.Path, c.Value); is && ok {
 		return whole(c, day), nil
@@ -240,6 +250,7 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 		} else {
 			b.note(in.At, f, v)
 		}
+		values = append(values, b.also(f, v, ok)...)
 	}
 	b.listed(in.At, f, in.Path, true, in.Values...)
 	if len(in.Values) > 0 {
@@ -331,10 +342,13 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal:
 		if v.Kind() == value.String && b.scope.ID(f.Name) {
-			return idNumber(v.Text())
+			return typed.ID(f.Type, v.Text())
 		}
 		return v, v.IsNumber()
 	case schema.Boolean:
+		if v.Kind() == value.String && b.scope.ID(f.Name) {
+			return typed.ID(f.Type, v.Text())
+		}
 		return v, v.Kind() == value.Bool
 	case schema.Opaque:
 		return v, v.Kind() == value.String
@@ -347,7 +361,7 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 		return value.OfUUIDText(v.Text())
 	case schema.Date, schema.Day:
 		if v.Kind() == value.String {
-			return value.OfDateText(v.Text())
+			return typed.Dated(f, v.Text())
 		}
 		return v, v.Kind() == value.Date || v.Kind() == value.Day
 	case schema.Bytes:
@@ -374,17 +388,11 @@ func (b *filters) member(name string, v value.Value) value.Value {
 	if err != nil {
 		return v
 	}
-	switch n, ok := idNumber(v.Text()); {
+	switch n, ok := typed.ID(schema.Integer, v.Text()); {
 	case f.Type == schema.Integer && v.Kind() == value.String && ok:
 		return n
 	case f.Type == schema.String && v.IsNumber():
 		return value.OfString(v.String())
 	}
 	return v
-}
-
-// idNumber parses the id of a numeric key. Only the canonical form is an id: "042" is not.
-func idNumber(s string) (value.Value, bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	return value.OfInt(n), err == nil && strconv.FormatInt(n, 10) == s
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -50,6 +51,19 @@ func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) 
 	return nil, nil
 }
 
+// Keyed is a Scope for the filter on a key that ids become. Also returns what else the text of an id, or of a part of one, stands for.
+type Keyed interface {
+	Also(f *schema.Field, text string, fits bool) []value.Value
+}
+
+// also returns what else an id stands for; nil in any other condition.
+func (b *filters) also(f *schema.Field, v value.Value, fits bool) []value.Value {
+	if s, ok := b.scope.(Keyed); ok && v.Kind() == value.String {
+		return s.Also(f, v.Text(), fits)
+	}
+	return nil
+}
+
 // contains returns the condition of $contains on the field at a path: that a list has the text as an element, or a text has it within.
 func (b *filters) contains(r query.Regex) (query.Filter, error) {
 	path := r.Path
@@ -78,8 +92,8 @@ func (b *filters) asType(at string, f *schema.Field, v value.Value) (value.Value
 	out, text := value.Value{}, v.Kind() == value.String
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal:
-		read, err := value.Read([]byte(v.Text()), 0)
-		if !text || err != nil || !read.IsNumber() {
+		read, ok := typed.NumberOf(f.Type, v.Text())
+		if !text || !ok {
 			return v, false
 		}
 		out = read

@@ -145,7 +145,23 @@ func typed(field *schema.Field, data, full string) {
 	case slices.Contains([]string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}, data):
 		field.Native = "geometry"
 	}
+	if field.Type == schema.Opaque {
+		field.Form, field.Ordered = anyForm, false
+		if form, ok := forms[field.Native]; ok {
+			field.Form, field.Ordered = form, field.Native != "geometry"
+		}
+	}
 }
+
+// forms are what the texts of types are that only MariaDB knows. All but geometries are Ordered.
+var forms = map[string]string{
+	"time":     "a time of day or a duration: 13:05:00 or -100:00:00.25",
+	"inet4":    "an IPv4 address: 10.0.0.1",
+	"inet6":    "an IPv6 address: 2001:db8::1",
+	"geometry": "a geometry in well-known text: POINT(1 2)",
+}
+
+const anyForm = "a text in the form in which answers show it"
 
 // selectChecks reads the checks that turn text into JSON or bound what is written. Lists of values are ignored: existing rows
 // may hold others.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A querier is what describe needs: a connection, a pool or a transaction.
@@ -134,12 +133,16 @@ SELECT a.attrelid, a.attnum, a.attname::text, t.typname::text, n.nspname::text, 
 		WHERE l.enumtypid = t.oid ORDER BY l.enumsortorder) END,
 	CASE WHEN w.depth > 0 THEN ARRAY(SELECT pg_get_expr(k.conbin, 0) FROM walk v
 		JOIN pg_catalog.pg_constraint k ON k.contypid = v.oid
-		WHERE v.start = a.atttypid AND k.contype = 'c' AND k.convalidated ORDER BY v.depth DESC, k.conname) END
+		WHERE v.start = a.atttypid AND k.contype = 'c' AND k.convalidated ORDER BY v.depth DESC, k.conname) END,
+	coalesce(e.typname::text, ''), coalesce(en.nspname::text, ''), coalesce(e.typtype::text, ''),
+	CASE WHEN e.typtype = 'e' THEN ARRAY(SELECT l.enumlabel::text FROM pg_catalog.pg_enum l
+		WHERE l.enumtypid = e.oid ORDER BY l.enumsortorder) END
 FROM a
 JOIN walk w ON w.start = a.atttypid
 JOIN pg_catalog.pg_type t ON t.oid = w.oid AND t.typtype <> 'd'
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
+LEFT JOIN pg_catalog.pg_namespace en ON en.oid = e.typnamespace
 LEFT JOIN pg_catalog.pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
 LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_description d
@@ -159,6 +162,9 @@ type column struct {
 	Unordered                       bool
 	Described                       string
 	Labels, Checks                  []string
+	// Of the elements of a list; "" for other types.
+	Element, ElementSpace, ElementKind string
+	ElementLabels                      []string
 }
 
 // columns reads the fields of all classes, in order. A field is required if it has NOT NULL and no default; NotNull promises more, that
@@ -182,77 +188,6 @@ func (r *reader) columns(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// types are the built-in types that filters support. Every other one is Opaque. The text of a time has its order.
-var types = map[string]schema.Type{
-	"int2": schema.Integer, "int4": schema.Integer, "int8": schema.Integer,
-	"numeric": schema.Decimal, "float4": schema.Double, "float8": schema.Double,
-	"bool": schema.Boolean, "bytea": schema.Bytes, "uuid": schema.UUID,
-	"text": schema.String, "varchar": schema.String, "bpchar": schema.String, "name": schema.String,
-	"date": schema.Day, "timestamp": schema.Date, "timestamptz": schema.Date,
-	"json": schema.JSON, "jsonb": schema.JSON, "time": schema.String, "money": schema.Decimal,
-}
-
-// forms are what the texts of some types are. Those that are Opaque as well can be compared for equality.
-var forms = map[string]string{
-	"time":     "a time of day: 13:05:00 or 13:05:00.25",
-	"timetz":   "a time of day with its offset from UTC: 13:05:00+02",
-	"interval": "a duration in ISO 8601: P1DT2H30M",
-	"inet":     "an IP address, with the length of its network if it has one: 10.0.0.1 or 10.0.0.7/8",
-	"cidr":     "an IP network: 10.0.0.0/8",
-	"macaddr":  "a MAC address: 08:00:2b:01:02:03",
-}
-
-// typed sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
-// schema-qualified for a type that is not built in, so that no two types share a name.
-func (x *column) typed(field *schema.Field) {
-	field.Native, field.Type = x.Type, schema.Opaque
-	switch {
-	case x.TypeKind == "e":
-		field.Native, field.Type = "enum", schema.String
-		for _, l := range x.Labels {
-			field.Values = append(field.Values, value.OfString(l))
-		}
-	case x.Type == "citext" && x.TypeKind == "b":
-		field.Type, field.Unordered = schema.String, true
-	case x.TypeSpace != "pg_catalog":
-		field.Native = x.TypeSpace + "." + x.Type
-	default:
-		if t, ok := types[x.Type]; ok {
-			field.Type = t
-		}
-		if !x.Array {
-			field.Form = forms[x.Type]
-		}
-	}
-	if x.Array {
-		field.Type = schema.Array
-	}
-	if (field.Native == "varchar" || field.Native == "bpchar") && x.Modifier > 4 {
-		field.Length = int(x.Modifier) - 4
-	}
-	x.scaled(field)
-	for _, check := range x.Checks {
-		for _, said := range checkRules(check) {
-			if said.Column == (catalogue.Token{Kind: catalogue.Word, Text: "VALUE"}) {
-				restrict(field, said)
-			}
-		}
-	}
-}
-
-// scaled sets the precision of field. A scale below 0, which rounds whole numbers, is left out.
-func (x *column) scaled(field *schema.Field) {
-	switch {
-	case x.Modifier < 0 || x.Array:
-	case field.Native == "numeric" || field.Native == "money":
-		if scale := int(x.Modifier-4) & 0x7ff; scale < 0x400 {
-			field.Digits, field.Scaled, field.Scale = int(x.Modifier-4)>>16&0xffff, true, scale
-		}
-	case field.Native == "timestamp" || field.Native == "timestamptz":
-		field.Scaled, field.Scale = true, int(x.Modifier)
-	}
 }
 
 func checkRules(expr string) []catalogue.Rule {

@@ -57,6 +57,12 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 	}
 	classes, more := catalogue.Settle(source, list, choice)
 	warnings = append(warnings, more...)
+	for i := range classes {
+		for _, k := range classes[i].Key {
+			field := classes[i].Field(k)
+			field.Mixed = field.Typing != schema.Strict && field.Type != schema.String
+		}
+	}
 	more, err = fullText(ctx, tx, classes)
 	return classes, append(warnings, more...), err
 }

@@ -61,20 +61,23 @@ func (i *Item) find(at string) error {
 // keyOf returns the key values in the filter that policy makes of an id; nil if no record can have them.
 func keyOf(f query.Filter) []value.Value {
 	switch f := f.(type) {
-	case query.In:
-		if len(f.Values) == 1 {
-			return f.Values
+	case query.In: // the first value is of the field's type, if the id can be one
+		if len(f.Values) > 0 {
+			return f.Values[:1]
 		}
 	case query.Or: // of a single id
 		return keyOf(f[0])
 	case query.And:
 		var out []value.Value
 		for _, part := range f {
-			c, ok := part.(query.Compare)
-			if !ok {
+			switch c := part.(type) {
+			case query.Compare:
+				out = append(out, c.Value)
+			case query.In: // of a field that is Mixed
+				out = append(out, c.Values[0])
+			default:
 				return nil // a value that no key has
 			}
-			out = append(out, c.Value)
 		}
 		return out
 	}

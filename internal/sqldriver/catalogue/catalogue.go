@@ -100,14 +100,16 @@ func Settle(source string, list []*Found, choice schema.Choice) ([]schema.Class,
 	return classes, warnings
 }
 
-// settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
+// settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither. Lists and JSON
+// are no part of a key: an id is a text, and these compare as values.
 func (f *Found) settleKey() {
-	if len(f.Primary) > 0 && f.hasFields(f.Primary) {
+	structured := func(n string) bool { return f.Field(n).Type.Structured() }
+	if len(f.Primary) > 0 && f.hasFields(f.Primary) && !slices.ContainsFunc(f.Primary, structured) {
 		f.Key = f.Primary
 		return
 	}
 	for _, x := range f.Indexes {
-		if x.Unique && !slices.ContainsFunc(x.Fields, func(n string) bool { return !f.Field(n).NotNull }) {
+		if x.Unique && !slices.ContainsFunc(x.Fields, structured) && !slices.ContainsFunc(x.Fields, func(n string) bool { return !f.Field(n).NotNull }) {
 			f.Key = slices.Clone(x.Fields)
 			return
 		}

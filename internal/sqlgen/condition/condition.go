@@ -4,6 +4,7 @@ package condition
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
@@ -152,6 +153,11 @@ func Unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 
+// Misread refuses to compare, as less or more, with a text that isn't in the form of a field.
+func Misread(f *schema.Field, text string) error {
+	return problem.New(problem.InvalidQuery, fmt.Sprintf("%s is %s, and %q is not one", f.Name, f.Form, problem.Cut(text)))
+}
+
 // Successor returns the least text above all that begin with prefix, "" if there is none.
 func Successor(prefix string) string {
 	runes := []rune(prefix)
@@ -177,6 +183,11 @@ func Beyond(w *Writer, left, op string, above bool) {
 		return
 	}
 	w.Write(Never)
+}
+
+// Infinite reports whether x is no finite number, and whether it is above all finite ones: NaN is, as in value.Compare.
+func Infinite(x float64) (above, infinite bool) {
+	return !math.IsInf(x, -1), math.IsNaN(x) || math.IsInf(x, 0)
 }
 
 // AboveFloor returns the operator that compares with the greatest value of a column below a number as op compares with the

@@ -72,7 +72,7 @@ func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, colum
 			return problem.New(problem.Internal, fmt.Sprintf("no value for %s, which is part of a key", k))
 		}
 		t.Write(next)
-		if err := t.Equal(column(k), f, id[i]); err != nil {
+		if err := t.Identified(column(k), f, id[i]); err != nil {
 			return err
 		}
 		next = " AND "

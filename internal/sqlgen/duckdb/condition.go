@@ -131,6 +131,10 @@ func (d conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	if x.Node() {
 		return d.compareNode(w, x, op, v)
 	}
+	if _, truth := v.(bool); x.Field.Type == schema.Boolean && !truth {
+		w.Write(condition.Never)
+		return nil
+	}
 	return d.After(w, d.column(x.Text, x.Field), x.Field, op, v)
 }
 

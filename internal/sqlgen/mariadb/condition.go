@@ -146,6 +146,9 @@ func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 			w.Put(v, "")
 			return nil
 		}
+		if x.Field.Type == schema.Opaque {
+			return m.compareOpaque(w, x, op, v)
+		}
 		m.compareText(w, x, op, v)
 		return nil
 	case condition.Number:
@@ -156,6 +159,11 @@ func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 		}
 		m.compareExact(w, left, op, v)
 		return nil
+	case float64:
+		if above, infinite := condition.Infinite(v); infinite { // MariaDB has no such numbers
+			condition.Beyond(w, left, op, above)
+			return nil
+		}
 	case condition.Moment:
 		m.compareDate(w, x.Text, op, v)
 		return nil

@@ -131,8 +131,15 @@ func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	if x.Node() {
 		return p.compareNode(w, x, op, v)
 	}
+	if _, truth := v.(bool); x.Field.Type == schema.Boolean && !truth {
+		w.Write(condition.Never)
+		return nil
+	}
+	if text, ok := v.(string); ok && x.Field.Type == schema.Opaque {
+		return p.compareOpaque(w, x, op, text)
+	}
 	left := widened(x.Text, x.Field)
-	if x.Field.Type == schema.String || x.Field.Type == schema.Opaque {
+	if x.Field.Type == schema.String {
 		left = p.text(x.Text, x.Field)
 		if op != "=" || x.Field.Unordered {
 			left += ` COLLATE "C"`
@@ -145,6 +152,12 @@ func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 // Among compares with one array, so that the text is the same for any number of values and an index is searched once.
 func (p conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
 	switch {
+	case !x.Node() && x.Field.Type == schema.Opaque:
+		parts := make([]func() error, len(values))
+		for i, v := range values {
+			parts[i] = func() error { return p.compareOpaque(w, x, "=", v.Text()) }
+		}
+		return w.Either(parts)
 	case x.Node() && values[0].IsNumber():
 		w.Write("CASE jsonb_typeof(", x.Text, ") WHEN 'number' THEN (", x.Text, ")::numeric = ANY(")
 		w.Put(texts(values), "text[]")
@@ -152,7 +165,7 @@ func (p conditions) Among(w *condition.Writer, x condition.Operand, values []val
 		return nil
 	case x.Node():
 		w.Write("(", p.string(x))
-	case x.Field.Type == schema.String, x.Field.Type == schema.Opaque:
+	case x.Field.Type == schema.String:
 		w.Write("(", p.text(x.Text, x.Field))
 		if x.Field.Unordered {
 			w.Write(` COLLATE "C"`)
@@ -169,7 +182,7 @@ func (p conditions) Among(w *condition.Writer, x condition.Operand, values []val
 // array writes values as an array of the type of the comparison.
 func (p conditions) array(w *condition.Writer, x condition.Operand, values []value.Value) error {
 	switch {
-	case x.Node() || x.Field.Type == schema.String || x.Field.Type == schema.Opaque:
+	case x.Node() || x.Field.Type == schema.String:
 		w.Put(texts(values), "text[]")
 	case x.Field.Type == schema.UUID:
 		w.Put(texts(values), "uuid[]")
@@ -191,6 +204,10 @@ func (p conditions) array(w *condition.Writer, x condition.Operand, values []val
 	case x.Field.Type == schema.Date || x.Field.Type == schema.Day:
 		list, cast := make([]string, len(values)), ""
 		for i, v := range values {
+			if v.Kind() == value.String { // a date that is Endless
+				list[i], cast = v.Text(), x.Field.Native
+				continue
+			}
 			list[i], cast = momentText(condition.Moment{Micros: v.Micros()}, x.Field)
 		}
 		w.Put(list, "text[]")
@@ -222,7 +239,12 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 			w.Put(v, "int8")
 		}
 	case float64:
-		w.Put(v, "float8")
+		if f.Type == schema.Decimal { // a numeric may be too large for a double, which would be an error
+			w.Put(value.OfFloat(v).String(), "text")
+			w.Write("::numeric")
+		} else {
+			w.Put(v, "float8")
+		}
 	case condition.Number:
 		if f.Type == schema.Double {
 			w.Put(v.Float, "float8")
@@ -233,7 +255,7 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 		switch f.Type {
 		case schema.UUID:
 			w.Put(v, "uuid")
-		case schema.Date, schema.Day: // an infinite one, from a position in an order
+		case schema.Date, schema.Day: // one that is Endless
 			w.Put(v, f.Native)
 		default:
 			w.Put(v, "text")

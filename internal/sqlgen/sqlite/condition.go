@@ -130,7 +130,9 @@ func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	}
 	arg, ok := s.bind(op, v, x.Field)
 	switch {
-	case !ok:
+	case nan(v) && op[0] == '<': // above all numbers
+		w.Write(guard)
+	case !ok, nan(v):
 		w.Write(condition.Never)
 	case op == "=": // values of different types are never equal, so an index can be used alone
 		w.Write(left, " = ")
@@ -141,6 +143,12 @@ func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 		w.Write(" AND ", guard, ")")
 	}
 	return nil
+}
+
+// nan reports whether an argument is a NaN, which SQLite takes for null.
+func nan(v any) bool {
+	x, ok := v.(float64)
+	return ok && math.IsNaN(x)
 }
 
 // Among lists the values, since SQLite has no arrays. It searches an index once for each.
@@ -175,7 +183,7 @@ func (s conditions) Among(w *condition.Writer, x condition.Operand, values []val
 			continue
 		}
 		arg, ok := s.bind("=", arg, x.Field)
-		if ok {
+		if ok && !nan(arg) {
 			list(arg)
 		}
 		if x.Field != nil && x.Field.Type == schema.UUID {

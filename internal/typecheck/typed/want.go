@@ -3,7 +3,6 @@ package typed
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -111,9 +110,9 @@ func AsID(n Node, with *plan.Column) Node {
 	if class, ok := v.Get("className"); ok && with != nil && class.Text() == with.Class {
 		v, _ = v.Get("objectId")
 	}
-	if with != nil && with.ID && with.Type == schema.Integer && v.Kind() == value.String {
-		if i, err := strconv.ParseInt(v.Text(), 10, 64); err == nil && strconv.FormatInt(i, 10) == v.Text() {
-			v = value.OfInt(i)
+	if with != nil && with.ID && v.Kind() == value.String {
+		if id, ok := ID(with.Type, v.Text()); ok && (with.Type != schema.Boolean || id.Kind() == value.Bool) {
+			v = id
 		}
 	}
 	n.Become(v, Natural(v))

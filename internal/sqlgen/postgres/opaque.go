@@ -1,0 +1,128 @@
+package postgres
+
+import (
+	"net"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+)
+
+// forms read the texts of types that PostgreSQL compares by what they mean, and return them in a form that it surely takes: a text
+// that it doesn't take would be an error of the statement. Package source/postgres calls the fields of these types Ordered.
+var forms = map[string]func(text string) (form, cast string, ok bool){
+	"inet": inet, "cidr": cidr,
+	"macaddr":  func(text string) (string, string, bool) { return mac(text, 6, "macaddr") },
+	"macaddr8": func(text string) (string, string, bool) { return mac(text, 8, "macaddr8") },
+	"interval": interval, "timetz": timeWithZone, "oid": oid,
+	"bit": func(text string) (string, string, bool) {
+		return text, "bit(" + strconv.Itoa(max(len(text), 1)) + ")", bits(text)
+	},
+	"varbit": func(text string) (string, string, bool) { return text, "varbit", bits(text) },
+}
+
+// compareOpaque writes x op v for a column of a type that only PostgreSQL knows: as it compares the type, where the text is surely one
+// of it, so that an index serves, and else by the text that is shown.
+func (p conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, v string) error {
+	if read := forms[x.Field.Native]; read != nil {
+		form, cast, ok := read(v)
+		if ok {
+			w.Write(x.Text, " ", op, " ")
+			w.Put(form, "text")
+			w.Write("::", cast)
+			return nil
+		}
+	}
+	if op != "=" {
+		return condition.Misread(x.Field, v)
+	}
+	w.Write(p.text(x.Text, x.Field), " = ")
+	w.Put(v, "text")
+	return nil
+}
+
+func inet(text string) (form, cast string, ok bool) {
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		return a.String(), "inet", true
+	}
+	n, err := netip.ParsePrefix(text)
+	return n.String(), "inet", err == nil
+}
+
+func cidr(text string) (form, cast string, ok bool) {
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		return a.String(), "cidr", true
+	}
+	n, err := netip.ParsePrefix(text)
+	return n.String(), "cidr", err == nil && n == n.Masked()
+}
+
+func mac(text string, bytes int, typ string) (form, cast string, ok bool) {
+	a, err := net.ParseMAC(text)
+	return a.String(), typ, err == nil && len(a) == bytes
+}
+
+func bits(text string) bool { return strings.Trim(text, "01") == "" && len(text) <= 1<<16 }
+
+func oid(text string) (form, cast string, ok bool) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	return strconv.FormatUint(n, 10), "oid", err == nil
+}
+
+var zoned = regexp.MustCompile(`^(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,6})?)?(?:Z|[+-](\d\d)(?::?(\d\d))?)$`)
+
+func timeWithZone(text string) (form, cast string, ok bool) {
+	m := zoned.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	ok = m[1] < "24" && m[2] < "60" && m[3] < "60" && m[4] < "15" && m[5] < "60"
+	return text, "timetz", ok
+}
+
+var (
+	isoInterval   = regexp.MustCompile(`^P(?:(-?\d{1,6})Y)?(?:(-?\d{1,6})M)?(?:(-?\d{1,6})W)?(?:(-?\d{1,8})D)?(?:T(?:(-?\d{1,8})H)?(?:(-?\d{1,8})M)?(?:(-?\d{1,9}(?:\.\d{1,6})?)S)?)?$`)
+	clockInterval = regexp.MustCompile(`^([+-]?)(\d{1,8}):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?$`)
+	partInterval  = regexp.MustCompile(`^([+-]?\d{1,9})(\.\d{1,6})?$`)
+)
+
+// units are those of intervals in words, as PostgreSQL writes them.
+var units = map[string]string{"year": "years", "yr": "years", "month": "mons", "mon": "mons", "week": "weeks", "day": "days",
+	"hour": "hours", "hr": "hours", "h": "hours", "minute": "mins", "min": "mins", "m": "mins", "second": "secs", "sec": "secs", "s": "secs"}
+
+// interval reads a duration in ISO 8601, in words (1 day 02:30:00, 3 hours), or as a clock shows it.
+func interval(text string) (form, cast string, ok bool) {
+	if m := isoInterval.FindStringSubmatch(text); m != nil && text != "P" && !strings.HasSuffix(text, "T") {
+		var out []string
+		for i, unit := range []string{"years", "mons", "weeks", "days", "hours", "mins", "secs"} {
+			if m[i+1] != "" {
+				out = append(out, m[i+1]+" "+unit)
+			}
+		}
+		return strings.Join(out, " "), "interval", true
+	}
+	words := strings.Fields(strings.ToLower(text))
+	var out []string
+	for i := 0; i < len(words); i++ {
+		if m := clockInterval.FindStringSubmatch(words[i]); m != nil && m[3] < "60" && m[4] < "60" {
+			out = append(out, words[i])
+			continue
+		}
+		m := partInterval.FindStringSubmatch(words[i])
+		if m == nil || i+1 == len(words) {
+			return "", "", false
+		}
+		i++
+		unit := units[strings.TrimSuffix(words[i], "s")]
+		if words[i] == "s" {
+			unit = "secs"
+		}
+		if unit == "" || m[2] != "" && unit != "secs" {
+			return "", "", false
+		}
+		out = append(out, m[0]+" "+unit)
+	}
+	return strings.Join(out, " "), "interval", out != nil
+}

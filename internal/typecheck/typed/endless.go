@@ -1,0 +1,85 @@
+package typed
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Dated returns the date that a text writes for field f, and whether it writes one. Of a field that is Endless it is also a text
+// for the infinities and for dates outside of the years 1 to 9999, in the form in which answers show them.
+func Dated(f *schema.Field, text string) (value.Value, bool) {
+	if v, ok := value.OfDateText(text); ok || f == nil || !f.Endless {
+		return v, ok
+	}
+	switch strings.ToLower(text) {
+	case "infinity", "+infinity":
+		return value.OfString("infinity"), true
+	case "-infinity":
+		return value.OfString("-infinity"), true
+	}
+	return distant(f, text)
+}
+
+// written matches a date with a year of any length, as PostgreSQL shows it or as ISO 8601 writes it.
+var written = regexp.MustCompile(`^([+-]?)(\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?( BC)?$`)
+
+// The years that PostgreSQL's dates have, without the first and the last, which it has in part.
+const firstYear, lastYear = -4711, 294275
+
+// distant returns a date outside of the years 1 to 9999 as PostgreSQL shows it in UTC. A year before 1 is counted backwards, with BC,
+// or has a minus, as in ISO 8601.
+func distant(f *schema.Field, text string) (value.Value, bool) {
+	m := written.FindStringSubmatch(text)
+	if m == nil || m[1] != "" && m[10] != "" {
+		return value.Value{}, false
+	}
+	n := func(i int) int { out, _ := strconv.Atoi(m[i]); return out }
+	year := n(2)
+	switch {
+	case m[10] != "":
+		year = 1 - year
+	case m[1] == "-":
+		year = -year
+	}
+	at := time.Date(year, time.Month(n(3)), n(4), n(5), n(6), n(7), 0, time.UTC)
+	if int(at.Month()) != n(3) || at.Day() != n(4) || at.Hour() != n(5) || n(6) > 59 || n(7) > 59 || f.Type == schema.Day && m[5] != "" {
+		return value.Value{}, false
+	}
+	at = at.Add(-ahead(m[9]))
+	if at.Year() < firstYear || at.Year() > lastYear {
+		return value.Value{}, false
+	}
+	era, shown := "", at.Year()
+	if shown < 1 {
+		era, shown = " BC", 1-shown
+	}
+	out := fmt.Sprintf("%04d-%s", shown, at.Format("01-02"))
+	if f.Type != schema.Day {
+		out += at.Format(" 15:04:05") + strings.TrimRight(strings.TrimRight(m[8], "0"), ".")
+	}
+	if f.Native == "timestamptz" {
+		out += "+00"
+	}
+	return value.OfString(out + era), true
+}
+
+// ahead returns how far an offset of ISO 8601, such as +02, -0330 or Z, is ahead of UTC.
+func ahead(text string) time.Duration {
+	digits := strings.ReplaceAll(strings.TrimLeft(text, "+-Z"), ":", "")
+	if digits == "" {
+		return 0
+	}
+	hours, _ := strconv.Atoi(digits[:2])
+	minutes, _ := strconv.Atoi(digits[2:])
+	by := time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
+	if text[0] == '-' {
+		return -by
+	}
+	return by
+}
