@@ -1,10 +1,8 @@
 package postgres
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
@@ -268,22 +266,6 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 		return condition.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
 	}
 	return nil
-}
-
-// momentText returns an instant in PostgreSQL's text format for a column, and the type to parse it as. There, years before 1
-// are counted backwards, and there is no year 0.
-func momentText(m condition.Moment, f *schema.Field) (text, cast string) {
-	t := time.UnixMicro(m.Micros).UTC()
-	zone, era := "", ""
-	cast = "timestamp"
-	if f.Native == "timestamptz" {
-		zone, cast = "+00", "timestamptz"
-	}
-	year := t.Year()
-	if year < 1 {
-		year, era = 1-year, " BC"
-	}
-	return fmt.Sprintf("%04d-%s%s%s", year, t.Format("01-02 15:04:05.999999"), zone, era), cast
 }
 
 func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {

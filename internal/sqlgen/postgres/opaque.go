@@ -1,13 +1,16 @@
 package postgres
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // forms read the texts of types that PostgreSQL compares by what they mean, and return them in a form that it surely takes: a text
@@ -125,4 +128,20 @@ func interval(text string) (form, cast string, ok bool) {
 		out = append(out, m[0]+" "+unit)
 	}
 	return strings.Join(out, " "), "interval", out != nil
+}
+
+// momentText returns an instant in PostgreSQL's text format for a column, and the type to parse it as. There, years before 1
+// are counted backwards, and there is no year 0.
+func momentText(m condition.Moment, f *schema.Field) (text, cast string) {
+	t := time.UnixMicro(m.Micros).UTC()
+	zone, era := "", ""
+	cast = "timestamp"
+	if f.Native == "timestamptz" {
+		zone, cast = "+00", "timestamptz"
+	}
+	year := t.Year()
+	if year < 1 {
+		year, era = 1-year, " BC"
+	}
+	return fmt.Sprintf("%04d-%s%s%s", year, t.Format("01-02 15:04:05.999999"), zone, era), cast
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"math"
-	"math/big"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
@@ -145,12 +144,6 @@ func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	return nil
 }
 
-// nan reports whether an argument is a NaN, which SQLite takes for null.
-func nan(v any) bool {
-	x, ok := v.(float64)
-	return ok && math.IsNaN(x)
-}
-
 // Among lists the values, since SQLite has no arrays. It searches an index once for each.
 func (s conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
 	left, guard := s.bare(x), ""
@@ -239,19 +232,6 @@ func (conditions) bind(op string, v any, f *schema.Field) (any, bool) {
 		return string(v), true
 	}
 	return v, true
-}
-
-// beside returns a number that compares by op with every 64-bit integer as n does, which isn't one.
-func beside(n condition.Number, op string) any {
-	exact, _ := new(big.Rat).SetString(n.Text) // a JSON number always parses
-	floor := new(big.Int).Div(exact.Num(), exact.Denom())
-	if !floor.IsInt64() {
-		return math.Nextafter(n.Float, math.Inf(-1)) // below all integers; from 2^63 on, n isn't passed here
-	}
-	if op == "<" || op == ">=" {
-		return floor.Int64() + 1
-	}
-	return floor.Int64()
 }
 
 // doubles reports whether a column stores only doubles. Others store whole numbers as integers, exactly.

@@ -1,0 +1,27 @@
+package sqlite
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+)
+
+// nan reports whether an argument is a NaN, which SQLite takes for null.
+func nan(v any) bool {
+	x, ok := v.(float64)
+	return ok && math.IsNaN(x)
+}
+
+// beside returns a number that compares by op with every 64-bit integer as n does, which isn't one.
+func beside(n condition.Number, op string) any {
+	exact, _ := new(big.Rat).SetString(n.Text) // a JSON number always parses
+	floor := new(big.Int).Div(exact.Num(), exact.Denom())
+	if !floor.IsInt64() {
+		return math.Nextafter(n.Float, math.Inf(-1)) // below all integers; from 2^63 on, n isn't passed here
+	}
+	if op == "<" || op == ">=" {
+		return floor.Int64() + 1
+	}
+	return floor.Int64()
+}
