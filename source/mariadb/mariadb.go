@@ -46,7 +46,7 @@ func Open(ctx context.Context, name, rawURL string) (*Source, error) {
 		return nil, fmt.Errorf("source %s: the database url can't be read", name) // the error may repeat the password
 	}
 	s := &Source{name: name, url: rawURL, control: sql.OpenDB(driverConnector)}
-	s.db = sql.OpenDB(&connector{driverConnector, reads})
+	s.db = sql.OpenDB(&connector{driverConnector, cfg.DBName, reads})
 	s.db.SetMaxOpenConns(16)
 	s.db.SetMaxIdleConns(4)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)

@@ -7,29 +7,73 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// sessionSettings makes every session alike, whatever the server's configuration: UTC, and output, comparison and
-// expressions that don't depend on modes. Lists are cut a little beyond 4 MiB, which is more than plan.ListBytes and
-// plan.MostOver: statements return null for those. And texts are sorted by their first 16 KiB, each of which needs 15 times that in the sort buffer.
-const sessionSettings = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
-	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 4194400, max_sort_length = 16384,
-	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
+// A pin is a setting of a session that changes what a statement means or returns, with its value as SQL.
+type pin struct{ name, value, why string }
 
-// reads and writes set what a session may do. The server ends a transaction that is left idle, which releases
-// its locks.
+// pins are the settings of every session. The server's configuration, its init_connect and a proxy may set others. Lists are
+// cut a little beyond 4 MiB, which is more than plan.ListBytes and plan.MostOver: statements return null for those. Texts
+// are sorted by their first 16 KiB, each of which needs 15 times that in the sort buffer.
+var pins = []pin{
+	{"sql_mode", "'STRICT_ALL_TABLES'", "quotes, escapes, invalid values and zero dates"},
+	{"old_mode", "''", "the meaning of utf8, and of dates as numbers"},
+	{"time_zone", "'+00:00'", "times without a zone"},
+	{"timestamp", "DEFAULT", "the present time"},
+	{"lc_time_names", "'en_US'", "the names of months and days"},
+	{"default_week_format", "0", "the number of a week"},
+	{"div_precision_increment", "4", "the digits of a quotient"},
+	{"default_regex_flags", "''", "regular expressions"},
+	{"system_versioning_asof", "DEFAULT", "tables with a history are read as they are now"},
+	{"sql_select_limit", "18446744073709551615", "a statement returns all its rows"},
+	{"sql_big_selects", "1", "a statement may read many rows"},
+	{"max_join_size", "18446744073709551615", "a statement may read many rows"},
+	{"sql_safe_updates", "0", "a write may name a record by any unique index"},
+	{"sql_auto_is_null", "0", "= NULL"},
+	{"sql_quote_show_create", "1", "the statements that the catalogue shows"},
+	{"sql_if_exists", "0", "a class that exists is not created again in silence"},
+	{"autocommit", "1", "a read sees what was committed before it"},
+	{"completion_type", "0", "COMMIT ends a transaction and begins none"},
+	{"max_statement_time", "300", "the server ends a statement that nobody waits for"},
+	{"group_concat_max_len", "4194400", "lists of a group"},
+	{"max_sort_length", "16384", "the order of long texts"},
+	{"sort_buffer_size", "16777216", "sorts of long texts"},
+	{"collation_connection", "'utf8mb4_nopad_bin'", "literals and arguments compare by their bytes"},
+}
+
+// writePins are the further settings of sessions that write. The server ends a transaction that is left idle, which
+// releases its locks.
+var writePins = []pin{
+	{"foreign_key_checks", "1", "pointers lead to records"},
+	{"unique_checks", "1", "unique indexes hold"},
+	{"check_constraint_checks", "1", "constraints hold"},
+	{"innodb_lock_wait_timeout", "20", "a write waits so many seconds for another one"},
+	{"idle_transaction_timeout", "60", "an abandoned transaction releases its locks"},
+}
+
+// reads and writes set what a session may do.
 var (
 	reads  = []string{"SET SESSION TRANSACTION READ ONLY"}
-	writes = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", `SET SESSION foreign_key_checks = 1, unique_checks = 1,
-	innodb_lock_wait_timeout = 20, idle_transaction_timeout = 60`}
+	writes = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", set(writePins)}
 )
+
+// set returns the statement that sets pins.
+func set(list []pin) string {
+	parts := make([]string, len(list))
+	for i, p := range list {
+		parts[i] = p.name + " = " + p.value
+	}
+	return "SET SESSION " + strings.Join(parts, ", ")
+}
 
 // A connector opens connections with these settings.
 type connector struct {
 	driver.Connector
+	home   string   // the database, in which names without one are found
 	access []string // reads or writes
 }
 
@@ -44,7 +88,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T, which lacks a method of database/sql", opened), opened.Close())
 	}
 	session := &conn{driverConn: able, time: sqldriver.MaxTime}
-	if err := session.begin(ctx, c.access); err != nil {
+	if err := session.begin(ctx, append([]string{"USE " + quoted(c.home)}, c.access...)); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return session, nil
@@ -70,10 +114,13 @@ type conn struct {
 	time time.Duration // 0 if unknown
 }
 
+// quoted quotes a name.
+func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
 // begin makes the session what statements rely on, with the access of reads or writes, and asks for its id at the server, which KILL
 // takes.
 func (c *conn) begin(ctx context.Context, access []string) error {
-	for _, statement := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", sessionSettings}, access...) {
+	for _, statement := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", set(pins)}, access...) {
 		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	if err != nil {
 		return nil, fmt.Errorf("source %s: the database url for writing can't be read", s.name) // the error may repeat the password
 	}
-	db := sql.OpenDB(&connector{driverConnector, writes})
+	db := sql.OpenDB(&connector{driverConnector, cfg.DBName, writes})
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(2)
 	db.SetConnMaxIdleTime(time.Minute)
