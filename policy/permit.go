@@ -26,21 +26,22 @@ func (p Permit) Plan() (Plan, error) {
 
 // A Plan is a narrowed query in terms of its views: it refers to classes only through Views.
 type Plan struct {
-	Count   bool          // return only the number of records
-	Program *plan.Program // the pipeline over the records; nil for finds and counts
-	Views   []*View       // the relations that Program and query.InQuery read: a Program's From counts from 0, an InQuery's View from 1
-	View    *View         // the class queried
-	Joins   []Join        // the pointers followed
-	Columns []Column      // the columns returned, in order
-	Where   query.Filter  // the caller's filter, bound to View; nil for all
-	Search  *Search       // the terms to find in text fields of View; nil for none
-	Order   []Order       // a total order: no two distinguishable records are equal in it
-	Unique  bool          // Order ends with a key, so that a position in it identifies one record
-	Limit   int           // the most records to return; a source reads one more to detect further ones
-	Skip    int           // the number of records to skip first
-	Auto    bool          // Limit is the default limit of a pipeline, not the caller's
-	Most    int           // the most bytes of one value returned; a longer one is a value.Cut. 0 means MostValue
-	After   []value.Value // the position to continue after: the values of Order at the last record returned; nil to start at the beginning
+	Count     bool          // return only the number of records
+	Program   *plan.Program // the pipeline over the records; nil for finds and counts
+	Views     []*View       // the relations that Program and query.InQuery read: a Program's From counts from 0, an InQuery's View from 1
+	View      *View         // the class queried
+	Joins     []Join        // the pointers followed
+	Columns   []Column      // the columns returned, in order
+	Where     query.Filter  // the caller's filter, bound to View; nil for all
+	Search    *Search       // the terms to find in text fields of View; nil for none
+	Order     []Order       // a total order: no two distinguishable records are equal in it
+	Unique    bool          // Order ends with a key, so that a position in it identifies one record
+	Limit     int           // the most records to return; a source reads one more to detect further ones
+	Skip      int           // the number of records to skip first
+	Catalogue bool          // Program reads only the tables of information_schema and pg_catalog, whose records are in it
+	Auto      bool          // Limit is the default limit of a pipeline, not the caller's
+	Most      int           // the most bytes of one value returned; a longer one is a value.Cut. 0 means MostValue
+	After     []value.Value // the position to continue after: the values of Order at the last record returned; nil to start at the beginning
 
 	Notes     []string            // comparisons that can't match, for the caller
 	Gathered  []string            // of a SELECT: the columns with a list or a joined text of a group, null where that is too large

@@ -21,6 +21,7 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 	if err != nil {
 		return Permit{}, err
 	}
+	planned.Catalogue = bound.Catalogue && len(planned.Views) == 0
 	if planned.View == nil { // it names no class: it runs where the first one is
 		all := t.views()
 		if len(all) == 0 {
@@ -64,7 +65,7 @@ type tables struct {
 
 // Open implements typecheck.Relations.
 func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
-	v, err := t.policy.View(t.principal, name, at, t.raw)
+	v, err := t.named(name, at)
 	if err == nil {
 		v, err = v.read(schema.Find, at)
 	}
@@ -75,6 +76,24 @@ func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
 		t.plan.View = v
 	}
 	return t.open(v, at)
+}
+
+// named returns the view that a name means. Of several sources with such a class, the one of the statement is meant: the
+// source that the caller gave, or that of the first class.
+func (t *tables) named(name, at string) (*View, error) {
+	source := t.source
+	if t.plan.View != nil {
+		source = t.plan.View.Source()
+	}
+	v, err := t.policy.View(t.principal, name, at, t.raw)
+	if source != "" && problem.CodeOf(err) == problem.InvalidArgument {
+		v, err = t.policy.View(t.principal, source+"."+name, at, t.raw)
+	}
+	if err == nil && t.source != "" && v.Source() != t.source {
+		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/source", Near: []string{v.Source()},
+			Detail: fmt.Sprintf("%s is in the source %s, not in %s", problem.Cut(name), v.Source(), problem.Cut(t.source)), Suggestion: "leave out source, or name the one of the class"}
+	}
+	return v, err
 }
 
 // All implements sqlbind.Tables.

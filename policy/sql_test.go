@@ -23,7 +23,8 @@ func TestStatements(t *testing.T) {
 		want         string // the class that it starts from, the limit, whether that is the default one, and the records passed over
 	}{
 		{"SELECT id FROM shops", "", agent(), 0, 0, "app.shops 5 true"},
-		{"SELECT id FROM shops", "crm", agent(), 7, 0, "app.shops 5 true"},
+		{"SELECT id FROM shops", "crm", agent(), 7, 0, "shops is in the source app, not in crm"},
+		{"SELECT id FROM shops", "app", agent(), 7, 0, "app.shops 5 true"},
 		{"SELECT s.id FROM shops AS s JOIN people AS p ON p.id = s.boss", "", agent(), 0, 0, "app.shops 5 true"},
 		{"SELECT count(*) FROM shops", "", agent(), 7, 0, "app.shops 1 false"},
 		{"SELECT id FROM shops LIMIT 7", "", agent(), 0, 0, "app.shops 7 false"},
@@ -71,7 +72,7 @@ func TestTables(t *testing.T) {
 		{"", "crm", "[crm.leads]"},
 		{"", "org", "[]"},
 		{"leads", "", "[crm.leads]"},
-		{"leads", "app", "[crm.leads]"},
+		{"leads", "crm", "[crm.leads]"},
 	} {
 		made := &Plan{Version: "v1"}
 		all := &tables{relations{plan: made}, p, agent(), tt.source}
@@ -94,5 +95,49 @@ func TestTables(t *testing.T) {
 	}
 	if _, err := p.Read(agent(), q); problem.Of(err) == nil || problem.Of(err).Kind != "recordless_class" {
 		t.Errorf("a statement over a description: %v", err)
+	}
+}
+
+// TestStatementSource checks which of several classes with one name a statement means.
+func TestStatementSource(t *testing.T) {
+	class := func(source, name string) schema.Class {
+		return schema.Class{Source: source, Name: name, Table: name, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
+	}
+	p, err := New(Rules{Unlisted: true}, []schema.Class{class("a", "t"), class("a", "u"), class("b", "t"), class("c", "t")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = p.AtMost()
+	but := agent()
+	but.Classes.Except = []string{"c.t"}
+	for _, tt := range []struct {
+		text, source string
+		who          identity.Principal
+		want         string
+	}{
+		{"SELECT id FROM t", "", agent(), `line 1, column 16: several sources have a class "t": write source.Class`},
+		{"SELECT id FROM t", "b", agent(), "b.t"},
+		{"SELECT id FROM a.t", "a", agent(), "a.t"},
+		{"SELECT id FROM a.t", "b", agent(), "a.t is in the source a, not in b"},
+		{"SELECT t.id FROM u JOIN t ON t.id = u.id", "", agent(), "a.u"},
+		{"SELECT id FROM T", "b", agent(), "b.t"},
+		{"SELECT id FROM t", "c", but, `line 1, column 16: there is no class "c.t"`},
+		{"SELECT id FROM t", "none", agent(), `line 1, column 16: there is no class "none.t"`},
+		{"SELECT id FROM u", "none", agent(), "u is in the source a, not in none"},
+	} {
+		q, err := query.ParseSQL(tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Source = tt.source
+		got := ""
+		if permit, err := p.Read(tt.who, q); err != nil {
+			got = problem.Of(err).Detail
+		} else if plan, err := permit.Plan(); err == nil {
+			got = plan.View.Class().FullName()
+		}
+		if got != tt.want {
+			t.Errorf("%s in %q: %s, want %s", tt.text, tt.source, got, tt.want)
+		}
 	}
 }

@@ -114,8 +114,7 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 
 // ordered returns rows in the order of their shape.
 func ordered(shape *plan.Shape, rows []value.Row) []value.Row {
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b value.Row) int {
+	compare := func(a, b value.Row) int {
 		for _, p := range shape.Order {
 			order := value.Order
 			if shape.Columns[p.Column].Type == schema.JSON {
@@ -128,7 +127,12 @@ func ordered(shape *plan.Shape, rows []value.Row) []value.Row {
 			}
 		}
 		return 0
-	})
+	}
+	if slices.IsSortedFunc(rows, compare) {
+		return slices.Clip(rows)
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, compare)
 	return rows
 }
 

@@ -43,6 +43,7 @@ type Bound struct {
 	Program         *plan.Program
 	Limit           int64    // the statement's own closing limit; -1 for none
 	Single          bool     // the result has one record at most
+	Catalogue       bool     // it reads information_schema or pg_catalog
 	Notes, Gathered []string // what the caller should know about how it was read; the columns with a list or a joined text of a group
 }
 
@@ -53,7 +54,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	if err != nil {
 		return Bound{}, sqlparse.Placed(err)
 	}
-	out := Bound{Limit: -1, Single: r.single}
+	out := Bound{Limit: -1, Single: r.single, Catalogue: b.catalogue}
 	if n := len(r.program.Stages); n > 0 {
 		if s, ok := r.program.Stages[n-1].(*plan.Slice); ok {
 			out.Limit = s.Limit
@@ -92,6 +93,9 @@ type binder struct {
 	opened int // tables opened so far
 
 	keyless bool // one of them has no key
+
+	where     []sqlparse.Expr // the conditions of the SELECT whose FROM is being bound
+	catalogue bool            // a table of information_schema or pg_catalog was opened
 }
 
 // with are the queries of WITH clauses in force.
@@ -150,7 +154,7 @@ func (b *binder) listed(rows []value.Row, types []schema.Type, outer *rel, w *wi
 		r.shape.Columns = append(r.shape.Columns, plan.Column{Type: schema.Integer, NotNull: true})
 		r.shape.Order = []plan.Place{{Column: n}}
 		for i := range rows {
-			rows[i] = append(rows[i][:n:n], value.OfInt(int64(i)))
+			rows[i] = append(rows[i][:n], value.OfInt(int64(i)))
 		}
 	}
 	return r

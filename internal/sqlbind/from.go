@@ -19,6 +19,9 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	if s.From == nil {
 		return b.listed([]value.Row{{}}, nil, outer, w), nil
 	}
+	around := b.where
+	b.where = sqlparse.Conjuncts(s.Where)
+	defer func() { b.where = around }()
 	var r *rel
 	for _, f := range s.From {
 		if list := sqllist.Of(f); list != nil && r != nil {
@@ -95,7 +98,11 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 	}
 	if len(t.Name) > 1 {
 		if catalogue := strings.ToLower(t.Name[len(t.Name)-2].Text); catalogue == "information_schema" || catalogue == "pg_catalog" {
-			r, err := b.described(last, catalogue, outer, w)
+			alias := last
+			if t.Alias.Name != nil {
+				alias = *t.Alias.Name
+			}
+			r, err := b.described(last, alias, catalogue, outer, w)
 			if err != nil {
 				return nil, err
 			}
@@ -168,20 +175,4 @@ func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, 
 		f.Alias.Columns = []sqlparse.Ident{*f.Alias.Name}
 	}
 	return r, b.aliased(r, f.Alias, "generate_series")
-}
-
-// described returns a table of information_schema or of pg_catalog, made of the caller's own views.
-func (b *binder) described(name sqlparse.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
-	t, names := sqlschema.Of(catalogue, name.Text, b.tables.All())
-	if t == nil {
-		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Pointer: sqlexpr.At(name.At), Detail: "unknown table " + catalogue + "." + problem.Cut(name.Text), Near: names}
-	}
-	if len(t.Rows) == 0 {
-		return nil, sqlexpr.Invalid(name.At, "there is nothing that you may read")
-	}
-	r := b.listed(t.Rows, t.Types, outer, w)
-	for i, n := range t.Names {
-		r.called(i, n)
-	}
-	return r, nil
 }

@@ -150,6 +150,9 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 
 // Explain implements source.Explainer. It returns DuckDB's plan as a tree, without its boxes.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	if of, err := p.Plan(); err == nil && of.Catalogue {
+		return sqldriver.Catalogued, nil
+	}
 	st, err := sqlgen.SQL(p, sqlgen.DuckDB)
 	rest := ""
 	if problem.CodeOf(err) == problem.Unsupported {

@@ -1,11 +1,36 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
+
+// withoutJIT switches off the compilation of statements for one transaction. Over a large catalogue, compiling takes longer
+// than running.
+const withoutJIT = `SELECT pg_catalog.set_config('jit', 'off', true) FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'jit'`
+
+// Describe implements source.Source.
+func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings []string, err error) {
+	err = s.reading(ctx, func(r reads) error {
+		if !r.pooled {
+			if _, err := r.conn.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY").ReadAll(); err != nil {
+				return err
+			}
+			defer ended(r.conn)
+		}
+		if _, err := r.conn.PgConn().Exec(ctx, withoutJIT).ReadAll(); err != nil {
+			return err
+		}
+		classes, warnings, err = describe(ctx, r, s.name, s.choice)
+		return err
+	})
+	return classes, warnings, err
+}
 
 // barred adds the next step to the error of an account that may not read part of the catalogue.
 func barred(err error) error {

@@ -104,17 +104,6 @@ func (s *Source) Ping(ctx context.Context) error {
 // Choose implements source.Chooser.
 func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
-// Describe implements source.Source.
-func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	var classes []schema.Class
-	var warnings []string
-	err := s.reading(ctx, func(r reads) (err error) {
-		classes, warnings, err = describe(ctx, r, s.name, s.choice)
-		return err
-	})
-	return classes, warnings, err
-}
-
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	return sqldriver.Read(ctx, engine{s}, p)
@@ -251,6 +240,9 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 
 // Explain implements source.Explainer. It returns PostgreSQL's own text, for the values of this query.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	if of, err := p.Plan(); err == nil && of.Catalogue {
+		return sqldriver.Catalogued, nil
+	}
 	st, err := sqlgen.SQL(p, sqlgen.PostgreSQL)
 	if err != nil {
 		return "", err

@@ -260,6 +260,9 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 
 // Explain implements source.Explainer. It returns one line per step, each below its parent.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	if of, err := p.Plan(); err == nil && of.Catalogue {
+		return sqldriver.Catalogued, nil
+	}
 	st, err := sqlgen.SQL(p, sqlgen.SQLite)
 	if err != nil {
 		return "", err

@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 	"internal/sqlnumber":          "internal/plan schema value",
 	"internal/sqljson":            "internal/plan internal/sqlparse query schema value",
 	"internal/sqlexpr":            "internal/pattern internal/plan internal/sqlinstead internal/sqljson internal/sqlnumber internal/sqlparse internal/sqlstring internal/sqltime internal/typecheck/typed problem query schema value",
-	"internal/sqlschema":          "internal/sqlexpr internal/sqlparse internal/typecheck schema value",
+	"internal/sqlschema":          "internal/sqlexpr internal/sqlparse internal/typecheck problem schema value",
 	"internal/sqlaggregate":       "internal/plan internal/sqlexpr internal/sqlnumber internal/sqlparse problem schema value",
 	"internal/sqlfilter":          "internal/plan internal/sqlexpr internal/sqlparse internal/typecheck internal/typecheck/typed query schema value",
 	"internal/sqllist":            "internal/plan internal/sqlexpr internal/sqlparse internal/typecheck/typed schema value",
