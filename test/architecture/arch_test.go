@@ -442,10 +442,10 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
-// TestRooms limits files (400 lines), functions (60 lines), packages (2,500 lines of code) and parameters (5). Code that
+// TestRooms limits files (400 lines), functions (60 lines), packages (8,000 lines of code) and parameters (5). Code that
 // outgrows a limit usually holds two ideas.
 func TestRooms(t *testing.T) {
-	const maxFile, maxFunction, maxPackage, maxParameters = 400, 60, 2500, 5
+	const maxFile, maxFunction, maxPackage, maxParameters = 400, 60, 8000, 5
 	packages := map[string]int{}
 	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
 		lines := fset.File(file.Pos()).LineCount()
