@@ -36,9 +36,21 @@ const (
 	PostgreSQL
 	MySQL // MariaDB's dialect
 	DuckDB
-	SQLiteFirst // SQLite, where a sum of integers beyond 64 bits ends the statement, which must run again with another
-	SQLiteApart // SQLite, with views that are computed before anything else is
+	SQLiteFirst       // SQLite, where a sum of integers beyond 64 bits ends the statement, which must run again with another
+	SQLiteApart       // SQLite, with views that are computed before anything else is
+	PostgreSQLEncoded // PostgreSQL, where the encoding of the database orders texts in another way than UTF-8
 )
+
+// Base returns the dialect of which d is a variant.
+func (d Dialect) Base() Dialect {
+	switch d {
+	case SQLiteFirst, SQLiteApart:
+		return SQLite
+	case PostgreSQLEncoded:
+		return PostgreSQL
+	}
+	return d
+}
 
 // A Statement is SQL text, with every value apart from the text.
 type Statement struct {
@@ -123,6 +135,8 @@ func (d Dialect) conditions() (condition.Dialect, error) {
 		return sqlite.Apart(), nil
 	case PostgreSQL:
 		return postgres.Conditions(), nil
+	case PostgreSQLEncoded:
+		return postgres.Encoded(), nil
 	case MySQL:
 		return mariadb.Conditions(), nil
 	case DuckDB:

@@ -70,7 +70,7 @@ func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 // Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly. The types
 // of both sides are those of an operator of the database itself, which comes before any other.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
-	if f.Native == "varchar" && t.d == PostgreSQL {
+	if f.Native == "varchar" && t.d.Base() == PostgreSQL {
 		x += "::text"
 	}
 	return t.w.Compare(&t.w.Writer, condition.Operand{Text: x, Field: f}, "=", condition.Argument(v))

@@ -106,11 +106,17 @@ func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	if (engine{s}).Dialect() == sqlgen.PostgreSQLEncoded {
+		return sqldriver.ReadPartly(ctx, engine{s}, p, 0)
+	}
 	return sqldriver.Read(ctx, engine{s}, p)
 }
 
 // Compile implements source.Compiler.
 func (s *Source) Compile(p policy.Permit) (string, error) {
+	if (engine{s}).Dialect() == sqlgen.PostgreSQLEncoded {
+		return sqldriver.TextPartly(p, sqlgen.PostgreSQLEncoded)
+	}
 	return sqldriver.Text(p, sqlgen.PostgreSQL)
 }
 
@@ -118,7 +124,13 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
-func (engine) Dialect() sqlgen.Dialect { return sqlgen.PostgreSQL }
+func (s engine) Dialect() sqlgen.Dialect {
+	switch s.encoding {
+	case "UTF8", "LATIN1": // its bytes are the first code points
+		return sqlgen.PostgreSQL
+	}
+	return sqlgen.PostgreSQLEncoded
+}
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
@@ -243,7 +255,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
 	}
-	st, err := sqlgen.SQL(p, sqlgen.PostgreSQL)
+	st, err := sqlgen.SQL(p, engine{s}.Dialect())
 	if err != nil {
 		return "", err
 	}

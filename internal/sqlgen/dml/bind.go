@@ -28,11 +28,11 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 	place := t.Arg(arg)
 	switch {
 	case arg == nil:
-	case d == sqlgen.MySQL && s.Field.Type == schema.Bytes: // the driver sends bytes as text
+	case d.Base() == sqlgen.MySQL && s.Field.Type == schema.Bytes: // the driver sends bytes as text
 		return "UNHEX(" + place + ")", nil
-	case d == sqlgen.PostgreSQL && s.Field.Native == "money": // its own text depends on the server's currency
+	case d.Base() == sqlgen.PostgreSQL && s.Field.Native == "money": // its own text depends on the server's currency
 		return place + "::text::numeric::money", nil
-	case d == sqlgen.MySQL && s.Field.Native == "geometry":
+	case d.Base() == sqlgen.MySQL && s.Field.Native == "geometry":
 		return "ST_GeomFromText(" + place + ")", nil
 	}
 	return place, nil
@@ -127,10 +127,10 @@ func heldInteger(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string)
 	if !ok {
 		return nil, "must be an integer of 64 bits"
 	}
-	if r, narrow := ranges[f.Native]; narrow && d != sqlgen.SQLite && (n < r[0] || n > r[1]) {
+	if r, narrow := ranges[f.Native]; narrow && d.Base() != sqlgen.SQLite && (n < r[0] || n > r[1]) {
 		return nil, fmt.Sprintf("holds integers from %d to %d", r[0], r[1])
 	}
-	if d == sqlgen.PostgreSQL {
+	if d.Base() == sqlgen.PostgreSQL {
 		return strconv.FormatInt(n, 10), ""
 	}
 	return n, ""
@@ -144,18 +144,18 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	}
 	native := strings.ToUpper(f.Native)
 	exact := !strings.Contains(native, "REAL") && !strings.Contains(native, "FLOA") && !strings.Contains(native, "DOUB")
-	if n, whole := v.AsInt(); whole && d == sqlgen.SQLite && exact {
+	if n, whole := v.AsInt(); whole && d.Base() == sqlgen.SQLite && exact {
 		return n, "" // such a column stores whole numbers as integers
 	}
 	bits := 64
-	if d == sqlgen.PostgreSQL && f.Native == "float4" || d == sqlgen.MySQL && f.Native == "float" {
+	if d.Base() == sqlgen.PostgreSQL && f.Native == "float4" || d.Base() == sqlgen.MySQL && f.Native == "float" {
 		bits = 32
 	}
 	text := strconv.FormatFloat(x, 'g', -1, bits)
 	if !same(text, v) {
 		return nil, "can't hold all digits of " + problem.Cut(v.String())
 	}
-	if d == sqlgen.PostgreSQL {
+	if d.Base() == sqlgen.PostgreSQL {
 		return text, ""
 	}
 	return x, ""
@@ -203,7 +203,7 @@ func heldBoolean(d sqlgen.Dialect, v value.Value) (any, string) {
 	switch {
 	case v.Kind() != value.Bool:
 		return nil, "must be true or false"
-	case d == sqlgen.PostgreSQL:
+	case d.Base() == sqlgen.PostgreSQL:
 		return strconv.FormatBool(v.Bool()), ""
 	case v.Bool():
 		return int64(1), ""
@@ -223,7 +223,7 @@ func heldBytes(d sqlgen.Dialect, v value.Value) (any, string) {
 	} else if v.Kind() != value.Bytes {
 		return nil, "must be bytes in base64"
 	}
-	switch d {
+	switch d.Base() {
 	case sqlgen.SQLite:
 		return []byte(raw), ""
 	case sqlgen.PostgreSQL:
@@ -269,7 +269,7 @@ func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any,
 	case day && !at.Equal(at.Truncate(24*time.Hour)):
 		return nil, "holds a day without a time"
 	}
-	if d == sqlgen.SQLite {
+	if d.Base() == sqlgen.SQLite {
 		return formed(f, at, form), ""
 	}
 	if day {
@@ -283,7 +283,7 @@ func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any,
 		return nil, fmt.Sprintf("holds %d digits of a second", digits)
 	}
 	text := at.Format("2006-01-02 15:04:05.999999")
-	if d == sqlgen.PostgreSQL && f.Native == "timestamptz" {
+	if d.Base() == sqlgen.PostgreSQL && f.Native == "timestamptz" {
 		text += "+00"
 	}
 	return text, ""

@@ -70,15 +70,15 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 		names, lines = append(names, name), append(lines, line)
 	}
 	if !seen["id"] {
-		names, lines = slices.Insert(names, 0, "id"), slices.Insert(lines, 0, t.Name("id")+" "+generated[d])
+		names, lines = slices.Insert(names, 0, "id"), slices.Insert(lines, 0, t.Name("id")+" "+generated[d.Base()])
 	}
-	if d == sqlgen.MySQL {
+	if d.Base() == sqlgen.MySQL {
 		t.Write("CREATE TABLE IF NOT EXISTS ") // it can't be rolled back, and a later attempt may repeat it
 	} else {
 		t.Write("CREATE TABLE ")
 	}
 	t.Write(t.Table("", w.Class), " (", strings.Join(lines, ", "), ")")
-	if d == sqlgen.MySQL {
+	if d.Base() == sqlgen.MySQL {
 		t.Write(" ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4")
 	}
 	st, err := t.Statement(nil)
@@ -109,7 +109,7 @@ func columnOf(d sqlgen.Dialect, t *sqlgen.Text, f value.Value) (name, line strin
 	if typ.Kind() != value.String || !ok {
 		return "", "", invalid("the type of %s must be one of %s", name, strings.Join(slices.Sorted(mapKeys(of)), ", "))
 	}
-	line = t.Name(name) + " " + native[d]
+	line = t.Name(name) + " " + native[d.Base()]
 	required, _ := f.Get("required")
 	switch {
 	case required.Kind() != value.Null && required.Kind() != value.Bool:
@@ -160,7 +160,7 @@ func TableThere(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	switch d {
+	switch d.Base() {
 	case sqlgen.SQLite:
 		t.Write("SELECT c.name FROM main.sqlite_schema AS s LEFT JOIN pragma_table_info(s.name, 'main') AS c WHERE lower(s.name) = lower(", t.Arg(name), ") ORDER BY c.cid")
 	case sqlgen.PostgreSQL:
@@ -180,7 +180,7 @@ func LockTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	switch d {
+	switch d.Base() {
 	case sqlgen.PostgreSQL:
 		t.Write("LOCK TABLE ", t.Table(c.Space, c.Table), " IN ACCESS EXCLUSIVE MODE")
 	case sqlgen.MySQL:

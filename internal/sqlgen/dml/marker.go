@@ -13,7 +13,7 @@ import (
 // account of the source may not.
 func MarkerTable(d sqlgen.Dialect) string {
 	columns := " (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
-	switch d {
+	switch d.Base() {
 	case sqlgen.PostgreSQL:
 		columns = " (change_id text PRIMARY KEY, digest text NOT NULL, fence bigint NOT NULL, receipt text, applied_at timestamptz)"
 	case sqlgen.MySQL:
@@ -45,7 +45,7 @@ func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Stateme
 		return sqlgen.Statement{}, err
 	}
 	t.Write("INSERT INTO ", markers(d), " (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
-	if d == sqlgen.MySQL {
+	if d.Base() == sqlgen.MySQL {
 		t.Write("ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id")
 	} else {
 		t.Write("ON CONFLICT (change_id) DO NOTHING")
@@ -61,7 +61,7 @@ func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
 		return sqlgen.Statement{}, err
 	}
 	t.Write("SELECT digest, fence, receipt FROM ", markers(d), " WHERE change_id = ", t.Arg(change))
-	if d != sqlgen.SQLite {
+	if d.Base() != sqlgen.SQLite {
 		t.Write(" FOR UPDATE")
 	}
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}, {Field: &schema.Field{Type: schema.Integer}},
@@ -86,7 +86,7 @@ func Applied(d sqlgen.Dialect, change, digest string, fence int64, receipt strin
 		return sqlgen.Statement{}, err
 	}
 	now := map[sqlgen.Dialect]string{sqlgen.SQLite: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", sqlgen.PostgreSQL: "clock_timestamp()",
-		sqlgen.MySQL: "UTC_TIMESTAMP(6)"}[d]
+		sqlgen.MySQL: "UTC_TIMESTAMP(6)"}[d.Base()]
 	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", now,
 		" WHERE change_id = ", t.Arg(change), " AND receipt IS NULL")
 	return t.Statement(nil)

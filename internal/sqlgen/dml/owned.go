@@ -67,15 +67,15 @@ func passed(d sqlgen.Dialect, text string) int {
 		return len(text)
 	}
 	switch {
-	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d != sqlgen.PostgreSQL:
-		return quotedPart(text, d == sqlgen.MySQL && text[0] != '`')
-	case strings.HasPrefix(text, "--"), text[0] == '#' && d == sqlgen.MySQL:
+	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d.Base() != sqlgen.PostgreSQL:
+		return quotedPart(text, d.Base() == sqlgen.MySQL && text[0] != '`')
+	case strings.HasPrefix(text, "--"), text[0] == '#' && d.Base() == sqlgen.MySQL:
 		return until(1, "\n")
 	case strings.HasPrefix(text, "/*"):
 		return until(2, "*/")
 	case strings.HasPrefix(text, "::"):
 		return 2
-	case d == sqlgen.PostgreSQL:
+	case d.Base() == sqlgen.PostgreSQL:
 		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
 			return until(len(tag), tag)
 		}
@@ -120,20 +120,20 @@ func plain(d sqlgen.Dialect, v value.Value) any {
 	case value.Array, value.Object:
 		return string(v.AppendJSON(nil))
 	case value.Bool:
-		if d == sqlgen.PostgreSQL {
+		if d.Base() == sqlgen.PostgreSQL {
 			return v.String()
 		}
 		return map[bool]int64{true: 1}[v.Bool()]
 	case value.Int:
-		if d != sqlgen.PostgreSQL {
+		if d.Base() != sqlgen.PostgreSQL {
 			return v.Int()
 		}
 	case value.Float:
-		if d != sqlgen.PostgreSQL {
+		if d.Base() != sqlgen.PostgreSQL {
 			return v.Float()
 		}
 	case value.Decimal:
-		if f, _ := v.AsFloat(); d == sqlgen.SQLite {
+		if f, _ := v.AsFloat(); d.Base() == sqlgen.SQLite {
 			return f
 		}
 	}

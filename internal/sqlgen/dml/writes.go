@@ -53,9 +53,9 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 		return sqlgen.Statement{}, err
 	}
 	switch {
-	case lock && d == sqlgen.PostgreSQL:
+	case lock && d.Base() == sqlgen.PostgreSQL:
 		t.Write(" FOR UPDATE OF t")
-	case lock && d == sqlgen.MySQL:
+	case lock && d.Base() == sqlgen.MySQL:
 		t.Write(" FOR UPDATE")
 	}
 	return t.Statement(columns)
@@ -92,7 +92,7 @@ func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[stri
 	}
 	t.Write("INSERT INTO ", t.Table(c.Space, c.Table))
 	switch {
-	case len(sets) == 0 && d == sqlgen.MySQL:
+	case len(sets) == 0 && d.Base() == sqlgen.MySQL:
 		t.Write(" () VALUES ()")
 	case len(sets) == 0:
 		t.Write(" DEFAULT VALUES")
@@ -101,7 +101,7 @@ func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[stri
 			t.Write([]string{" (", ", "}[min(i, 1)], t.Name(s.Field.Name))
 		}
 		t.Write(")")
-		if d == sqlgen.PostgreSQL && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
+		if d.Base() == sqlgen.PostgreSQL && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
 			t.Write(" OVERRIDING SYSTEM VALUE") // the id of a record that a revert brings back
 		}
 		t.Write(" VALUES ")

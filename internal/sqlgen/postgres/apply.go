@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -156,9 +155,9 @@ func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 const pgWords = `'[^\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+|[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+'`
 
 // replaceMatches writes ReplaceMatches; in the new text a backslash would name a group.
-func (dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
+func (p dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
-	expression, err := regex.PostgreSQL(query.Regex{Pattern: pattern})
+	expression, err := p.pattern(query.Regex{Pattern: pattern})
 	if err != nil {
 		return "", err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -14,16 +13,31 @@ import (
 
 // conditions writes for PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
 // compared with.
-type conditions struct{ condition.Standard }
+type conditions struct {
+	condition.Standard
+	encoded bool // the database has another encoding than UTF-8, so that the order of its bytes is another one
+}
 
 // Conditions returns PostgreSQL's conditions.
 func Conditions() condition.Dialect { return conditions{} }
+
+// Encoded returns the conditions of a database whose encoding orders texts in another way than UTF-8. Texts are converted
+// where they are ordered, and regular expressions are refused: their ranges are those of the encoding.
+func Encoded() condition.Dialect { return conditions{encoded: true} }
+
+// byBytes returns a text so that it is ordered by code points.
+func byBytes(x string, encoded bool) string {
+	if encoded {
+		return "convert_to(" + x + ", 'UTF8')"
+	}
+	return x + pgC
+}
 
 // Home implements condition.Dialect.
 func (conditions) Home() string { return "public" }
 
 // Expressions implements condition.Dialect.
-func (conditions) Expressions() expr.Dialect { return dialect{} }
+func (p conditions) Expressions() expr.Dialect { return dialect{encoded: p.encoded} }
 
 func (conditions) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
 
@@ -92,9 +106,9 @@ func (conditions) text(x string, f *schema.Field) string {
 func (p conditions) Sorted(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.String, schema.Opaque: // a key of any type orders by the text that is shown of it, which is its position
-		return p.text(x, f) + ` COLLATE "C"`, false
+		return byBytes(p.text(x, f), p.encoded), false
 	case schema.JSON, schema.Array, schema.Any:
-		return x + `::text COLLATE "C"`, false
+		return byBytes(x+"::text", p.encoded), false
 	}
 	return widened(x, f), false
 }
@@ -139,6 +153,10 @@ func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	left := widened(x.Text, x.Field)
 	if x.Field.Type == schema.String {
 		left = p.text(x.Text, x.Field)
+		if text, ok := v.(string); ok && op != "=" && p.encoded {
+			w.Write(byBytes(left, true), " ", op, " ", byBytes(w.Arg(text, "text"), true))
+			return nil
+		}
 		if op != "=" || x.Field.Unordered {
 			left += ` COLLATE "C"`
 		}
@@ -270,12 +288,16 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 
 func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
 	w.Write(x, " ", op, " ")
+	if text, ok := v.(string); ok && p.encoded && f.Type != schema.UUID && f.Type != schema.Date && f.Type != schema.Day {
+		w.Write(byBytes(w.Arg(text, "text"), true))
+		return nil
+	}
 	return p.bind(w, f, v)
 }
 
 // Matches implements condition.Dialect with an advanced regular expression.
 func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
-	pattern, err := regex.PostgreSQL(r)
+	pattern, err := p.pattern(r)
 	if err != nil {
 		return err
 	}
@@ -283,6 +305,11 @@ func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Re
 	w.Put(pattern, "text")
 	w.Write(")")
 	return nil
+}
+
+// pattern returns a regular expression in PostgreSQL's form.
+func (p conditions) pattern(r query.Regex) (string, error) {
+	return dialect{encoded: p.encoded}.pattern(r)
 }
 
 func (p conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
@@ -354,6 +381,10 @@ func (p conditions) compareNode(w *condition.Writer, x condition.Operand, op str
 		w.Put(string(v), "jsonb")
 		return nil
 	case string:
+		if p.encoded && op != "=" {
+			w.Write("(", byBytes(p.string(x), true), " ", op, " ", byBytes(w.Arg(v, "text"), true), ")")
+			return nil
+		}
 		w.Write("(", p.string(x), " ", op, " ")
 		w.Put(v, "text")
 		w.Write(")")

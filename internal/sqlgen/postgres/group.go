@@ -12,7 +12,7 @@ import (
 )
 
 // Order implements expr.Dialect.
-func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
+func (p dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
 	direction := " NULLS FIRST"
 	if desc {
 		direction = " DESC NULLS LAST"
@@ -21,6 +21,9 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 	case schema.Boolean:
 		x += "::boolean" // a bare constant would be the number of a column
 	case schema.String:
+		if p.encoded {
+			return []string{byBytes(x, true) + direction}
+		}
 		if !strings.HasSuffix(x, pgC+")") {
 			x += pgC
 		}
@@ -28,7 +31,7 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 	case schema.JSON, schema.Array:
 		x = s.Atom(x)
 		return []string{pgRank(x) + direction, "(CASE WHEN jsonb_typeof(" + x + ") IN ('number', 'boolean') THEN " + x + " END)" + direction,
-			"(CASE jsonb_typeof(" + x + ") WHEN 'string' THEN " + x + " #>> '{}' END)" + pgC + direction}
+			byBytes("(CASE jsonb_typeof("+x+") WHEN 'string' THEN "+x+" #>> '{}' END)", p.encoded) + direction}
 	}
 	return []string{x + direction}
 }
@@ -121,14 +124,14 @@ func pgMean(total, count string) string {
 }
 
 // extreme writes Min and Max.
-func (dialect) extreme(s expr.Scope, op plan.Accumulate, x string, t schema.Type) (string, error) {
+func (p dialect) extreme(s expr.Scope, op plan.Accumulate, x string, t schema.Type) (string, error) {
 	name, desc := "min", false
 	if op == plan.Max {
 		name, desc = "max", true
 	}
 	switch t {
 	case schema.String:
-		return name + "(" + x + pgC + ")", nil
+		return p.extremeText(name, x), nil
 	case schema.Decimal:
 		return "trim_scale(" + name + "(" + x + "))", nil
 	case schema.Double:
@@ -143,15 +146,24 @@ func (dialect) extreme(s expr.Scope, op plan.Accumulate, x string, t schema.Type
 	case schema.Bytes:
 		return "decode(" + name + "(encode(" + x + ", 'hex')" + pgC + "), 'hex')", nil
 	case schema.JSON, schema.Array:
-		return pgExtremeJSON(s.Atom(x), name), nil
+		return p.extremeJSON(s.Atom(x), name), nil
 	}
 	return name + "(" + x + ")", nil
 }
 
-// pgExtremeJSON writes the function min or max of JSON: of the values of the least or greatest rank. Each aggregate in it
+// extremeText writes the function min or max of texts. Only texts have such functions in every version, so that bytes are
+// compared as hex.
+func (p dialect) extremeText(name, x string) string {
+	if p.encoded {
+		return "convert_from(decode(" + name + "(encode(" + byBytes(x, true) + ", 'hex')" + pgC + "), 'hex'), 'UTF8')"
+	}
+	return name + "(" + x + pgC + ")"
+}
+
+// extremeJSON writes the function min or max of JSON: of the values of the least or greatest rank. Each aggregate in it
 // keeps one value; a list of all of them in order would take the memory of all. Equal numbers, and objects or lists,
 // are told apart by their texts.
-func pgExtremeJSON(x, name string) string {
+func (p dialect) extremeJSON(x, name string) string {
 	of := func(kind, value string) string {
 		return "(CASE jsonb_typeof(" + x + ") WHEN '" + kind + "' THEN " + value + " END)"
 	}
@@ -162,7 +174,7 @@ func pgExtremeJSON(x, name string) string {
 	}
 	return "(CASE " + name + "(" + pgRank(x) + ")" +
 		" WHEN 1 THEN to_jsonb((" + name + "(" + of("number", "ARRAY["+x+"::numeric, "+sign+"scale("+x+"::numeric)]") + "))[1])" +
-		" WHEN 2 THEN to_jsonb(" + name + "(" + of("string", x+" #>> '{}'") + pgC + "))" +
+		" WHEN 2 THEN to_jsonb(" + p.extremeText(name, of("string", x+" #>> '{}'")) + ")" +
 		" WHEN 3 THEN " + first("object") + " WHEN 4 THEN " + first("array") +
 		" WHEN 6 THEN to_jsonb(" + logic + of("boolean", x+"::boolean") + ")) END)"
 }

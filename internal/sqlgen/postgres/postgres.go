@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -19,7 +20,10 @@ import (
 // dialect writes for PostgreSQL 13 or later. All text that it computes has the collation "C", so that it compares by its
 // bytes and collations never conflict. A Decimal is below 1e600 in magnitude: then no result computed from it can exceed
 // the range of numeric.
-type dialect struct{ expr.Standard }
+type dialect struct {
+	expr.Standard
+	encoded bool // see Encoded
+}
 
 // Dialect returns the dialect of PostgreSQL.
 func Dialect() expr.Dialect { return dialect{} }
@@ -161,6 +165,8 @@ func (p dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (
 		if a, b := bothBare(x, y, pgC+")"); a != x {
 			x, y = a, b+` COLLATE "default"` // the collation of the index; the collations of two columns may differ
 		}
+	case t == schema.String && p.encoded:
+		x, y = byBytes(x, true), byBytes(y, true)
 	case t == schema.Integer:
 		x, y = bothBare(x, y, "::int8)")
 	}
@@ -195,23 +201,32 @@ func pgRank(x string) string {
 	return "(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'object' THEN 3 WHEN 'array' THEN 4 WHEN 'boolean' THEN 6 END)"
 }
 
-func (dialect) compareJSON(s expr.Scope, op plan.Op, x, y string) string {
+func (p dialect) compareJSON(s expr.Scope, op plan.Op, x, y string) string {
 	x, y = s.Atom(x), s.Atom(y)
 	same := "FALSE"
 	if op == plan.Gte || op == plan.Lte {
 		same = x + " = " + y
 	}
 	return fmt.Sprintf("(CASE WHEN %[4]s IS NULL OR %[5]s IS NULL THEN NULL WHEN %[1]s <> %[2]s THEN %[1]s %[3]s %[2]s WHEN jsonb_typeof(%[4]s) IN ('object', 'array') THEN %[6]s WHEN jsonb_typeof(%[4]s) = 'string' THEN "+
-		"(%[4]s #>> '{}')"+pgC+" %[3]s (%[5]s #>> '{}')"+pgC+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), expr.Sign(op), x, y, same)
+		byBytes("(%[4]s #>> '{}')", p.encoded)+" %[3]s "+byBytes("(%[5]s #>> '{}')", p.encoded)+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), expr.Sign(op), x, y, same)
 }
 
 // Matches implements expr.Dialect.
-func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
-	pattern, err := regex.PostgreSQL(r)
+func (p dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+	pattern, err := p.pattern(r)
 	if err != nil {
 		return "", err
 	}
 	return "coalesce(" + x + pgC + " ~ " + s.Arg(pattern, "text") + ", FALSE)", nil
+}
+
+// pattern returns a regular expression in PostgreSQL's form. It is refused where the encoding of the database says which
+// characters are between two others.
+func (p dialect) pattern(r query.Regex) (string, error) {
+	if p.encoded {
+		return "", problem.New(problem.Unsupported, "the encoding of the database isn't UTF-8: it can't run regular expressions")
+	}
+	return regex.PostgreSQL(r)
 }
 
 // Widen implements expr.Dialect.
