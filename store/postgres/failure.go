@@ -40,6 +40,10 @@ func (s *Store) failed(doing string, err error) error {
 		f.Code = "SQLSTATE " + code
 	}
 	switch code := state(err); {
+	case errors.Is(err, errPooled):
+		f.Why = errPooled.Error()
+	case refusedParameter(err):
+		f.Why = "a pooler stands before the database and refuses a parameter of the connection string: remove the options from the URL"
 	case code == "28P01" || code == "28000":
 		f.Why = "the database refuses the user or the password"
 	case code == "3D000":

@@ -165,3 +165,15 @@ func TestOlderChanges(t *testing.T) {
 		sql(t, url, `DELETE FROM bailiwick.migration WHERE version >= 10`)
 	})
 }
+
+// TestPooled opens a store through a pooler in transaction mode, which is refused with the reason.
+func TestPooled(t *testing.T) {
+	s, err := postgres.Open(t.Context(), testservices.Pooled(t, testservices.Postgres(t)))
+	if err == nil {
+		s.Close()
+		t.Fatal("a store behind a pooler in transaction mode was opened")
+	}
+	if !strings.Contains(err.Error(), "a pooler in transaction mode") || !strings.Contains(err.Error(), "or of a pooler in session mode") {
+		t.Error(err)
+	}
+}

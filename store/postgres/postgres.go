@@ -62,19 +62,6 @@ var (
 	_ once.Store          = (*Store)(nil)
 )
 
-// settings are those of every session. A session left open in a transaction by a stopped or disconnected process must
-// not hold its locks for longer than callers wait for the database.
-var settings = map[string]string{
-	"application_name":                    "bailiwick",
-	"timezone":                            "UTC",
-	"client_encoding":                     "UTF8",
-	"search_path":                         "pg_catalog",
-	"default_transaction_isolation":       "read committed",
-	"default_transaction_read_only":       "off",
-	"statement_timeout":                   "10000",
-	"idle_in_transaction_session_timeout": "5000",
-}
-
 // Open connects to the database at url, postgres://user:password@host/database, and migrates its store to the current
 // version. It creates the schema "bailiwick" if there is none.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
@@ -91,9 +78,7 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	}
 	c := cfg.ConnConfig
 	s := &Store{at: place(c)}
-	for k, v := range settings {
-		c.RuntimeParams[k] = v
-	}
+	c.RuntimeParams["application_name"] = "bailiwick"
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
 	}
@@ -101,8 +86,11 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
-	cfg.AfterConnect = durable
+	cfg.AfterConnect = pinned
 	cfg.MaxConnIdleTime = 5 * time.Minute
+	if err := lasts(ctx, c); err != nil {
+		return nil, s.failed("open", err)
+	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.failed("open", err)
 	}
@@ -115,11 +103,6 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	s.unlisten, s.listened = unlisten, make(chan struct{})
 	go s.listen(listening)
 	return s, nil
-}
-
-// durable makes commits of a session survive a power failure even if the server's settings would not.
-func durable(ctx context.Context, c *pgx.Conn) error {
-	return run(ctx, c, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 }
 
 // Close waits for the appends under way, and closes all connections.

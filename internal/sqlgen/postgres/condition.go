@@ -21,18 +21,6 @@ type conditions struct {
 // Conditions returns PostgreSQL's conditions.
 func Conditions() condition.Dialect { return conditions{} }
 
-// Encoded returns the conditions of a database whose encoding orders texts in another way than UTF-8. Texts are converted
-// where they are ordered, and regular expressions are refused: their ranges are those of the encoding.
-func Encoded() condition.Dialect { return conditions{encoded: true} }
-
-// byBytes returns a text so that it is ordered by code points.
-func byBytes(x string, encoded bool) string {
-	if encoded {
-		return "convert_to(" + x + ", 'UTF8')"
-	}
-	return x + pgC
-}
-
 // Home implements condition.Dialect.
 func (conditions) Home() string { return "public" }
 
@@ -293,37 +281,6 @@ func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 		return nil
 	}
 	return p.bind(w, f, v)
-}
-
-// Matches implements condition.Dialect with an advanced regular expression.
-func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
-	pattern, err := p.pattern(r)
-	if err != nil {
-		return err
-	}
-	w.Write("(", p.string(x), " ~ ")
-	w.Put(pattern, "text")
-	w.Write(")")
-	return nil
-}
-
-// pattern returns a regular expression in PostgreSQL's form.
-func (p conditions) pattern(r query.Regex) (string, error) {
-	return dialect{encoded: p.encoded}.pattern(r)
-}
-
-func (p conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
-	w.Write("starts_with(", p.string(x), ", ")
-	w.Put(prefix, "text")
-	w.Write(")")
-}
-
-// string returns the text that x holds, null if it holds none, compared by its bytes.
-func (p conditions) string(x condition.Operand) string {
-	if x.Node() {
-		return "CASE jsonb_typeof(" + x.Text + ") WHEN 'string' THEN " + x.Text + ` #>> '{}' END COLLATE "C"`
-	}
-	return p.text(x.Text, x.Field) + ` COLLATE "C"`
 }
 
 // document returns a JSON column as jsonb.

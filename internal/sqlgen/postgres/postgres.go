@@ -10,8 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -218,15 +216,6 @@ func (p dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) 
 		return "", err
 	}
 	return "coalesce(" + x + pgC + " ~ " + s.Arg(pattern, "text") + ", FALSE)", nil
-}
-
-// pattern returns a regular expression in PostgreSQL's form. It is refused where the encoding of the database says which
-// characters are between two others.
-func (p dialect) pattern(r query.Regex) (string, error) {
-	if p.encoded {
-		return "", problem.New(problem.Unsupported, "the encoding of the database isn't UTF-8: it can't run regular expressions")
-	}
-	return regex.PostgreSQL(r)
 }
 
 // Widen implements expr.Dialect.

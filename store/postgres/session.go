@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// settings are those of every session. A session left open in a transaction by a stopped or disconnected process must
+// not hold its locks for longer than callers wait for the database. A commit survives a power failure.
+var settings = [][2]string{
+	{"search_path", "pg_catalog, pg_temp"},
+	{"timezone", "UTC"},
+	{"datestyle", "ISO"},
+	{"client_encoding", "UTF8"},
+	{"default_transaction_isolation", "read committed"},
+	{"default_transaction_read_only", "off"},
+	{"statement_timeout", "10000"},
+	{"lock_timeout", "0"},
+	{"idle_in_transaction_session_timeout", "5000"},
+}
+
+// pinned sets the settings of a session. They are statements and not parameters of the connection, which a pooler refuses.
+func pinned(ctx context.Context, c *pgx.Conn) error {
+	var b strings.Builder
+	for _, s := range settings {
+		value := "'" + s[1] + "'"
+		if s[0] == "search_path" {
+			value = s[1] // a list of names
+		}
+		b.WriteString("SET " + s[0] + " = " + value + "; ")
+	}
+	b.WriteString(`SELECT pg_catalog.set_config('synchronous_commit', 'on', false) WHERE pg_catalog.current_setting('synchronous_commit') = 'off'`)
+	_, err := c.PgConn().Exec(ctx, b.String()).ReadAll()
+	return err
+}
+
+// errPooled refuses a pooler whose sessions don't last.
+var errPooled = errors.New("a pooler in transaction mode stands before the database, through which replicas can't hear of each other's changes: " +
+	"give the store the address of PostgreSQL itself, or of a pooler in session mode")
+
+// lasts reports, as an error, that sessions with the database don't last: a pooler in transaction mode gives each
+// transaction another one. A pooler stands between if another process answers than the connection was told. Then a
+// session that listens must hear what another one sends.
+func lasts(ctx context.Context, config *pgx.ConnConfig) error {
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	rows, err := c.PgConn().Exec(ctx, `SELECT pg_catalog.pg_backend_pid()`).ReadAll()
+	if err != nil {
+		return err
+	}
+	if len(rows) == 1 && len(rows[0].Rows) == 1 && string(rows[0].Rows[0][0]) == fmt.Sprint(c.PgConn().PID()) {
+		return nil
+	}
+	name := make([]byte, 8)
+	rand.Read(name)
+	channel := "bailiwick_probe_" + hex.EncodeToString(name)
+	if _, err := c.PgConn().Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
+		return err
+	}
+	other, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer other.Close(context.WithoutCancel(ctx))
+	if _, err := other.PgConn().Exec(ctx, "NOTIFY "+channel).ReadAll(); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if _, err := c.WaitForNotification(wait); err != nil {
+		if ctx.Err() == nil && wait.Err() != nil {
+			return errPooled
+		}
+		return err
+	}
+	return nil
+}
+
+// refusedParameter reports whether a pooler refused a parameter of the connection string.
+func refusedParameter(err error) bool {
+	return slices.Contains([]string{"08P01", "08000"}, state(err)) && strings.Contains(err.Error(), "startup parameter")
+}
