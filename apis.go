@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects by parameter name, or
+// APIArguments are the arguments of a call of an HTTP API. Path, Query, Headers and Cookies are Objects by parameter name, or
 // Null; HasBody distinguishes a null Body from none. Media is the media type of the body, "" for the one that the operation
 // prefers. Later and Texts are for calls that wait for the answers of others: leave them nil.
 type APIArguments = validate.Arguments

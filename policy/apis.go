@@ -14,6 +14,7 @@ type (
 	//   - Shown: the visible operations; nil for all that Access doesn't exclude
 	//   - Hidden, Parameters: parts that are hidden, and parameters bound to the principal
 	//   - Write: by class of operation other than a read, how it may run; write.Review if unset
+	//   - Reviews: which calls that Write allows are reviewed all the same; New sets it, from the gates and the rules of review
 	//   - OpenBodies: bodies may have members that the document doesn't name
 	//   - OpenFormats: texts and numbers may be of other formats than the document says
 	//   - Partial: the PUT operations that keep the fields which they aren't given
@@ -21,6 +22,7 @@ type (
 	//   - Synonyms: further words for searches of operations
 	//   - Lists: how the entries of a list are named in queries and forms, which OpenAPI doesn't define; "" is a[]=1&a[]=2
 	//   - Signed: requests carry a credential, so the document's parameters for it aren't required
+	//   - Base: the address that calls are sent to; operations that the document serves elsewhere are refused. "" refuses none
 	//   - Sends: the parameters that the credential sets; agents must not set them
 	APIRules = calls.Rules
 

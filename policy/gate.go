@@ -1,8 +1,13 @@
 package policy
 
 import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/gates"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 type (
@@ -52,3 +57,23 @@ func (p *Policy) May(principal identity.Principal, u Use) error {
 // Unknown returns the refusal of a tool that doesn't exist for the principal; kind is the true reason, for the audit
 // record.
 func Unknown(kind string) error { return gates.Unknown(kind) }
+
+// reviewed returns the rules of the APIs with what the gates and the rules of review ask for beside them.
+func (r Rules) reviewed() map[string]calls.Rules {
+	out := make(map[string]calls.Rules, len(r.APIs))
+	for name, api := range r.APIs {
+		gate, _ := r.Gates.Of(WriteAction)
+		switch {
+		case gate != On:
+			api.Reviews = calls.ReviewsAll
+		case slices.ContainsFunc(r.Review, func(rule change.Rule) bool {
+			return rule.Approvals > 0 || rule.Mode == write.Review || rule.Mode == write.Deny
+		}):
+			api.Reviews = calls.ReviewsSome
+		default:
+			api.Reviews = calls.ReviewsNone
+		}
+		out[name] = api
+	}
+	return out
+}

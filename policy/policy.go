@@ -116,7 +116,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.label(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
-	apis, err := calls.New(rules.APIs, p.expressions)
+	apis, err := calls.New(rules.reviewed(), p.expressions)
 	p.apis, errs = apis, append(errs, err)
 	for _, c := range p.classes {
 		if c.circular() {

@@ -77,7 +77,7 @@ type Action struct {
 type Call struct {
 	Source    string      // the name of the API in the configuration
 	Operation string      // its id
-	Request   value.Value // an Object: path, query, headers, body, media
+	Request   value.Value // an Object: path, query, headers, cookies, body, media
 	Sends     value.Value // the exact request on the wire, an Object: method, target, headers, and body or base64; Null before policy has set it
 }
 

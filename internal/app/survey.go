@@ -55,7 +55,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
-		s.Warnings, errs = slices.Concat(s.Warnings, warnings, tooDeep(c)), append(errs, err)
+		s.Warnings, errs = slices.Concat(s.Warnings, warnings, tooDeep(c), elsewhere(c)), append(errs, err)
 	}
 	if err := merge(c, errs); err != nil {
 		return nil, err
@@ -77,6 +77,31 @@ func tooDeep(c *config.Config) (out []string) {
 			if deep := checker.TooDeep(op); deep != nil {
 				out = append(out, fmt.Sprintf("%s.%s: calls are refused: the schemas of %s nest so that checking a value takes more than %d comparisons", name, op.ID, strings.Join(deep, ", "), validate.MaxSteps))
 			}
+		}
+	}
+	return out
+}
+
+// elsewhere names the operations that the document serves at another address than the one that calls are sent to.
+func elsewhere(c *config.Config) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+		rules := c.Rules.APIs[name]
+		if rules.Document == nil {
+			continue
+		}
+		by := map[string][]string{}
+		for _, op := range visible.New(rules.Document, nil, visible.Filter{}).Operations() {
+			if at := rules.Elsewhere(op); at != "" {
+				by[at] = append(by[at], op.ID)
+			}
+		}
+		for _, at := range slices.Sorted(maps.Keys(by)) {
+			ids := by[at]
+			more := ""
+			if len(ids) > 5 {
+				ids, more = ids[:5], fmt.Sprintf(" and %d more", len(by[at])-5)
+			}
+			out = append(out, fmt.Sprintf("%s: calls of %s%s are refused: the document serves them at %s, not at base_url; add a source with the same document, that base_url and its credential", name, strings.Join(ids, ", "), more, at))
 		}
 	}
 	return out

@@ -66,6 +66,7 @@ func (c *Config) adopt(s Source, of apis.Contents) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
 	rules.Sends, rules.Signed = s.OpenAPI.Credential.Sends(), s.OpenAPI.Credential != nil
+	rules.Base = s.OpenAPI.BaseURL
 	packed := c.packed(&rules, s.Name, of)
 	if rules.Description == "" {
 		rules.Description = s.Description

@@ -66,7 +66,7 @@ func TestAPIFaults(t *testing.T) {
 		{source("credential: {oauth: {token_url: 'http://flow.example/t', client_id: a, client_secret: t}}"), "1:102: sources.flow.openapi.credential.oauth.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{source("timeout: 1h"), "1:90: sources.flow.openapi.timeout: must be a duration from 1s to 5m, such as 30s, 5m, 12h or 90d"},
 		{source("packs: [~/packs]"), "1:89: sources.flow.openapi.packs.0: ~ is not expanded; write ${HOME} for it"},
-		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query, oauth, person or per_principal"},
+		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query, cookie, oauth, person or per_principal"},
 		{cred("{bearer: a, basic: {user: a, password: b}}"), "1:105: sources.flow.openapi.credential.basic: the credential is bearer already, and is one thing"},
 		{cred("{baerer: a}"), `1:94: sources.flow.openapi.credential: unknown key "baerer"; did you mean bearer?`},
 		{cred("{person: {authorize_url: 'https://l.example/a', token_url: 'https://l.example/t', client_id: g}}"),

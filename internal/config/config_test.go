@@ -129,7 +129,7 @@ func TestParse(t *testing.T) {
 				Packs: []apis.Pack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true, PlainHTTP: true,
 				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
 					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
-					"eve": {Query: &apis.Named{Name: "key", Value: "e"}},
+					"eve": {Query: &apis.Named{Name: "key", Value: "e"}}, "gil": {Cookie: &apis.Named{Name: "sid", Value: "g"}},
 					"fay": {OAuth: &apis.OAuth{TokenURL: "https://login.example/token", ID: "f", Secret: "s", Scopes: []string{"read"}, Params: map[string]string{"audience": "flow"}}}}}}}},
 			{Name: "mail", OpenAPI: &apis.Source{Document: "https://mail.example/openapi.json", BaseURL: "https://mail.example/v1", Credential: &apis.Credential{Person: &apis.Person{
 				AuthorizeURL: "https://login.example/authorize", TokenURL: "https://login.example/token", RevokeURL: "https://login.example/revoke", Issuer: "https://login.example", ID: "gate", Secret: "s", InBody: true,
@@ -149,9 +149,9 @@ func TestParse(t *testing.T) {
 					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, OpenFormats: true, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
 					ReadBack: []readback.Rule{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
-					Sends:    []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
-				"mail": {Signed: true},
-				"box":  {Description: "Boxes", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
+					Base:     "https://flow.example/v2", Sends: []calls.Place{{In: "cookie", Name: "sid"}, {In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
+				"mail": {Signed: true, Base: "https://mail.example/v1"},
+				"box":  {Description: "Boxes", Base: "http://10.0.0.1:8080", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
 			},
 			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{

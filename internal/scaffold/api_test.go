@@ -110,7 +110,7 @@ func TestOfAPIWhere(t *testing.T) {
 		{API{Contents: document(t, scheme(`{"type": "apiKey", "in": "query", "name": "k: {1}"}`))}, `credential: {query: {name: "k: {1}", value: "${MY_SHOP_KEY}"}}   # s`},
 		{API{Contents: document(t, scheme(`{"type": "apiKey", "in": "header", "name": "authorization"}`))}, `credential: {header: {name: Authorization, value: "${MY_SHOP_AUTHORIZATION}"}}   # s`},
 		{API{Contents: document(t, scheme(`{"type": "apiKey", "in": "header", "name": "Cookie"}`))}, `#credential: {bearer: "${MY_SHOP_TOKEN}"}`},
-		{API{Contents: document(t, scheme(`{"type": "apiKey", "in": "cookie", "name": "sid"}`))}, `#credential: {bearer: "${MY_SHOP_TOKEN}"}`},
+		{API{Contents: document(t, scheme(`{"type": "apiKey", "in": "cookie", "name": "sid"}`))}, `credential: {cookie: {name: "sid", value: "${MY_SHOP_COOKIE}"}}   # s`},
 		{API{Contents: document(t, scheme(`{"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "https://login.test/token"}}}`))},
 			`credential: {oauth: {token_url: "https://login.test/token", client_id: "${MY_SHOP_CLIENT_ID}", client_secret: "${MY_SHOP_CLIENT_SECRET}"}}   # s`},
 		{API{Contents: document(t, scheme(`{"type": "oauth2", "flows": {"implicit": {}}}`))}, `credential: {bearer: "${MY_SHOP_TOKEN}"}   # s`},

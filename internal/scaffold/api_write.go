@@ -200,6 +200,8 @@ func (w *apiWriter) scheme(s spec.Raw) string {
 		return fmt.Sprintf(`{header: {name: Authorization, value: "%s"}}`, w.variable("AUTHORIZATION"))
 	case kind == "apiKey" && (s.Get("in").Text() == "header" && !visible.Refused(name) || s.Get("in").Text() == "query" && name != ""):
 		return fmt.Sprintf(`{%s: {name: %s, value: "%s"}}`, s.Get("in").Text(), yamlQuoted(name), w.variable("KEY"))
+	case kind == "apiKey" && s.Get("in").Text() == "cookie" && name != "":
+		return fmt.Sprintf(`{cookie: {name: %s, value: "%s"}}`, yamlQuoted(name), w.variable("COOKIE"))
 	case kind == "oauth2":
 		flow := s.Get("flows").Get("clientCredentials")
 		if s.Get("flow").Text() == "application" {

@@ -17,12 +17,13 @@ type Credential struct {
 	Header *Named
 	Basic  *Basic
 	Query  *Named
+	Cookie *Named
 	OAuth  *OAuth
 	Each   *Each
 	Person *Person
 }
 
-// Named is a header or a key in the query.
+// Named is a header, a cookie or a key in the query.
 type Named struct{ Name, Value string }
 
 // Basic is a user name and a password.
@@ -58,6 +59,16 @@ func (c *Credential) Sends() []calls.Place {
 	switch {
 	case c == nil:
 		return nil
+	case c.Header != nil && c.Header.Name == "Cookie":
+		var all []calls.Place
+		for pair := range strings.SplitSeq(c.Header.Value, ";") {
+			if name, _, ok := strings.Cut(pair, "="); ok {
+				all = append(all, calls.Place{In: "cookie", Name: strings.TrimSpace(name)})
+			}
+		}
+		return all
+	case c.Cookie != nil:
+		return []calls.Place{{In: "cookie", Name: c.Cookie.Name}}
 	case c.Header != nil:
 		return []calls.Place{{In: "header", Name: c.Header.Name}}
 	case c.Query != nil:
@@ -76,7 +87,7 @@ func (c *Credential) Sends() []calls.Place {
 // credential is the shape of an object with one kind of credential; each allows credentials per principal.
 func credential(into **Credential, each bool) yamlconf.Shape {
 	var c Credential
-	var header, query Named
+	var header, query, cookie Named
 	var basic Basic
 	var oauth OAuth
 	var own Each
@@ -92,6 +103,7 @@ func credential(into **Credential, each bool) yamlconf.Shape {
 			{Name: "name", Doc: "Of the key", Must: true, Shape: yamlconf.Words(&query.Name)},
 			{Name: "value", Doc: "The key", Must: true, Shape: yamlconf.Secret("a key", secret(&query.Value))},
 		}, func(*yamlconf.Reader, yamlconf.Node, string) { c.Query = &query })},
+		{Name: "cookie", Doc: "A cookie, such as a session. Several cookies are a header called Cookie", Shape: cookieShape(&cookie, &c.Cookie)},
 		{Name: "oauth", Doc: "A token by OAuth client credentials, got when it is needed", Shape: oauthShape(&oauth, &c.OAuth)},
 	}
 	if each {
@@ -107,7 +119,7 @@ func credential(into **Credential, each bool) yamlconf.Shape {
 		}
 		switch {
 		case len(given) == 0 && n.Empty():
-			names := []string{"bearer", "header", "basic", "query", "oauth"}
+			names := []string{"bearer", "header", "basic", "query", "cookie", "oauth"}
 			if each {
 				names = append(names, "person", "per_principal")
 			}
@@ -133,7 +145,7 @@ func secret(into *string) func(folder, s string) string {
 
 // headerShape is the shape of a credential in a header of its own. Headers that the client sets itself are refused.
 func headerShape(h *Named, into **Named) yamlconf.Shape {
-	refused := []string{"Host", "Cookie", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding"}
+	refused := []string{"Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding"}
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "name", Doc: "Such as X-API-Key", Must: true, Shape: yamlconf.Text("a header's name", func(s string) string {
 			h.Name = http.CanonicalHeaderKey(s)
@@ -144,6 +156,20 @@ func headerShape(h *Named, into **Named) yamlconf.Shape {
 		})},
 		{Name: "value", Doc: "All that the header holds", Must: true, Shape: yamlconf.Secret("a text", secret(&h.Value))},
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = h })
+}
+
+// cookieShape is the shape of a credential in a cookie.
+func cookieShape(c *Named, into **Named) yamlconf.Shape {
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "name", Doc: "Such as session", Must: true, Shape: yamlconf.Text("a cookie's name", func(s string) string {
+			c.Name = s
+			if !httpguts.ValidHeaderFieldName(s) {
+				return "must be the name of a cookie, such as session"
+			}
+			return ""
+		})},
+		{Name: "value", Doc: "All that the cookie holds", Must: true, Shape: yamlconf.Secret("a text", secret(&c.Value))},
+	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = c })
 }
 
 func oauthShape(o *OAuth, into **OAuth) yamlconf.Shape {

@@ -187,7 +187,7 @@ func (s *Sender) target(m Message, r *request.Request) (*url.URL, error) {
 	}
 	at.RawQuery = r.Query
 	for name, values := range r.Header {
-		if visible.Refused(name) && name != "Accept" && name != "Content-Type" || !isToken(name) {
+		if visible.Refused(name) && name != "Accept" && name != "Content-Type" && name != "Cookie" || !isToken(name) {
 			return nil, refuse("/headers", "the header %q can't be set", problem.Cut(name))
 		}
 		if !oneLine(values...) {

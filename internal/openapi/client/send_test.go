@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, header := range []string{"Authorization", "authorization", "Cookie", "Host", "X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Proxy-Authorization", "Connection",
+	for _, header := range []string{"Authorization", "authorization", "Set-Cookie", "Host", "X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Proxy-Authorization", "Connection",
 		"Transfer-Encoding", "Content-Length", "Accept-Encoding", "Expect", "Upgrade", "Te"} {
 		m := get("/a")
 		with(header, "x")(&m)

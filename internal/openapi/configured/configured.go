@@ -84,6 +84,8 @@ func Credential(c *apis.Credential) (credential.Credential, error) {
 		return credential.Basic(*c.Basic), nil
 	case c.Query != nil:
 		return credential.Query(*c.Query), nil
+	case c.Cookie != nil:
+		return credential.Cookie(*c.Cookie), nil
 	case c.OAuth != nil:
 		return credential.NewClient(credential.ClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: paramsOf(c.OAuth.Params)})
 	case c.Person != nil:

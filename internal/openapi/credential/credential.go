@@ -58,12 +58,59 @@ func (h Header) Apply(_ context.Context, _ identity.Principal, r *http.Request) 
 	if h.Name == "" || h.Value == "" {
 		return missing()
 	}
+	if strings.EqualFold(h.Name, "Cookie") {
+		withCookies(r, h.Value)
+		return nil
+	}
 	r.Header.Set(h.Name, h.Value)
 	return nil
 }
 
+// Secrets implements Holder. The secrets of a header of cookies are their values.
+func (h Header) Secrets() []string {
+	if !strings.EqualFold(h.Name, "Cookie") {
+		return []string{secretOf(h.Value)}
+	}
+	var all []string
+	for pair := range strings.SplitSeq(h.Value, ";") {
+		if _, v, ok := strings.Cut(pair, "="); ok {
+			all = append(all, strings.TrimSpace(v))
+		}
+	}
+	return all
+}
+
+// withCookies adds cookies to those of a request, whose cookies of the same names it replaces.
+func withCookies(r *http.Request, cookies string) {
+	own := map[string]bool{}
+	for pair := range strings.SplitSeq(cookies, ";") {
+		name, _, _ := strings.Cut(pair, "=")
+		own[strings.TrimSpace(name)] = true
+	}
+	var all []string
+	for pair := range strings.SplitSeq(r.Header.Get("Cookie"), ";") {
+		name, _, _ := strings.Cut(pair, "=")
+		if pair = strings.TrimSpace(pair); pair != "" && !own[strings.TrimSpace(name)] {
+			all = append(all, pair)
+		}
+	}
+	r.Header.Set("Cookie", strings.Join(append(all, strings.TrimSpace(cookies)), "; "))
+}
+
+// Cookie is a credential in a cookie, such as a session. It replaces a cookie of the same name.
+type Cookie struct{ Name, Value string }
+
+// Apply implements Credential.
+func (c Cookie) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
+	if c.Name == "" || c.Value == "" {
+		return missing()
+	}
+	withCookies(r, c.Name+"="+c.Value)
+	return nil
+}
+
 // Secrets implements Holder.
-func (h Header) Secrets() []string { return []string{secretOf(h.Value)} }
+func (c Cookie) Secrets() []string { return []string{c.Value} }
 
 // Basic is HTTP Basic authentication (RFC 7617).
 type Basic struct{ User, Password string }

@@ -14,7 +14,7 @@ import (
 // partMeasures are tried in order until a part is short enough.
 var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1, 200, false}, {1, 100, false}, {1, 60, false}, {1, 25, false}}
 
-// Part returns the description of one part of op, an operation visible in v: path, query, headers, body or response, and
+// Part returns the description of one part of op, an operation visible in v: path, query, headers, cookies, body or response, and
 // dotted names below (body.line_items.price_data). Lists are passed through; an alternative is named by its schema or by
 // its number, from 1. It returns problem.NotFound with near names for a part that is not there.
 func Part(v *visible.View, op *spec.Operation, at string) (string, error) {
@@ -48,7 +48,7 @@ func SchemaPart(v *visible.View, called, at string) (string, error) {
 // parameter from rest.
 func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spec.Schema, section func(*printer), err error) {
 	switch place {
-	case "path", "query", "headers":
+	case "path", "query", "headers", "cookies":
 		in := strings.TrimSuffix(place, "s")
 		var names []string
 		for _, q := range v.Parameters(op) {
@@ -85,11 +85,11 @@ func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spe
 		near = problem.Nearest(place, places, 2)
 	}
 	return s, nil, &problem.Error{Code: problem.NotFound, Near: near,
-		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, body or response"}
+		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response"}
 }
 
 // places are what a part begins with.
-var places = []string{"path", "query", "headers", "body", "response"}
+var places = []string{"path", "query", "headers", "cookies", "body", "response"}
 
 // inside returns the parts of op that at is without their beginning: body.rules for rules.
 func inside(v *visible.View, op *spec.Operation, at string) (out []string) {

@@ -36,7 +36,7 @@ func (p *printer) line(indent int, text string) {
 	p.b.WriteByte('\n')
 }
 
-var placeNames = []struct{ in, title string }{{"path", "Path:"}, {"query", "Query:"}, {"header", "Headers:"}}
+var placeNames = []struct{ in, title string }{{"path", "Path:"}, {"query", "Query:"}, {"header", "Headers:"}, {"cookie", "Cookies:"}}
 
 func (p *printer) parameters(op *spec.Operation) {
 	for _, place := range placeNames {

@@ -76,12 +76,12 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 }
 
 // line returns one line that describes an operation in a list: id, method and path, summary and access class.
-// Operations that change something are marked, because a person reviews them before they run.
+// Operations that a person reviews before they run are marked.
 func line(v *visible.View, op *spec.Operation) string {
 	class := v.Class(op)
 	mark := class.String()
-	if class != classify.Read {
-		mark += ", needs review"
+	if how := v.Reviewed(op); how != "" {
+		mark += ", " + how
 	}
 	if op.Deprecated {
 		mark += ", deprecated"
@@ -100,8 +100,8 @@ func needs(v *visible.View, op *spec.Operation) string {
 	}
 	var names []string
 	for _, q := range v.Parameters(op) {
-		if q.Required && (q.In == "query" || q.In == "header") && v.Fixed(q) == nil {
-			names = append(names, strings.Replace(q.In, "header", "headers", 1)+"."+q.Name)
+		if q.Required && (q.In == "query" || q.In == "header" || q.In == "cookie") && v.Fixed(q) == nil {
+			names = append(names, strings.NewReplacer("header", "headers", "cookie", "cookies").Replace(q.In)+"."+q.Name)
 		}
 	}
 	if op.Body != nil {

@@ -71,6 +71,10 @@ func Build(c validate.Checked, o Options) (*Request, error) {
 			if err := setHeader(r.Header, p, v.Value); err != nil {
 				return nil, err
 			}
+		case "cookie":
+			if err := addCookie(r.Header, p, v.Value); err != nil {
+				return nil, err
+			}
 		default:
 			return nil, refuse("/"+p.In, "a %s parameter can't be sent", p.In)
 		}
@@ -175,6 +179,24 @@ func setHeader(h http.Header, p spec.Parameter, v value.Value) error {
 		return refuse(at, "the header %s is a text of one line", p.Name)
 	}
 	h.Set(p.Name, text)
+	return nil
+}
+
+// addCookie adds a cookie parameter to the header Cookie, in the style form: a list or an object is one value with commas.
+func addCookie(h http.Header, p spec.Parameter, v value.Value) error {
+	at := pointer("/cookies", p.Name)
+	if !token(p.Name) {
+		return refuse(at, "the cookie %q can't be set", problem.Cut(p.Name))
+	}
+	text, err := simple(p, v, func(s string) string { return encode(s, "!#$&'()*+/:<=>?@[]^`{|}") })
+	if err != nil {
+		return err
+	}
+	pair := p.Name + "=" + text
+	if before := h.Get("Cookie"); before != "" {
+		pair = before + "; " + pair
+	}
+	h.Set("Cookie", pair)
 	return nil
 }
 

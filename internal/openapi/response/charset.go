@@ -2,6 +2,7 @@ package response
 
 import (
 	"bytes"
+	"cmp"
 	"mime"
 	"strings"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ import (
 // without either is in UTF-8, or its zero bytes tell the encoding (RFC 4627). A body in an unknown charset is returned as it is.
 func decoded(r *request.Response) []byte {
 	body := r.Body
-	_, params, err := mime.ParseMediaType(r.MediaType)
+	_, params, err := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), r.MediaType))
 	if err != nil {
 		params = nil
 	}

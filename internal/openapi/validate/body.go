@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (c *Checker) empty(b *spec.Body) (enough, only bool) {
 	}
 	s := c.v.Schema(content.Schema)
 	o := c.v.Object(s)
-	if !s.Is("object") || len(s.Types) == 0 || len(o.Choices) > 0 || slices.ContainsFunc(o.Fields, func(f visible.Field) bool { return f.Required }) {
+	if !s.Is("object") || len(s.Types) == 0 || len(o.Choices) > 0 || slices.ContainsFunc(o.Fields, func(f visible.Field) bool { return f.Required && !c.v.Schema(f.Schema).ReadOnly }) {
 		return false, false
 	}
 	name := strings.ToLower(s.Name) // an object of any fields is declared in the same way as one of none
@@ -134,6 +135,10 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 			a.Body = c.form(content.Schema, a.Body)
 			out.body = a.Body
 		}
+		if spec.IsJSON(content.MediaType) {
+			a.Body = c.exact(content.Schema, a.Body, 0)
+			out.body = a.Body
+		}
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
@@ -163,6 +168,61 @@ func (c *Checker) form(r spec.Raw, body value.Value) value.Value {
 		if at := slices.IndexFunc(fields, func(f visible.Field) bool { return f.Name == m.Name }); at >= 0 {
 			members[i].Value = c.suit(fields[at].Schema, m.Value)
 		}
+	}
+	return value.OfObject(members)
+}
+
+// exact converts texts of whole numbers to numbers where a body of JSON declares numbers of 64 bits: clients that hold numbers as floats
+// can give exact ones only as texts.
+func (c *Checker) exact(r spec.Raw, v value.Value, depth int) value.Value {
+	if r == nil || depth > maxNames {
+		return v
+	}
+	switch v.Kind() {
+	case value.String:
+		s := c.v.Schema(r)
+		text := v.Text()
+		large := s.Format == "int64" || s.Format == "uint64" || len(text) >= 16
+		if !large || len(s.Types) == 0 || s.Is("string") || !s.Is("integer") || !wholeNumber.MatchString(text) {
+			return v
+		}
+		if n, err := value.Read([]byte(text), 1); err == nil && n.IsNumber() {
+			return n
+		}
+	case value.Array:
+		s := c.v.Schema(r)
+		list := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = c.exact(s.Items, e, depth+1)
+		}
+		return value.OfArray(list)
+	case value.Object:
+		return c.exactFields(c.v.Object(c.v.Schema(r)), v, depth)
+	}
+	return v
+}
+
+// wholeNumber matches the text of a whole number, as JSON writes it.
+var wholeNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]{0,19})$`)
+
+// exactFields is exact for an object.
+func (c *Checker) exactFields(o visible.Object, v value.Value, depth int) value.Value {
+	fields := map[string]spec.Raw{}
+	for _, choice := range o.Choices {
+		for _, f := range c.v.Object(c.v.Schema(choice)).Fields {
+			fields[f.Name] = f.Schema
+		}
+	}
+	for _, f := range o.Fields {
+		fields[f.Name] = f.Schema
+	}
+	members := slices.Clone(v.Members())
+	for i, m := range members {
+		in, ok := fields[m.Name]
+		if !ok {
+			in = o.Further
+		}
+		members[i].Value = c.exact(in, m.Value, depth+1)
 	}
 	return value.OfObject(members)
 }
@@ -215,7 +275,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		at := "/body/" + escape(field.Name)
 		v, ok := out.body.Get(field.Name)
 		switch {
-		case !ok && field.Required:
+		case !ok && field.Required && !c.v.Schema(field.Schema).ReadOnly:
 			f.add(at, "required", "the field %q is missing", field.Name)
 		case !ok:
 		case c.isFile(field.Schema):

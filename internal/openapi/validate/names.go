@@ -95,6 +95,13 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 		}
 		k.fields[field.Name] = append(k.fields[field.Name], field.Schema)
 	}
+	for _, m := range k.v.Members() {
+		for _, pattern := range o.Patterns {
+			if pattern.Match(m.Name) && c.v.Undeclared(m.Name) {
+				k.fields[m.Name] = append(k.fields[m.Name], pattern.Schema)
+			}
+		}
+	}
 	if o.Further != nil {
 		k.further = append(k.further, o.Further)
 	}

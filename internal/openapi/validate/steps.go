@@ -102,8 +102,17 @@ func (c *steps) count(s *jsonschema.Schema, n node) int {
 	}
 	for name, part := range n.named {
 		add(s.PropertyNames, node{id: part.id, size: len(name), whole: len(name)})
+		matched := false
+		for pattern, of := range s.PatternProperties {
+			if pattern.MatchString(name) {
+				add(of, part)
+				matched = true
+			}
+		}
 		if of, ok := s.Properties[name]; ok {
 			add(of, part)
+		} else if matched {
+			continue
 		} else if of, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
 			add(of, part)
 		}

@@ -26,6 +26,8 @@ type place struct {
 	raw  spec.Raw
 	of   string
 	part bool // part of a composition, which decides itself whether it is closed
+
+	unsent []string // of a part: names that the composition calls readOnly. A request need not have them
 }
 
 const scheme = "api:///"
@@ -73,7 +75,10 @@ func (t *translator) schema(p place) any {
 		if p.part {
 			key = "part " + key
 		}
-		out["$ref"] = t.refer(key, place{to, name, p.part})
+		if len(p.unsent) > 0 {
+			key += " without " + strings.Join(p.unsent, ",")
+		}
+		out["$ref"] = t.refer(key, place{to, name, p.part, p.unsent})
 		if t.v.Dialect() != spec.OpenAPI31 {
 			return out
 		}
@@ -81,6 +86,7 @@ func (t *translator) schema(p place) any {
 	if r.Kind() != '{' {
 		return r.Kind() != 'f'
 	}
+	p.unsent = t.unsent(p)
 	w := written{}
 	for name, m := range r.Members() {
 		t.member(out, &w, name, m, p)
@@ -119,7 +125,7 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 	if name == "allOf" {
 		of, part = p.of, true
 	}
-	t.list(out, name, m, place{of: of, part: part})
+	t.list(out, name, m, place{of: of, part: part, unsent: p.unsent})
 }
 
 // several makes a oneOf accept a value that fits several alternatives, as anyOf does: an integer is also a number, a date also a text,
@@ -130,6 +136,7 @@ func several(out map[string]any) {
 	switch {
 	case one == nil:
 		return
+	case onlyRequire(one): // as a oneof of protocol buffers: none of its fields has to be set
 	case out["anyOf"] == nil:
 		out["anyOf"] = one
 	default:
@@ -165,7 +172,7 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	case "properties":
 		t.properties(out, m, p.of)
 	case "required":
-		t.required(out, m, p.of)
+		t.required(out, m, p)
 	case "items", "additionalProperties", "not", "propertyNames":
 		if k := m.Kind(); k == '{' || k == 't' || k == 'f' {
 			out[name] = t.schema(place{raw: m})
@@ -175,6 +182,8 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 		}
 	case "allOf", "oneOf", "anyOf":
 		t.parts(out, name, m, p, p.raw)
+	case "patternProperties":
+		t.patterns(out, m)
 	case "prefixItems":
 		t.list(out, name, m, place{})
 	case "pattern":
@@ -223,11 +232,12 @@ func (t *translator) properties(out map[string]any, m spec.Raw, of string) {
 	out["properties"] = all
 }
 
-// required writes the keyword required, without fields that the view hides: a caller could not give them.
-func (t *translator) required(out map[string]any, m spec.Raw, of string) {
+// required writes the keyword required, without fields that the view hides, which a caller could not give, and without those that the
+// server sets.
+func (t *translator) required(out map[string]any, m spec.Raw, p place) {
 	names := []any{}
 	for _, name := range m.Texts() {
-		if t.v.Field(of, name) && !slices.Contains(names, any(name)) {
+		if t.v.Field(p.of, name) && !slices.Contains(p.unsent, name) && !slices.Contains(names, any(name)) {
 			names = append(names, name)
 		}
 	}
@@ -284,6 +294,7 @@ func (w *written) finish(out map[string]any) {
 	if w.format == "int-or-string" && out["type"] != nil {
 		out["type"] = []any{"string", "integer"}
 	}
+	mixed(out)
 	if !w.nullable {
 		return
 	}

@@ -22,11 +22,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Arguments are an agent's arguments for a call. Path, Query and Headers are objects by parameter name; null is none.
+// Arguments are an agent's arguments for a call. Path, Query, Headers and Cookies are objects by parameter name; null is none.
 type Arguments struct {
 	Path    value.Value
 	Query   value.Value
 	Headers value.Value
+	Cookies value.Value
 	Body    value.Value // a file in a form is {name, content, type} with content in base64; a binary body is base64
 	HasBody bool        // whether Body is given; it may be null
 	Media   string      // the media type of the body, one that the operation declares; "" for the one it prefers
@@ -114,7 +115,7 @@ func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (C
 	for _, place := range []struct {
 		in, name string
 		given    value.Value
-	}{{"path", "path", a.Path}, {"query", "query", a.Query}, {"header", "headers", a.Headers}} {
+	}{{"path", "path", a.Path}, {"query", "query", a.Query}, {"header", "headers", a.Headers}, {"cookie", "cookies", a.Cookies}} {
 		values, err := c.parameters(f, op, place.in, "/"+place.name, place.given)
 		if err != nil {
 			return Checked{}, err

@@ -16,6 +16,8 @@ type Object struct {
 	Choices []spec.Raw // alternatives: exactly one (oneOf) or some (anyOf) apply as well
 	Open    bool       // undeclared names are accepted
 	Further spec.Raw   // the schema of their values; nil accepts any
+
+	Patterns []Pattern // names that aren't among Fields and match one of these are declared as well
 }
 
 // A Field is a field of an Object.
@@ -123,7 +125,7 @@ func (v *View) hides(of string, r spec.Raw, past map[string]bool, deep bool) boo
 		return inner != nil && part(inner) || slices.ContainsFunc(s.AllOf, part)
 	}
 	return slices.ContainsFunc(s.AllOf, part) || slices.ContainsFunc(s.OneOf, part) || slices.ContainsFunc(s.AnyOf, part) ||
-		v.hides("", s.Items, past, deep) || v.hides("", s.Additional, past, deep)
+		v.hides("", s.Items, past, deep) || v.hides("", s.Additional, past, deep) || v.hidesPattern(s.Raw, past, deep)
 }
 
 // Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
@@ -206,6 +208,9 @@ func (p *parts) add(s spec.Schema, of string) {
 		if at := slices.IndexFunc(o.Fields, func(g Field) bool { return g.Name == f.Name }); at < 0 {
 			o.Fields = append(o.Fields, f)
 		}
+	}
+	for text, schema := range s.Raw.Get("patternProperties").Members() {
+		o.Patterns = append(o.Patterns, Pattern{text, schema})
 	}
 	switch s.Additional.Kind() {
 	case 't':
@@ -339,6 +344,10 @@ func (w *walk) schema(r spec.Raw, of string) {
 		switch name {
 		case "items", "additionalProperties":
 			w.schema(m, "")
+		case "patternProperties":
+			for _, p := range m.Members() {
+				w.schema(p, "")
+			}
 		case "allOf":
 			for e := range m.Elements() {
 				w.schema(e, of)

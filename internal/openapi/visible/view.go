@@ -26,6 +26,7 @@ type Filter struct {
 	Field      func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
 	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
 	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
+	Reviewed   func(op *spec.Operation) string // what list and detail say of how its calls run; nil says "needs review" of all that change something
 	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
 }
 
@@ -75,6 +76,18 @@ func (v *View) Has(op *spec.Operation) bool { return v.has[op] }
 
 // Class returns the access class of an operation.
 func (v *View) Class(op *spec.Operation) classify.Class { return v.rules.Of(op).Class }
+
+// Reviewed returns what is said of how the calls of op run: "needs review", "may need review", "not allowed", or "" for calls that run at
+// once.
+func (v *View) Reviewed(op *spec.Operation) string {
+	switch {
+	case v.Class(op) == classify.Read:
+		return ""
+	case v.f.Reviewed == nil:
+		return "needs review"
+	}
+	return v.f.Reviewed(op)
+}
 
 // Operation returns the operation with that id, or that method and path, or whose id ends with that name after a dot or
 // slash if it is unique (SQLService/Query for bytebase.v1.SQLService.Query), in any case. It returns problem.NotFound with near
@@ -180,11 +193,11 @@ func (v *View) onPath(path string) (out []string) {
 	return out
 }
 
-// Parameters returns the parameters of an operation that an agent may set: all except cookies, the gateway's headers
-// and those that the filter hides.
+// Parameters returns the parameters of an operation that an agent may set: all except the gateway's headers and those that the
+// filter hides.
 func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
 	all := slices.DeleteFunc(slices.Clone(op.Parameters), func(p spec.Parameter) bool {
-		return p.In == "cookie" || p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
+		return p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
 	})
 	for i, p := range all {
 		all[i].Required = p.Required && (v.f.Optional == nil || !v.f.Optional(p.In, p.Name))

@@ -81,7 +81,7 @@ func TestOperation(t *testing.T) {
 	if _, err := v.Operation("mint"); problem.Of(err).Suggestion != "Settings, Keys" {
 		t.Error(err)
 	}
-	if ps := v.Parameters(v.Operations()[0]); len(ps) != 1 || ps[0].Name != "X-Trace" {
+	if ps := v.Parameters(v.Operations()[0]); len(ps) != 2 || ps[0].Name != "X-Trace" || ps[1].In != "cookie" {
 		t.Errorf("%+v", ps)
 	}
 	if len((&View{}).Operations()) != 0 {

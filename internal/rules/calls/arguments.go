@@ -15,9 +15,9 @@ import (
 )
 
 // places lists the parts of a call's arguments.
-var places = []string{"path", "query", "headers", "body", "media"}
+var places = []string{"path", "query", "headers", "cookies", "body", "media"}
 
-// Arguments decodes the arguments that write.Call keeps of a call: an Object with path, query, headers, body and media.
+// Arguments decodes the arguments that write.Call keeps of a call: an Object with path, query, headers, cookies, body and media.
 // An unknown member is an InvalidArgument error.
 func Arguments(v value.Value) (validate.Arguments, error) {
 	var a validate.Arguments
@@ -30,6 +30,7 @@ func Arguments(v value.Value) (validate.Arguments, error) {
 	a.Path, _ = v.Get("path")
 	a.Query, _ = v.Get("query")
 	a.Headers, _ = v.Get("headers")
+	a.Cookies, _ = v.Get("cookies")
 	a.Body, a.HasBody = v.Get("body")
 	media, _ := v.Get("media")
 	a.Media = media.Text()
@@ -47,6 +48,7 @@ func Kept(a validate.Arguments) value.Value {
 	put("path", a.Path, !a.Path.IsNull())
 	put("query", a.Query, !a.Query.IsNull())
 	put("headers", a.Headers, !a.Headers.IsNull())
+	put("cookies", a.Cookies, !a.Cookies.IsNull())
 	put("body", a.Body, a.HasBody)
 	put("media", value.OfString(a.Media), a.Media != "")
 	return value.OfObject(members)

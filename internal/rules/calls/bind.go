@@ -32,7 +32,7 @@ func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args vali
 			case "header":
 				place, at = &args.Headers, "/headers/"
 			case "cookie":
-				continue
+				place, at = &args.Cookies, "/cookies/"
 			}
 			b.object(place, p.Name, at, true)
 		}
@@ -106,7 +106,7 @@ func with(object value.Value, name string, v value.Value) value.Value {
 // too. If set is true, a missing member is added.
 func (b *binding) object(object *value.Value, name, at string, set bool) {
 	given := false
-	parameter := at == "/path/" || at == "/query/" || at == "/headers/"
+	parameter := at == "/path/" || at == "/query/" || at == "/headers/" || at == "/cookies/"
 	for _, m := range object.Members() {
 		if m.Name == name || at == "/headers/" && strings.EqualFold(m.Name, name) || !parameter && spells(m.Name, name) {
 			given = given || m.Name == name || parameter

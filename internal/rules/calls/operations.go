@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -36,6 +37,7 @@ type Rules struct {
 	Hidden      []Hidden
 	Parameters  []Parameter
 	Write       map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
+	Reviews     Reviews                       // which of the calls that Write allows are reviewed all the same; policy sets it
 	OpenBodies  bool                          // see validate.Options
 	OpenFormats bool                          // see validate.Options
 	Partial     []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
@@ -43,8 +45,19 @@ type Rules struct {
 	Synonyms    map[string][]string           // see search.Options
 	Lists       request.Lists                 // see request.Options
 	Signed      bool                          // requests carry a credential: its parameters are not required
+	Base        string                        // the address that calls are sent to; "" for a handler of this program
 	Sends       []Place                       // the parameters that the credential sets: agents must not set them
 }
+
+// Reviews says which calls that the rules of an API allow are reviewed all the same, by the gates and the rules of review.
+type Reviews string
+
+// Which calls are reviewed all the same.
+const (
+	ReviewsAll  Reviews = ""     // all: of the gates
+	ReviewsSome Reviews = "some" // those that a rule of review matches
+	ReviewsNone Reviews = "none"
+)
 
 // A Place identifies a parameter of a request.
 type Place struct {
@@ -313,6 +326,53 @@ func (a *api) mode(class classify.Class) write.Mode {
 		return m
 	}
 	return write.Review
+}
+
+// reviewed says how the calls of op run, from the decision that mode makes for them and from what else may ask for a review. What changes
+// something that no operation reads is always reviewed.
+func (a *api) reviewed(op *spec.Operation) string {
+	unread := func() bool {
+		return (op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")) &&
+			!slices.ContainsFunc(a.rules.Document.Operations, func(reads *spec.Operation) bool { return reads.Method == "GET" && reads.Path == op.Path })
+	}
+	switch mode := a.mode(a.access.Of(op).Class); {
+	case mode == write.Deny:
+		return "not allowed"
+	case mode != write.Allow || a.rules.Reviews == ReviewsAll || unread():
+		return "needs review"
+	case a.rules.Reviews == ReviewsSome:
+		return "may need review"
+	}
+	return ""
+}
+
+// Elsewhere returns the address at which the document serves op, if it is another than that of the API and calls are sent to Base: the
+// servers of its path or of itself. "" means that op is called at Base.
+func (r Rules) Elsewhere(op *spec.Operation) string {
+	if r.Base == "" || len(op.Servers) == 0 {
+		return ""
+	}
+	same := func(a string) func(string) bool {
+		return func(b string) bool { return address(r.Base, a) == address(r.Base, b) }
+	}
+	for _, server := range op.Servers {
+		if same(server)(r.Base) || slices.ContainsFunc(r.Document.Servers, same(server)) {
+			return ""
+		}
+	}
+	return op.Servers[0]
+}
+
+// address returns a server's URL in a form that compares: a path alone is below the host of base.
+func address(base, server string) string {
+	to, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	if from, err := url.Parse(base); err == nil {
+		to = from.ResolveReference(to)
+	}
+	return strings.ToLower(to.Scheme+"://"+to.Host) + strings.TrimSuffix(to.Path, "/")
 }
 
 // partial reports whether op is a PUT that keeps fields it isn't given.

@@ -71,7 +71,7 @@ func (p Permit) Plan() (Plan, error) {
 
 // Permit allows p to make a call within r, which must be p's own, or refuses it: by scope, by the parameter rules, or
 // because the arguments don't fit the operation as p sees it. The pointers in errors are those of the tools:
-// /operationId, /path/…, /query/…, /headers/…, /body/….
+// /operationId, /path/…, /query/…, /headers/…, /cookies/…, /body/….
 func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
 	if err != nil {
@@ -80,6 +80,11 @@ func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (
 	class := r.View.Class(op)
 	if err := suits(op, class, ask.Writes); err != nil {
 		return Permit{}, err
+	}
+	if at := r.api.rules.Elsewhere(op); at != "" {
+		return Permit{}, &problem.Error{Code: problem.Unsupported, Kind: "other_server", Pointer: "/operationId",
+			Detail:     fmt.Sprintf("%s is served at %s, which is not where this API is called", op.ID, problem.Cut(at)),
+			Suggestion: "use another operation, or ask whoever runs this gateway to add a source with that base_url"}
 	}
 	if s := scope(class); !p.Has(s) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(s), Pointer: "/operationId",
@@ -161,7 +166,7 @@ func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Opera
 		if op.Method == "POST" && !strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}") && r.collects(reads) {
 			continue
 		}
-		asks := validate.Arguments{Path: args.Path, Query: named(reads, "query", args.Query), Headers: named(reads, "header", args.Headers)}
+		asks := validate.Arguments{Path: args.Path, Query: named(reads, "query", args.Query), Headers: named(reads, "header", args.Headers), Cookies: named(reads, "cookie", args.Cookies)}
 		if plan, err := r.plan(ctx, p, reads, asks); err == nil {
 			return &Permit{plan, r}
 		}

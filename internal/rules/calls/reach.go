@@ -159,8 +159,12 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		},
 		Field:      fields(out),
 		Undeclared: undeclared(out),
+		Reviewed:   a.reviewed,
 		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },
 		Parameter: func(in, name string) bool {
+			if in == "cookie" && session(name) {
+				return false
+			}
 			return !slices.ContainsFunc(a.rules.Sends, func(p Place) bool {
 				return p.In == in && (p.Name == name || in == "header" && strings.EqualFold(p.Name, name))
 			})
@@ -178,6 +182,12 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		}
 	}
 	return r
+}
+
+// session reports whether a cookie of that name holds a session or another credential, which is none of agents' business.
+func session(name string) bool {
+	text := strings.ToLower(name)
+	return denylist.Credential(name) || strings.Contains(text, "sess") || strings.Contains(text, "auth") || strings.HasSuffix(text, "sid") || strings.Contains(text, "csrf") || strings.Contains(text, "xsrf")
 }
 
 // fields returns a function that reports whether a field is visible. A source's internal fields never are.

@@ -62,7 +62,7 @@ func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (va
 		}
 		return v
 	}
-	a.Path, a.Query, a.Headers = walk(a.Path, "/path"), walk(a.Query, "/query"), walk(a.Headers, "/headers")
+	a.Path, a.Query, a.Headers, a.Cookies = walk(a.Path, "/path"), walk(a.Query, "/query"), walk(a.Headers, "/headers"), walk(a.Cookies, "/cookies")
 	if a.HasBody {
 		a.Body = walk(a.Body, "/body")
 	}

@@ -38,7 +38,7 @@ func (r *Toolset) offers(is func(*calls.Reach) bool) func(identity.Principal) bo
 }
 
 // callArguments are the arguments of a call, shared by the schemas of both tools.
-const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"body":{},"content_type":{"type":"string"},"source":{"type":"string"}`
+const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"cookies":{"type":"object"},"body":{},"content_type":{"type":"string"},"source":{"type":"string"}`
 
 // arguments returns the arguments of an API call.
 func arguments(in value.Value) validate.Arguments {
@@ -46,6 +46,7 @@ func arguments(in value.Value) validate.Arguments {
 	a.Path, _ = in.Get("path")
 	a.Query, _ = in.Get("query")
 	a.Headers, _ = in.Get("headers")
+	a.Cookies, _ = in.Get("cookies")
 	a.Body, a.HasBody = in.Get("body")
 	a.Media = word(in, "content_type")
 	return a

@@ -194,7 +194,7 @@ func called(c *bailiwick.Call, item value.Value, at string) (write.Write, error)
 		case "content_type":
 			m.Name = "media"
 			fallthrough
-		case "path", "query", "headers", "body":
+		case "path", "query", "headers", "cookies", "body":
 			request = append(request, m)
 		}
 	}

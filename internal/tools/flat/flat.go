@@ -19,7 +19,7 @@ import (
 
 // Names returns the arguments of a call of an operation.
 func Names() []string {
-	return []string{"operationId", "source", "path", "query", "headers", "body", "content_type"}
+	return []string{"operationId", "source", "path", "query", "headers", "cookies", "body", "content_type"}
 }
 
 // Placed returns the arguments of a call with those of the operation, written beside its id or in an object called parameters or the like,
@@ -113,7 +113,7 @@ func place(v *visible.View, op *spec.Operation, name string) string {
 func places(v *visible.View, op *spec.Operation) map[string][]string {
 	out := map[string][]string{}
 	for _, p := range v.Parameters(op) {
-		out[p.Name] = append(out[p.Name], strings.Replace(p.In, "header", "headers", 1))
+		out[p.Name] = append(out[p.Name], strings.NewReplacer("header", "headers", "cookie", "cookies").Replace(p.In))
 	}
 	if op.Body != nil {
 		for _, f := range v.Object(v.Schema(op.Body.Preferred().Schema)).Fields {

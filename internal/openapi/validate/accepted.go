@@ -1,0 +1,98 @@
+package validate
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+)
+
+// unsent returns the names of p and of the composition around it that are readOnly: the server sets them, so a request need not have them
+// even where they are required.
+func (t *translator) unsent(p place) []string {
+	if p.raw.Get("required") == nil && p.raw.Get("allOf") == nil {
+		return p.unsent
+	}
+	out := slices.Clone(p.unsent)
+	for _, f := range t.v.Object(t.v.Schema(p.raw)).Fields {
+		if !slices.Contains(out, f.Name) && (f.Schema.Get("readOnly").True() || t.v.Schema(f.Schema).ReadOnly) {
+			out = append(out, f.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// patterns writes the keyword patternProperties. The Regexp engine leaves patterns in another dialect to the server.
+func (t *translator) patterns(out map[string]any, m spec.Raw) {
+	all := map[string]any{}
+	for pattern, schema := range m.Members() {
+		all[pattern] = t.schema(place{raw: schema})
+	}
+	if len(all) > 0 {
+		out["patternProperties"] = all
+	}
+}
+
+// onlyRequire reports whether all alternatives do no more than to require fields.
+func onlyRequire(alternatives any) bool {
+	list, _ := alternatives.([]any)
+	for _, one := range list {
+		in, ok := one.(map[string]any)
+		if !ok || in["required"] == nil || len(in) > 2 || len(in) == 2 && in["type"] == nil {
+			return false
+		}
+	}
+	return len(list) > 1
+}
+
+// mixed lets an enum hold what its type excludes: the numbers and truths that authors write without quotes for a type of texts, and the
+// texts that they write for a type of numbers. Both forms of such a value are accepted.
+func mixed(out map[string]any) {
+	list, _ := out["enum"].([]any)
+	if is, ok := out["const"]; ok && list == nil {
+		list = []any{is}
+	}
+	types, _ := out["type"].([]any)
+	if len(list) == 0 || len(types) == 0 {
+		return
+	}
+	allowed := func(kind string) bool { return slices.Contains(types, any(kind)) }
+	numbers := allowed("number") || allowed("integer")
+	more := []any{}
+	for _, v := range list {
+		switch v := v.(type) {
+		case json.Number:
+			if !numbers && allowed("string") {
+				more = append(more, string(v))
+				types = with(types, "number")
+			}
+		case bool:
+			if !allowed("boolean") && allowed("string") {
+				more = append(more, strconv.FormatBool(v))
+				types = with(types, "boolean")
+			}
+		case string:
+			if n := json.Number(v); !allowed("string") && numbers && json.Valid([]byte(v)) && sane(v) {
+				if _, err := n.Float64(); err == nil {
+					more = append(more, n)
+				}
+			} else if !allowed("string") && allowed("boolean") && (v == "true" || v == "false") {
+				more = append(more, v == "true")
+			}
+		}
+	}
+	if len(more) > 0 {
+		delete(out, "const")
+		out["enum"], out["type"] = append(slices.Clone(list), more...), types
+	}
+}
+
+// with returns list with one more kind, once.
+func with(list []any, kind string) []any {
+	if slices.Contains(list, any(kind)) {
+		return list
+	}
+	return append(slices.Clone(list), kind)
+}
