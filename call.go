@@ -86,6 +86,10 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
 	}
 	n, err := g.admitted(ctx, c, ask, run)
+	if errors.Is(err, source.ErrChanged) { // for the next call
+		_, _ = g.Drifted(context.WithoutCancel(ctx), nil, true) // the periodic description reports its errors
+		outdated(err)
+	}
 	if c.steps && c.record.Change != "" {
 		err = cmp.Or(err, g.record(ctx, c.record.Change))
 	}

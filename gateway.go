@@ -93,6 +93,8 @@ type Gateway struct {
 	holder  string                     // the unique name of this gateway as a lease holder
 	slots   map[string]*fair.Semaphore // by source: shares a source's connections fairly between callers
 
+	description description
+
 	subscribers subscribers.List[Event]
 }
 
@@ -133,31 +135,9 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 }
 
 // Refresh describes the sources again and compiles the rules against the result. It returns warnings about what the
-// sources left out. On an error the previous rules and classes stay in force.
-func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
-	var catalogue []schema.Class
-	var warnings []string
-	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
-		classes, warned, err := g.options.Sources[name].Describe(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("describe source %s: %w", name, err)
-		}
-		catalogue, warnings = append(catalogue, classes...), append(warnings, warned...)
-	}
-	g.changes.Lock()
-	defer g.changes.Unlock()
-	rules, declared := g.options.Rules, g.options.Actions
-	if now := g.force.Load(); now != nil {
-		rules, declared = now.policy.Rules(), now.declared
-	}
-	next, err := compile(rules, declared, catalogue)
-	if err != nil {
-		return warnings, err
-	}
-	g.replace(func() { g.force.Store(next) })
-	g.Announce(CatalogueChanged)
-	return warnings, nil
-}
+// sources left out. A source that can't be described keeps its classes, and the error says so. A class that its rules no
+// longer fit is closed, with a warning.
+func (g *Gateway) Refresh(ctx context.Context) ([]string, error) { return g.describe(ctx, nil, false) }
 
 // rules returns p with the groups that sources know principals by. A source has a timeout of its own
 // if ctx has none.

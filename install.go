@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -20,17 +22,28 @@ import (
 type force struct {
 	policy   *policy.Policy
 	actions  *action.Set // compiled against policy
+	rules    policy.Rules
 	declared []action.Declaration
+	found    []schema.Class  // as the sources describe them
+	known    map[string]bool // the classes that were there when the rules were put into force, by full name
+	closed   []string        // why classes and actions of the rules are left out
 }
 
 // compile compiles rules and actions against a catalogue.
 func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*force, error) {
-	p, err := policy.New(rules, catalogue)
+	p, err := policy.New(rules, copied(catalogue))
 	if err != nil {
 		return nil, err
 	}
 	actions, err := action.Compile(declared, p)
-	return &force{p, actions, declared}, err
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for i := range catalogue {
+		known[catalogue[i].FullName()] = true
+	}
+	return &force{policy: p, actions: actions, rules: rules, declared: declared, found: catalogue, known: known}, nil
 }
 
 // A With makes other parts from compiled rules and actions, such as tools: it checks them and returns a function that
@@ -49,7 +62,7 @@ func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []a
 func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []action.Declaration, with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	next, err := compile(rules, declared, g.Catalogue())
+	next, err := compile(rules, declared, g.force.Load().found)
 	if err != nil {
 		return err
 	}
@@ -174,4 +187,103 @@ func (g *Gateway) Announce(e Event) {
 			g.options.Log.Error("a subscriber panicked", "change", string(e), "error", problem.Panicked(panicked).Err)
 		}
 	})
+}
+
+// fitted compiles the rules and actions in force against classes that may have changed. A class that its rules no longer
+// fit is closed: a field that a rule names may have got another name, under which the rule would not hide it. For the same
+// reason, while a class that a rule names is missing, classes that are new in its source stay closed. An action that no
+// longer fits is left out.
+func (f *force) fitted(found []schema.Class) (*force, error) {
+	rules, declared, open := f.rules, slices.Clone(f.declared), slices.Clone(found)
+	rules.Classes = maps.Clone(rules.Classes)
+	var closed []string
+	shut := func(class, why string) {
+		if n := len(open); n > 0 {
+			open = slices.DeleteFunc(open, func(c schema.Class) bool { return c.FullName() == class })
+			if len(open) < n {
+				closed = append(closed, fmt.Sprintf("class %s is closed: %s", class, why))
+			}
+		}
+	}
+	missing := f.missing(found)
+	if !rules.Unlisted { // what has no rule is hidden
+		missing = nil
+	}
+	for _, name := range missing {
+		for _, c := range found {
+			if !f.known[c.FullName()] && f.rule(&c) == "" && f.mayBe(name, c.Source) {
+				shut(c.FullName(), "it is new, and the rules name the class "+name+", which is gone. Correct the rules, and reload them")
+			}
+		}
+	}
+	for {
+		next, err := compile(rules, declared, open)
+		if err == nil {
+			next.rules, next.declared, next.found, next.closed = f.rules, f.declared, found, closed
+			maps.Copy(next.known, f.known)
+			return next, nil
+		}
+		before := len(rules.Classes) + len(declared)
+		for _, fault := range faultsIn(err) {
+			switch fault := fault.(type) {
+			case *policy.RuleFault:
+				for _, c := range found {
+					if fault.Class == c.Name || fault.Class == c.FullName() {
+						shut(c.FullName(), fault.Message)
+					}
+				}
+				if _, ok := rules.Classes[fault.Class]; ok {
+					delete(rules.Classes, fault.Class)
+					closed = append(closed, fault.Error())
+				}
+			case *action.DeclarationFault:
+				declared = slices.DeleteFunc(declared, func(d action.Declaration) bool { return d.On == fault.On && d.Name == fault.Action })
+				closed = append(closed, "an action is left out: "+fault.Error())
+			default:
+				return nil, err
+			}
+		}
+		if len(rules.Classes)+len(declared) == before {
+			return nil, err
+		}
+	}
+}
+
+// rule returns the name by which the rules name a class, or "".
+func (f *force) rule(c *schema.Class) string {
+	for _, name := range []string{c.FullName(), c.Name} {
+		if _, ok := f.rules.Classes[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// missing returns the names in the rules that no class has.
+func (f *force) missing(found []schema.Class) []string {
+	names := maps.Clone(f.rules.Classes)
+	for i := range found {
+		delete(names, found[i].Name)
+		delete(names, found[i].FullName())
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// mayBe reports whether a name in the rules can mean a class of a source.
+func (f *force) mayBe(name, source string) bool {
+	of, _, dotted := strings.Cut(name, ".")
+	return !dotted || of == source
+}
+
+// faultsIn returns the errors that err joins.
+func faultsIn(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var out []error
+	for _, e := range joined.Unwrap() {
+		out = append(out, faultsIn(e)...)
+	}
+	return out
 }

@@ -4,7 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/listed"
@@ -12,13 +20,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes; 0 means the
-// budget. The source is read while shape runs.
-func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
+// budget. The source is read while shape runs. If the classes of the source have changed, it is described again and the
+// query is repeated, once.
+func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
+	out, err := answeredOnce(ctx, c, q, most, shape)
+	if name, _, ok := strings.Cut(c.from, "."); ok && c.again(ctx, name, err) {
+		out, err = answeredOnce(ctx, c, q, most, shape)
+	}
+	outdated(err)
+	return out, err
+}
+
+// answeredOnce runs a query and passes its rows to shape.
+func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
 	c.asked(q.From())
 	q = c.timed(q)
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, most)
@@ -26,11 +48,14 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 		return out, err
 	}
 	c.from = rows.Plan().View.Class().FullName()
-	c.Note(rows.Plan().Notes...)
-	if rows.Plan().Foreign() {
-		c.record.Kind = "other_tenant"
+	out, err = shaped(ctx, func() (T, error) { return shape(rows) })
+	if !errors.Is(err, source.ErrChanged) {
+		c.Note(rows.Plan().Notes...)
+		if rows.Plan().Foreign() {
+			c.record.Kind = "other_tenant"
+		}
 	}
-	return shaped(ctx, func() (T, error) { return shape(rows) })
+	return out, err
 }
 
 // timed returns q; a SELECT statement without a time takes that of the call.
@@ -134,7 +159,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o pages
 	case o.Budget == 0:
 		o.Budget = cmp.Or(c.gateway.options.Budget, pages.DefaultBudget)
 	}
-	return answered(ctx, c, q, most, func(rows redact.Rows) (pages.Exported, error) {
+	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (pages.Exported, error) { // what was written can't be taken back
 		done, err := pages.Export(out, rows, o)
 		c.Found(q, err == nil && done.Count == 0)
 		c.record.Rows += done.Count
@@ -155,4 +180,147 @@ func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
 	out, err := shape()
 	trace.End(step, err)
 	return out, err
+}
+
+// A description is what the sources last said of their classes.
+type description struct {
+	mu      sync.Mutex // held while a source is described
+	found   map[string][]schema.Class
+	asked   map[string]time.Time // until when calls can't have a source described again
+	failing map[string]error     // why a source could not be described the last time
+}
+
+// describe describes sources again, and compiles the rules against the result. Names is nil for all of them. The first
+// time, every fault is an error. Later, a source that can't be described keeps its classes, and a class that its rules no
+// longer fit is closed. With quiet, nothing happens if no class has changed.
+func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]string, error) {
+	if names == nil {
+		names = slices.Sorted(maps.Keys(g.options.Sources))
+	}
+	d := &g.description
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.found == nil {
+		d.found, d.asked, d.failing = map[string][]schema.Class{}, map[string]time.Time{}, map[string]error{}
+	}
+	now := g.force.Load()
+	var warnings []string
+	var errs []error
+	changed := false
+	for _, name := range names {
+		classes, warned, err := g.options.Sources[name].Describe(ctx)
+		if err != nil {
+			err = fmt.Errorf("describe source %s: %w", name, err)
+			if now == nil {
+				return nil, err
+			}
+			if ctx.Err() == nil {
+				d.failing[name] = err
+			}
+			errs = append(errs, err)
+			continue
+		}
+		delete(d.failing, name)
+		changed = changed || !reflect.DeepEqual(classes, d.found[name])
+		d.found[name], warnings = copied(classes), append(warnings, warned...)
+	}
+	if now != nil && quiet && !changed {
+		return warnings, errors.Join(errs...)
+	}
+	var found []schema.Class
+	for _, name := range slices.Sorted(maps.Keys(d.found)) {
+		found = append(found, d.found[name]...)
+	}
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	var next *force
+	var err error
+	if now = g.force.Load(); now == nil {
+		next, err = compile(g.options.Rules, g.options.Actions, found)
+	} else {
+		next, err = now.fitted(found)
+	}
+	if err != nil {
+		return warnings, errors.Join(append(errs, err)...)
+	}
+	g.replace(func() { g.force.Store(next) })
+	g.Announce(CatalogueChanged)
+	return append(warnings, next.closed...), errors.Join(errs...)
+}
+
+// copied returns classes of which the parts that rules declare can change.
+func copied(classes []schema.Class) []schema.Class {
+	out := slices.Clone(classes)
+	for i := range out {
+		out[i].Fields, out[i].Relations = slices.Clone(out[i].Fields), slices.Clone(out[i].Relations)
+	}
+	return out
+}
+
+// Drifted describes the sources again whose classes may change at any time. Nothing happens if no class has changed. Names
+// is nil for all of these sources. For calls, one that was just described is left out: describing costs the database more
+// than a call.
+func (g *Gateway) Drifted(ctx context.Context, names []string, forCall bool) ([]string, error) {
+	var again []string
+	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
+		s, ok := g.options.Sources[name].(source.Drifting)
+		if !ok || !s.Drifts() || names != nil && !slices.Contains(names, name) {
+			continue
+		}
+		g.description.mu.Lock()
+		until := g.description.asked[name]
+		g.description.mu.Unlock()
+		if !forCall || time.Now().After(until) {
+			again = append(again, name)
+		}
+	}
+	if again == nil {
+		return nil, nil
+	}
+	begun := time.Now()
+	warnings, err := g.describe(ctx, again, true)
+	if forCall {
+		g.description.mu.Lock()
+		defer g.description.mu.Unlock()
+		for _, name := range again { // calls cost the database at most a tenth of its time
+			g.description.asked[name] = time.Now().Add(10 * time.Since(begun))
+		}
+	}
+	return warnings, err
+}
+
+// Closed returns why classes are closed or can't be described, for operators.
+func (g *Gateway) Closed() []string {
+	g.description.mu.Lock()
+	defer g.description.mu.Unlock()
+	out := slices.Clone(g.force.Load().closed)
+	for _, name := range slices.Sorted(maps.Keys(g.description.failing)) {
+		out = append(out, g.description.failing[name].Error())
+	}
+	return out
+}
+
+// again describes the source of a read that failed because its classes have changed, and reports whether the read can be
+// repeated under the same rules.
+func (c *Call) again(ctx context.Context, name string, err error) bool {
+	if !errors.Is(err, source.ErrChanged) || ctx.Err() != nil {
+		return false
+	}
+	if _, err := c.gateway.Drifted(ctx, []string{name}, true); err != nil && ctx.Err() != nil {
+		return false
+	}
+	now := c.gateway.force.Load()
+	if now.policy.Version() != c.policy.Version() {
+		return false
+	}
+	c.policy, c.actions = c.gateway.rules(ctx, now.policy).Noting(&c.uses), now.actions
+	return true
+}
+
+// outdated replaces the suggestion to try later in the error of a call that failed because classes have changed: waiting
+// doesn't help.
+func outdated(err error) {
+	if p := problem.Of(err); errors.Is(err, source.ErrChanged) && p != nil {
+		p.Detail, p.Suggestion = "the class has changed in the source since it was described", "get_schema has its fields as they are now; if the call fails again, tell the operator the correlation id"
+	}
 }

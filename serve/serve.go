@@ -116,7 +116,7 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	options := p.Door()
-	options.Logger, options.Notes = log, s.watch.Notes
+	options.Logger, options.Notes = log, func() []string { return append(s.watch.Notes(), p.Closed()...) }
 	if o.Authenticate != nil {
 		options.Authenticate = o.Authenticate
 	}

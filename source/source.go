@@ -7,6 +7,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"time"
@@ -35,6 +36,16 @@ type Rows = iter.Seq2[value.Row, error]
 type Source interface {
 	Describe(context.Context) ([]schema.Class, []string, error)
 	Read(context.Context, policy.Permit) (Rows, error)
+}
+
+// ErrChanged is in the chain of the errors of a Source that failed because a table, a column or a type is no longer as
+// Describe returned it.
+var ErrChanged = errors.New("a class has changed since it was described")
+
+// A Drifting is a Source that can be described again at little cost, to find out whether its classes have changed. If they
+// haven't, Describe returns the same classes.
+type Drifting interface {
+	Drifts() bool
 }
 
 // A Chooser is a Source over a database whose tables can be chosen and named. Choose is called before Describe.

@@ -82,7 +82,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	defer p.Close()
 	var w configwatch.Watcher
 	o := p.Door()
-	o.Logger, o.Notes = log, w.Notes
+	o.Logger, o.Notes = log, func() []string { return append(w.Notes(), p.Closed()...) }
 	serves, err := p.Serve(ctx, o)
 	if err != nil {
 		return inUse(c.Server.Metrics.Listen, err)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -60,39 +58,6 @@ func (k *keptParse) Describe(ctx context.Context) ([]schema.Class, []string, err
 type keptParseWritable struct {
 	keptParse
 	source.Unmarked
-}
-
-// staleCheck is how often sources are asked whether they should be described again.
-const staleCheck = 30 * time.Second
-
-// Describes describes the sources again while p runs, when one of them says that it is stale, until stop is called.
-func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(staleCheck)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			for _, s := range p.sources {
-				if ages, ok := s.(interface{ Stale() bool }); ok && ages.Stale() {
-					if _, err := p.Gateway.Refresh(ctx); err != nil && ctx.Err() == nil {
-						log.Error("the classes could not be read again; those known before stay", "error", err)
-					}
-					break
-				}
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
 }
 
 // because returns why an application on Parse Server can't be read, for the operator.

@@ -169,6 +169,12 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	return classes, warnings, nil
 }
 
+// Drifts implements source.Drifting.
+func (k *kept) Drifts() bool {
+	d, ok := k.Adapter.(source.Drifting)
+	return ok && d.Drifts()
+}
+
 // SourceOf parses a source of the command line: a URL or the path of an SQLite file. Its name is given as "name=…", or
 // else is that of the database.
 func SourceOf(text string) (config.Source, error) {

@@ -94,7 +94,7 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	if p.Telemetry == nil {
 		return h, nil
 	}
-	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}}
+	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.Closed()) }}
 	for name, src := range p.sources {
 		if pooled, ok := src.(source.Pooled); ok {
 			w.Pools[name] = pooled

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
 )
 
 // Errors are how the errors of one driver are read.
@@ -25,6 +26,8 @@ type Errors struct {
 	// TooLarge reports whether a value, or the memory of a statement, would be more than the database may take; nil if that
 	// is never so.
 	TooLarge func(error) bool
+	// Changed reports whether a table, a column or a type that the statement names is not as it was described.
+	Changed func(error) bool
 }
 
 // Refuse turns an error of the database into one for the caller, whose Err is what operators may see.
@@ -64,7 +67,7 @@ func (e Errors) loggable(err error, statement string) error {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	return &failure{err, e.plainly(err), statement}
+	return &failure{err: err, text: e.plainly(err), statement: statement, changed: e.Changed != nil && e.Changed(err)}
 }
 
 // A failure is a database error in a form that may be logged: its kind, and the statement's digest. A database's
@@ -74,7 +77,11 @@ type failure struct {
 	err       error
 	text      string
 	statement string // the digest of its text; "" if there was none
+	changed   bool   // the class is not as it was described
 }
+
+// Is implements the interface of errors.Is for source.ErrChanged.
+func (f *failure) Is(target error) bool { return f.changed && target == source.ErrChanged }
 
 func (f *failure) Error() string {
 	if f.statement == "" {

@@ -207,7 +207,7 @@ func (engine) Dialect() sqlgen.Dialect { return sqlgen.DuckDB }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: kind, TooLarge: func(err error) bool {
+	return sqldriver.Errors{Plain: kind, Changed: changed, TooLarge: func(err error) bool {
 		e, ok := errors.AsType[*duckdb.Error](err)
 		return ok && e.Type == duckdb.ErrorTypeOutOfMemory
 	}}
@@ -222,6 +222,15 @@ func kind(err error) string {
 	}
 	return ""
 }
+
+// changed implements sqldriver.Errors: the statement names a table or a column that is not there, or of another type.
+func changed(err error) bool {
+	e, ok := errors.AsType[*duckdb.Error](err)
+	return ok && (e.Type == duckdb.ErrorTypeCatalog || e.Type == duckdb.ErrorTypeBinder)
+}
+
+// Drifts implements source.Drifting.
+func (s *Source) Drifts() bool { return true }
 
 // Run implements sqldriver.Database. The driver interrupts the statement when ctx ends.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {

@@ -148,7 +148,9 @@ type engine struct{ *Source }
 func (engine) Dialect() sqlgen.Dialect { return sqlgen.MySQL }
 
 // Errors implements sqldriver.Database.
-func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain, TimedOut: timedOut} }
+func (engine) Errors() sqldriver.Errors {
+	return sqldriver.Errors{Plain: plain, TimedOut: timedOut, Changed: changed}
+}
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
@@ -171,6 +173,15 @@ func timedOut(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && e.Number == 1969 // max_statement_time
 }
+
+// changed implements sqldriver.Errors: there is no such column, table or function, or it has changed.
+func changed(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && slices.Contains([]uint16{1054, 1146, 1305, 1356, 1412}, e.Number)
+}
+
+// Drifts implements source.Drifting.
+func (s *Source) Drifts() bool { return true }
 
 // Run implements sqldriver.Database.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {

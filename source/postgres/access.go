@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -39,3 +41,15 @@ func barred(err error) error {
 	}
 	return err
 }
+
+// changedStates say that a statement names a column, a table, a type or a function that is not there, or no longer fits.
+var changedStates = []string{"42703", "42P01", "42704", "42883", "42804", "42809", "42846", "3F000"}
+
+// changed implements sqldriver.Errors. A statement that was prepared before a type changed can't run again.
+func changed(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (slices.Contains(changedStates, e.Code) || e.Code == "0A000" && strings.Contains(e.Routine, "RevalidateCachedQuery"))
+}
+
+// Drifts implements source.Drifting.
+func (s *Source) Drifts() bool { return true }

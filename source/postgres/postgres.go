@@ -134,7 +134,7 @@ func (s engine) Dialect() sqlgen.Dialect {
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, TimedOut: timedOut, TooLarge: tooLarge}
+	return sqldriver.Errors{Plain: plain, TimedOut: timedOut, TooLarge: tooLarge, Changed: changed}
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }

@@ -169,8 +169,17 @@ func (engine) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, TooLarge: tooLarge}
+	return sqldriver.Errors{Plain: plain, TooLarge: tooLarge, Changed: changed}
 }
+
+// changed implements sqldriver.Errors. SQLite has no code of its own for a name that is not there.
+func changed(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_SCHEMA || strings.Contains(e.Error(), "no such column") || strings.Contains(e.Error(), "no such table"))
+}
+
+// Drifts implements source.Drifting.
+func (s *Source) Drifts() bool { return true }
 
 // tooLarge implements sqldriver.Errors.
 func tooLarge(err error) bool {

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Sources are asked once in staleCheck whether they should be described again, and databases are described again.
+const (
+	staleCheck = 30 * time.Second
+	driftCheck = 45 * time.Second
+)
+
+// Describes describes the sources again while p runs, until stop is called: databases regularly, because their tables may
+// change, and others when they say that they are stale.
+func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		stale, drift := time.NewTicker(staleCheck), time.NewTicker(driftCheck)
+		defer stale.Stop()
+		defer drift.Stop()
+		told := slices.Clone(p.Gateway.Closed())
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-stale.C:
+				p.stale(ctx, log)
+			case <-drift.C:
+				begun := time.Now()
+				_, err := p.Gateway.Drifted(ctx, nil, false)
+				if closed := p.Gateway.Closed(); !slices.Equal(closed, told) && ctx.Err() == nil {
+					told = closed
+					log.Warn("classes have changed in a source", "closed", closed, "error", err)
+				}
+				drift.Reset(max(driftCheck, 20*time.Since(begun))) // describing takes at most a twentieth of the time
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// stale describes the sources again if one of them says that it is stale.
+func (p *App) stale(ctx context.Context, log *slog.Logger) {
+	for _, s := range p.sources {
+		if ages, ok := s.(interface{ Stale() bool }); ok && ages.Stale() {
+			if _, err := p.Gateway.Refresh(ctx); err != nil && ctx.Err() == nil {
+				log.Error("the classes could not be read again; those known before stay", "error", err)
+			}
+			return
+		}
+	}
+}
+
+// Closed returns what anyone may read on /readyz about classes that are closed or can't be described: their number.
+func (p *App) Closed() []string {
+	n := len(p.Gateway.Closed())
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d classes or sources no longer fit their description or the rules; the log names them", n)}
+}
