@@ -38,13 +38,15 @@ const (
 	DuckDB
 	SQLiteFirst       // SQLite, where a sum of integers beyond 64 bits ends the statement, which must run again with another
 	SQLiteApart       // SQLite, with views that are computed before anything else is
+	SQLiteWide        // SQLite, where the texts of the file are in UTF-16
+	SQLiteWideApart   // SQLiteWide, with views as in SQLiteApart
 	PostgreSQLEncoded // PostgreSQL, where the encoding of the database orders texts in another way than UTF-8
 )
 
 // Base returns the dialect of which d is a variant.
 func (d Dialect) Base() Dialect {
 	switch d {
-	case SQLiteFirst, SQLiteApart:
+	case SQLiteFirst, SQLiteApart, SQLiteWide, SQLiteWideApart:
 		return SQLite
 	case PostgreSQLEncoded:
 		return PostgreSQL
@@ -135,6 +137,10 @@ func (d Dialect) conditions() (condition.Dialect, error) {
 		return sqlite.Apart(), nil
 	case PostgreSQL:
 		return postgres.Conditions(), nil
+	case SQLiteWide:
+		return sqlite.Wide(), nil
+	case SQLiteWideApart:
+		return sqlite.WideApart(), nil
 	case PostgreSQLEncoded:
 		return postgres.Encoded(), nil
 	case MySQL:

@@ -25,6 +25,9 @@ import (
 // see, by an index or because it compared them first, and then the caller would learn of them from the refusal.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	ways := []sqldriver.Database{first{engine{s}}, engine{s}, apart{engine{s}}}
+	if s.wide {
+		ways[0] = ways[1]
+	}
 	rows, err := sqldriver.Read(ctx, ways[0], p)
 	if err != nil {
 		return nil, err
@@ -143,7 +146,12 @@ func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan,
 type apart struct{ engine }
 
 // Dialect implements sqldriver.Database.
-func (apart) Dialect() sqlgen.Dialect { return sqlgen.SQLiteApart }
+func (s apart) Dialect() sqlgen.Dialect {
+	if s.wide {
+		return sqlgen.SQLiteWideApart
+	}
+	return sqlgen.SQLiteApart
+}
 
 // Run implements sqldriver.Database.
 func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {

@@ -35,6 +35,7 @@ type Source struct {
 	db    *sql.DB
 	apart *sql.DB // connections that may take more memory, for statements whose views are computed apart
 	known doubts
+	wide  bool // the texts of the file are in UTF-16
 
 	choice schema.Choice
 }
@@ -60,6 +61,11 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM main.sqlite_schema").Scan(&n); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.Close())
 	}
+	var encoding string
+	if err := s.db.QueryRowContext(ctx, "PRAGMA main.encoding").Scan(&encoding); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: the encoding of %s: %w", name, path, err), s.Close())
+	}
+	s.wide = encoding != "UTF-8"
 	return s, nil
 }
 
@@ -159,13 +165,20 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 }
 
 // Compile implements source.Compiler.
-func (s *Source) Compile(p policy.Permit) (string, error) { return sqldriver.Text(p, sqlgen.SQLite) }
+func (s *Source) Compile(p policy.Permit) (string, error) {
+	return sqldriver.Text(p, engine{s}.Dialect())
+}
 
 // engine implements sqldriver.Database.
 type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
-func (engine) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
+func (s engine) Dialect() sqlgen.Dialect {
+	if s.wide {
+		return sqlgen.SQLiteWide
+	}
+	return sqlgen.SQLite
+}
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
@@ -272,7 +285,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
 	}
-	st, err := sqlgen.SQL(p, sqlgen.SQLite)
+	st, err := sqlgen.SQL(p, engine{s}.Dialect())
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"maps"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"modernc.org/sqlite"
@@ -37,6 +38,7 @@ func Register(d *sqlite.Driver) error {
 	}
 	errs = append(errs, d.RegisterFunction(expr.SQLiteDoubt, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true,
 		Scalar: func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { return nil, errors.New(Doubt) }}))
+	errs = append(errs, d.RegisterCollationUtf8(expr.SQLitePoints, strings.Compare))
 	return errors.Join(errs...)
 }
 

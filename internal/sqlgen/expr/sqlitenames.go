@@ -4,6 +4,7 @@ package expr
 // total and exact. None but SQLiteDoubt fails: each returns null if it has no result, and, unless it says otherwise, if an argument is
 // null. JSON is text that SQLiteJSON or another of them returned; dates are milliseconds since 1970.
 const (
+	SQLitePoints  = "bailiwick_points"  // a collation: texts by their code points, whatever the encoding of the file
 	SQLiteInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
 	SQLiteDay     = "bailiwick_day"     // (stored) the same if it is a midnight
 	SQLiteUUID    = "bailiwick_uuid"    // (stored) text that is a UUID, in lower case

@@ -6,6 +6,9 @@ import "github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 // An index holds values of records that aren't in the view, and SQLite reads those whole that it compares with.
 func Apart() condition.Dialect { return apart{} }
 
+// WideApart is Apart for a file whose texts are in UTF-16.
+func WideApart() condition.Dialect { return apart{conditions{wide: true}} }
+
 type apart struct{ conditions }
 
 // What a condition of a view may copy and read. A connection may take 40 MiB: a value that is longer has ended the

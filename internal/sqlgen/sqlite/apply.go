@@ -67,13 +67,16 @@ func (d dialect) Compare(_ expr.Scope, op plan.Op, x, y string, t schema.Type) (
 	if t == schema.JSON || t == schema.Array {
 		return d.CompareNull(op, x, y, t), nil
 	}
+	if op != plan.Eq {
+		x = d.ordered(x, t)
+	}
 	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
 // CompareNull implements expr.NullComparer. It replaces null by a value below all of the type: a number for text and
 // bytes, a lower number for whole numbers. Nothing is below a real that may be infinite, so those are compared by their
 // negatives, with text, which is above all numbers, for null.
-func (dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
+func (d dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
 	if t == schema.JSON || t == schema.Array {
 		order := call(expr.SQLiteJSONCompare, x, y)
 		return "(" + order + map[plan.Op]string{plan.Eq: " = 0", plan.Ne: " <> 0", plan.Gt: " = 1", plan.Gte: " IN (0, 1)",
@@ -94,5 +97,5 @@ func (dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
 	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
 		least = "-1e19"
 	}
-	return "(coalesce(" + x + ", " + least + ") " + expr.Sign(op) + " coalesce(" + y + ", " + least + "))"
+	return "(" + d.ordered("coalesce("+x+", "+least+")", t) + " " + expr.Sign(op) + " coalesce(" + y + ", " + least + "))"
 }

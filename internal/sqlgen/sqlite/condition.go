@@ -13,7 +13,10 @@ import (
 
 // conditions writes for SQLite 3.45 or later. Its columns hold values of any type whatever is declared, so ordering
 // comparisons test typeof first: 'abc' > 5 is true there.
-type conditions struct{ condition.Standard }
+type conditions struct {
+	condition.Standard
+	wide bool // texts are in UTF-16; see Wide
+}
 
 // Conditions returns SQLite's conditions.
 func Conditions() condition.Dialect { return conditions{} }
@@ -22,7 +25,7 @@ func Conditions() condition.Dialect { return conditions{} }
 func (conditions) Home() string { return "main" }
 
 // Expressions implements condition.Dialect.
-func (conditions) Expressions() expr.Dialect { return dialect{} }
+func (s conditions) Expressions() expr.Dialect { return dialect{wide: s.wide} }
 
 func (conditions) Placeholder(int, string) string { return "?" }
 
@@ -76,12 +79,12 @@ func (conditions) Computed(t schema.Type) *schema.Field {
 // Read removes the declared type of a column, as a unary plus does, so that the driver returns what is stored.
 func (conditions) Read(x string, _ *schema.Field) string { return "+" + x }
 
-func (conditions) Sorted(x string, f *schema.Field) (string, bool) {
+func (s conditions) Sorted(x string, f *schema.Field) (string, bool) {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
 		return millis(x, f), true
-	case f.Unordered:
-		return x + " COLLATE BINARY", false
+	case f.Unordered, s.wide:
+		return byPoints(x, s.wide), false
 	}
 	return x, false
 }
@@ -119,8 +122,8 @@ func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 			return nil
 		}
 		guard = "typeof(" + x.Text + ") = 'text'"
-		if x.Field.Unordered {
-			left += " COLLATE BINARY"
+		if x.Field.Unordered || s.wide && op != "=" {
+			left = byPoints(left, s.wide)
 		}
 	case []byte:
 		guard = "typeof(" + x.Text + ") = 'blob'"
@@ -274,8 +277,8 @@ func (s conditions) Begins(w *condition.Writer, x condition.Operand, prefix stri
 	if x.Node() {
 		left = scalarOf(x)
 	}
-	if !x.Node() && x.Field.Unordered {
-		left += " COLLATE BINARY"
+	if s.wide || !x.Node() && x.Field.Unordered {
+		left = byPoints(left, s.wide)
 	}
 	w.Write("(", left, " >= ")
 	w.Put(prefix, "")
@@ -360,6 +363,9 @@ func (s conditions) compareNode(w *condition.Writer, x condition.Operand, op str
 	case bool:
 		w.Write("(", x.Text, ".type IN ('true', 'false') AND ", left, " ", op, " ")
 	case string:
+		if s.wide && op != "=" {
+			left = byPoints(left, true)
+		}
 		w.Write("(", x.Text, ".type = 'text' AND ", left, " ", op, " ")
 	default:
 		w.Write("(", x.Text, ".type IN ('integer', 'real') AND ", left, " ", op, " ")

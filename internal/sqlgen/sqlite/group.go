@@ -12,12 +12,12 @@ import (
 )
 
 // Order implements expr.Dialect. JSON sorts by a text that sqlfunc makes; texts by their code points, whatever the column's collation.
-func (dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string {
+func (d dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
-		x = call(expr.SQLiteJSONOrder, x)
+		x = d.ordered(call(expr.SQLiteJSONOrder, x), schema.Any)
 	case schema.String, schema.Any:
-		x += " COLLATE BINARY"
+		x = byPoints(x, d.wide)
 	}
 	if desc {
 		x += " DESC"
@@ -29,10 +29,10 @@ func (dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string 
 func (dialect) Written(x string) string { return x }
 
 // Key implements expr.Dialect: what equal values have in common, and one of them to show, the same whichever row comes first.
-func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
+func (d dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
-		return call(expr.SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one with the least text
+		return call(expr.SQLiteJSONKey, x), "min(" + d.ordered(x, schema.Any) + ")" // of equal documents the one with the least text
 	case schema.Double:
 		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
 	case schema.Any:
@@ -76,12 +76,12 @@ func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 		if structured {
 			return call(expr.SQLiteJSONMin, x), nil
 		}
-		return call("min", x), nil
+		return call("min", d.ordered(x, from)), nil
 	case plan.Max:
 		if structured {
 			return call(expr.SQLiteJSONMax, x), nil
 		}
-		return call("max", x), nil
+		return call("max", d.ordered(x, from)), nil
 	case plan.StdDevPop:
 		return call(expr.SQLiteStdDevPop, x), nil
 	case plan.StdDevSamp:

@@ -23,6 +23,7 @@ func Dialect() expr.Dialect { return dialect{} }
 // A dialect writes expressions for SQLite.
 type dialect struct {
 	expr.Standard
+	wide  bool // see Wide
 	first bool // what is rare may end the statement: a sum of integers beyond 64 bits, a key of another type than its column's
 }
 
