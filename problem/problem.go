@@ -89,11 +89,24 @@ func (e *Error) Retryable() bool {
 	if e.Reply != nil && e.Code == Upstream && e.Reply.Status < 500 {
 		return e.RetryAfter > 0
 	}
+	if e.RetryAfter == 0 && (e.Kind == "odd_answer" || e.Kind == "answer_not_json" || e.Reply != nil && lasting(e.Reply.Status)) {
+		return false
+	}
 	switch e.Code {
 	case Timeout, RateLimited, Upstream:
 		return true
 	}
 	return e.RetryAfter > 0
+}
+
+// lasting reports whether a status of an API says that the same call fails again: it isn't implemented, or the version, the loop or the
+// network stays as it is.
+func lasting(status int) bool {
+	switch status {
+	case 501, 505, 506, 508, 510, 511:
+		return true
+	}
+	return false
 }
 
 // Wait returns RetryAfter in seconds, rounded up to a millisecond.

@@ -252,7 +252,7 @@ func FuzzMake(f *testing.F) {
 			a, err := Make(v, v.Operations()[0], r, o)
 			if err != nil {
 				p := problem.Of(err)
-				if p.Code == problem.Internal || len([]rune(p.Detail)) > maxMessage+300 || strings.ContainsAny(p.Detail, "\n\x00") {
+				if p.Code == problem.Internal || len([]rune(p.Detail)) > maxMessage+maxRest+300 || strings.ContainsAny(p.Detail, "\n\x00") {
 					t.Fatalf("%+v", p)
 				}
 				continue
