@@ -3,6 +3,7 @@ package response
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
@@ -182,6 +183,11 @@ func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 		return p
 	}
 	for _, m := range members {
+		if _, ok := w.member(n, m.Name); ok && flagged(m) {
+			return pairName{text: m.Name, cover: numbers}
+		}
+	}
+	for _, m := range w.naming(members, n) {
 		if name := plain(m.Name); name != "name" && name != "key" || m.Value.Kind() != value.String || len(m.Value.Text()) > 100 {
 			continue
 		}
@@ -198,10 +204,44 @@ func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 	return p
 }
 
-// worth reports whether m is the value of a pair: {name: DB_PASSWORD, value: …}, or data if that is a text.
+// naming returns the members of an object that may name its value, and those of an object among them that has no value of its own, as in
+// {variable: {key: DB_PASSWORD}, value: …}.
+func (w *walker) naming(members []value.Member, n *node) []value.Member {
+	out := slices.Clone(members)
+	for _, m := range members {
+		in, ok := w.member(n, m.Name)
+		if !ok || m.Value.Kind() != value.Object || worth(m) || slices.ContainsFunc(m.Value.Members(), worth) {
+			continue
+		}
+		for _, deeper := range m.Value.Members() {
+			if _, ok := w.member(in.node, deeper.Name); ok {
+				out = append(out, deeper)
+			}
+		}
+	}
+	return out
+}
+
+// worth reports whether m is the value of a pair: {name: DB_PASSWORD, value: …}, or data if that is a text or has the value.
 func worth(m value.Member) bool {
-	called := plain(m.Name)
-	return called == "value" || called == "data" && m.Value.Kind() == value.String
+	switch plain(m.Name) {
+	case "value", "values", "stringvalue", "textvalue", "currentvalue", "plainvalue", "rawvalue", "defaultvalue":
+		return true
+	case "data", "content", "text":
+		return m.Value.Kind() == value.String || slices.ContainsFunc(m.Value.Members(), func(in value.Member) bool { return plain(in.Name) == "value" })
+	}
+	return false
+}
+
+// flagged reports whether m says that the value beside it is secret: {name: X, value: …, secret: true}.
+func flagged(m value.Member) bool {
+	switch plain(m.Name) {
+	case "secret", "issecret", "sensitive", "issensitive", "secure", "issecure", "encrypted", "isencrypted", "masked", "ismasked", "confidential", "isconfidential", "secured":
+		return m.Value.Kind() == value.Bool && m.Value.Bool() || m.Value.Kind() == value.String && m.Value.Text() == "true"
+	case "type", "kind", "variabletype", "valuetype", "format", "inputtype", "fieldtype":
+		return slices.Contains([]string{"secret", "password", "securestring", "securestrings", "encrypted", "sensitive", "secrettext", "secret_text", "credential"}, strings.ToLower(m.Value.Text()))
+	}
+	return false
 }
 
 // mask notes that a value was masked, by its name or, for the value of a pair, the name beside it.

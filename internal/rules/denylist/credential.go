@@ -88,10 +88,10 @@ func variable(name string) bool {
 // Key reports whether text, under this name, is a key: it is called a key and nothing else that keys are called, and is at least 30 bytes in
 // base64. The keys of records, files and translations are called the same and don't look so.
 func Key(name, text string) bool {
-	return called(name) && len(text) >= 40 && len(text)%4 == 0 && base64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
+	return called(name) && len(text) >= 40 && len(text)%4 == 0 && inBase64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
 }
 
-var base64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
+var inBase64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
 
 // SecretKey reports whether a field called a key is described as one that is secret. Kubernetes calls the names of what a
 // secret has its keys: "The key of the secret to select from. Must be a valid secret key."
