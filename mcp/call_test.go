@@ -263,7 +263,6 @@ func TestDirectIsStrict(t *testing.T) {
 		{"no version in the body", `"io.modelcontextprotocol/protocolVersion":"2026-07-28",`, ""},
 		{"no capabilities", `,"io.modelcontextprotocol/clientCapabilities":{}`, ""},
 		{"wrong client", `Capabilities":{}`, `Capabilities":{},"io.modelcontextprotocol/clientInfo":7`},
-		{"no event streams", "Mcp-Method", "-Accept\nAccept: application/json\nMcp-Method"},
 		{"resumption", "Mcp-Method", "Last-Event-Id: 1_1\nMcp-Method"},
 	} {
 		wrong := call{

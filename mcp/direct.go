@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,7 +18,7 @@ import (
 // BenchmarkCall.
 func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (done bool) {
 	m := x.message
-	if m == nil || !m.IsCall() || m.Method != "tools/call" || !acceptsBoth(r.Header) || r.Header.Get("Last-Event-Id") != "" || !m.Meta("progressToken").IsNull() {
+	if m == nil || !m.IsCall() || m.Method != "tools/call" || !accepts(r.Header, asJSON) || r.Header.Get("Last-Event-Id") != "" || !m.Meta("progressToken").IsNull() {
 		return false
 	}
 	name, _ := m.Params.Get("name")
@@ -115,10 +114,4 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	answer.Header().Set("Cache-Control", "no-store")
 	// An error means that the client has disconnected.
 	_, _ = answer.Write(out.append(make([]byte, 0, len(out.text)+len(out.structured)+512), id, server))
-}
-
-// acceptsBoth reports whether h accepts both JSON and event streams, as the protocol requires.
-func acceptsBoth(h http.Header) bool {
-	accept := strings.ToLower(strings.Join(h.Values("Accept"), ","))
-	return strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")
 }

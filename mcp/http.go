@@ -34,6 +34,7 @@ const metaVersion = "io.modelcontextprotocol/protocolVersion"
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
+	mux.HandleFunc("/mcp/{$}", s.guard(s.serveMCP)) // as some clients write it
 	mux.HandleFunc("GET /tools", s.guard(s.serveList))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.guard(s.serveReady))
@@ -112,6 +113,10 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if stream {
+		if r.Method == http.MethodGet && !accepts(r.Header, asEvents) {
+			fail(w, r, unacceptable(r.Header, &wire.Message{Method: "subscriptions/listen"}), "")
+			return
+		}
 		s.serveStream(w, r, p)
 		return
 	}
@@ -130,6 +135,14 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			f.Status = http.StatusOK // before 2026-07-28 errors are sent with 200, and 404 means that the session has ended
 		}
 		fail(w, r, f, id)
+		return
+	}
+	only := &messages[0]
+	if batch {
+		only = nil
+	}
+	if f := unacceptable(r.Header, only); f != nil {
+		fail(w, r, f, messages[0].ID)
 		return
 	}
 	s.servePost(w, r, post{who: p, body: body, messages: messages, batch: batch, modern: modern})
@@ -251,7 +264,7 @@ func fail(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, id string) {
 		kind = strings.ToLower(strings.TrimPrefix(f.Message, "Forbidden: ")) // "host", "origin"
 	case f.Status == http.StatusMethodNotAllowed:
 		kind = "method"
-	case f.Status == http.StatusUnsupportedMediaType:
+	case f.Status == http.StatusUnsupportedMediaType, f.Status == http.StatusNotAcceptable:
 		kind = "media_type"
 	case f.Status == http.StatusRequestEntityTooLarge:
 		kind = "too_large"
@@ -313,6 +326,11 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	if x.message != nil && x.message.IsCall() { // the handler of a notification begins when it is answered
 		defer forget()
 	}
+	if r.Method == http.MethodPost && !accepts(r.Header, asEvents) {
+		kept := &whole{ResponseWriter: w}
+		defer kept.end()
+		w = kept
+	}
 	answer := &answer{ResponseWriter: w, x: x}
 	if x.message != nil && x.message.Method == "initialize" && next == s.legacy {
 		if !s.sessions.Begin(x.who.ID) {
@@ -330,6 +348,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	r.Header.Del("X-Mcp-Api-Key")
 	r.Header.Del("Cookie")
 	r.Header.Set("Authorization", "Bearer -")
+	r.Header.Set("Accept", asJSON+", "+asEvents) // what the client takes was looked at
 	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return info, nil }
 	auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
 }

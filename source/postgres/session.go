@@ -70,7 +70,7 @@ func sessionOf(c *pgx.Conn) *session {
 // between. A setting's reset value is what the server, the role, the database and the connection string say.
 const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.current_setting('server_encoding'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),
-	pg_catalog.current_setting('session_replication_role')`
+	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'session_replication_role')`
 
 // established pins the settings of a new connection. The pool calls it.
 func established(ctx context.Context, c *pgx.Conn) error {
@@ -101,11 +101,16 @@ func (s *session) acceptable(replication string) error {
 		return fmt.Errorf("the encoding of the database is %s, from which PostgreSQL can't convert texts to UTF-8: "+
 			"move the data to a database that was created with ENCODING 'UTF8'", s.encoding)
 	}
-	if replication != "origin" {
-		return fmt.Errorf("session_replication_role is %s, so that triggers and foreign keys don't run: "+
-			"give the role origin, with ALTER ROLE … RESET session_replication_role", replication)
+	return inOrigin(replication)
+}
+
+// inOrigin refuses sessions in which triggers and foreign keys don't run.
+func inOrigin(replication string) error {
+	if replication == "origin" {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("session_replication_role is %s, so that triggers and foreign keys don't run: "+
+		"give the role origin, with ALTER ROLE … RESET session_replication_role", replication)
 }
 
 // set writes the statements that set pins; verb is "SET " or "SET LOCAL ".
@@ -123,11 +128,15 @@ func set(verb string, lists ...[]pin) string {
 	return b.String()
 }
 
-// begun begins a transaction with all settings pinned in it.
+// begun begins a transaction with all settings pinned in it. One that writes is refused where another client of a pooler
+// has turned triggers off, which only a superuser could turn on again.
 func begun(ctx context.Context, c *pgx.Conn, mode string, more []pin) error {
-	_, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+set("SET LOCAL ", pins, more)+
-		"SET LOCAL statement_timeout = "+milliseconds(sqldriver.ServerTime(ctx))).ReadAll()
-	return err
+	results, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+set("SET LOCAL ", pins, more)+
+		"SET LOCAL statement_timeout = "+milliseconds(sqldriver.ServerTime(ctx))+"; SELECT pg_catalog.current_setting('session_replication_role')").ReadAll()
+	if err != nil || mode == "READ ONLY" {
+		return err
+	}
+	return inOrigin(string(results[len(results)-1].Rows[0][0]))
 }
 
 // A reads is a connection whose settings are pinned, for statements that read.

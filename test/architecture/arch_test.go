@@ -181,7 +181,7 @@ var mayImport = map[string]string{
 	"internal/tools/packs":      ". change identity internal/openapi/spec internal/pack internal/review internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/describe":   ". policy problem schema source tool value",
 	"prompt":                    ". change identity internal/tools/files policy problem query schema tool value",
-	"mcp":                       "identity internal/edge internal/extension internal/fair internal/gate internal/mcpobserve internal/oauthmeta internal/refused internal/wire mcp/internal/sealed problem prompt tool value",
+	"mcp":                       "identity internal/edge internal/extension internal/fair internal/gate internal/mcpobserve internal/oauthmeta internal/refused internal/sse internal/wire mcp/internal/sealed problem prompt tool value",
 	"internal/wire":             "problem value",
 	"reviewapi":                 ". change identity internal/edge internal/fair internal/gate internal/people internal/refused internal/review internal/sse internal/webhook internal/wire problem value",
 	"internal/edge":             "internal/refused",
