@@ -19,7 +19,7 @@ func querySQL() Tool {
 			"information_schema lists all.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["sql"], "properties": {
 			"sql": {"type": "string"},
-			"params": {"type": "array"},
+			"params": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 200"},
 			"cursor": {"type": "string"},
 			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]},

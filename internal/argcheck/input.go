@@ -78,8 +78,14 @@ func (in *Schema) Names() []string {
 	return []string{}
 }
 
-// loadable rejects what some clients can't load: references, composition at the top level, lists of types.
+// loadable rejects what some clients can't load: references, composition at the top level, lists of types, lists whose
+// elements and values whose type are not said.
 func (in *Schema) loadable(v value.Value, at string) error {
+	if typ, _ := v.Get("type"); typ.Text() == "array" {
+		if _, ok := v.Get("items"); !ok {
+			return fmt.Errorf("its input schema has a list without items%s: say what it holds, such as items: {type: string}", inside(at))
+		}
+	}
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "$ref", "$defs", "definitions":
@@ -95,7 +101,11 @@ func (in *Schema) loadable(v value.Value, at string) error {
 		case "properties":
 			for _, p := range m.Value.Members() {
 				in.known[at] = append(in.known[at], p.Name)
-				if err := in.loadable(p.Value, query.Pointer(at, p.Name)); err != nil {
+				place := query.Pointer(at, p.Name)
+				if len(p.Value.Members()) == 0 && p.Value.Kind() == value.Object {
+					return fmt.Errorf("its input schema has a value of no type%s: say what it is, such as type: string", inside(place))
+				}
+				if err := in.loadable(p.Value, place); err != nil {
 					return err
 				}
 			}
@@ -106,6 +116,14 @@ func (in *Schema) loadable(v value.Value, at string) error {
 		}
 	}
 	return nil
+}
+
+// inside names a place in the arguments.
+func inside(at string) string {
+	if at = strings.TrimSuffix(strings.TrimPrefix(at, "/"), "/*"); at == "" {
+		return ""
+	}
+	return " at " + at
 }
 
 // Check returns every rule that args break as one problem.InvalidArgument.
