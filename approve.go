@@ -81,7 +81,10 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 // undecided returns the error of an approval during which the source failed with err: the same call may succeed later.
 func undecided(what string, err error) error {
 	p := *problem.Of(err) // a copy
-	p.Detail, p.Suggestion = what+" ("+p.Detail+"); nothing was decided", "Send the same again later"
+	p.Detail = what + " (" + p.Detail + "); nothing was decided"
+	if p.Retryable() {
+		p.Suggestion = "Send the same again later"
+	}
 	return &p
 }
 

@@ -205,7 +205,7 @@ func (v *View) Setting(name, at string) (*schema.Field, error) {
 func (v *View) Settable() []string {
 	var names []string
 	for _, f := range v.Fields() {
-		if !f.Generated && f.Type != schema.Opaque && v.Mask(f.Name) == nil && (v.Rule().Permitted == nil || slices.Contains(v.Rule().Permitted, f.Name)) {
+		if !f.Generated && (f.Type != schema.Opaque || f.Form != "") && v.Mask(f.Name) == nil && (v.Rule().Permitted == nil || slices.Contains(v.Rule().Permitted, f.Name)) {
 			names = append(names, f.Name)
 		}
 	}

@@ -48,6 +48,7 @@ type Error struct {
 	Denial     *Denial       // what the owner discloses about a refusal, with AccessDenied; nil for nothing
 	Reply      *Reply        // the error response of an HTTP API; nil for none
 	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 if waiting doesn't help
+	Lasting    bool          // waiting doesn't heal it, whatever the code
 
 	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
 	Err  error  // the cause for operators; never shown
@@ -86,6 +87,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable reports whether the same call may succeed later without being changed.
 func (e *Error) Retryable() bool {
+	if e.Lasting {
+		return false
+	}
 	if e.Reply != nil && e.Code == Upstream && e.Reply.Status < 500 {
 		return e.RetryAfter > 0
 	}

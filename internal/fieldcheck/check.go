@@ -103,6 +103,9 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 	if must != "" {
 		return v, wrong(f.Name, at, Type, fmt.Sprintf("%s must be %s, not %s", f.Name, must, kind(v)), nil)
 	}
+	if f.Type == schema.Array && f.Element != nil {
+		return elements(f.Name, f.Element, fitted, at, o)
+	}
 	if message, near := listed(f, fitted); message != "" {
 		return v, wrong(f.Name, at, Values, message, near)
 	}
@@ -113,6 +116,26 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 		return v, wrong(f.Name, at, Range, message, nil)
 	}
 	return fitted, nil
+}
+
+// elements checks the elements of a list, also those of lists in it, and returns it with elements of the type that it declares.
+func elements(name string, f *schema.Field, v value.Value, at string, o Options) (value.Value, *ValueFault) {
+	of := *f
+	of.Name, o.Key = "an element of "+name, nil
+	list := make([]value.Value, len(v.List()))
+	for i, e := range v.List() {
+		here, fault := fmt.Sprintf("%s/%d", at, i), (*ValueFault)(nil)
+		if e.Kind() == value.Array && f.Type != schema.JSON {
+			list[i], fault = elements(name, f, e, here, o)
+		} else {
+			list[i], fault = Value(&of, e, here, o)
+		}
+		if fault != nil {
+			fault.Field = name
+			return v, fault
+		}
+	}
+	return value.OfArray(list), nil
 }
 
 // outside describes the first bound of a field that v isn't within; "" for none.

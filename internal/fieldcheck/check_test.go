@@ -43,6 +43,8 @@ var opportunity = []*schema.Field{
 	{Name: "Motto", Type: schema.String, Least: 1}, {Name: "Points", Type: schema.Integer, Bounds: []schema.Bound{{Op: ">=", Value: value.OfInt(0)}, {Op: "<", Value: value.OfInt(100)}}},
 	{Name: "Height", Type: schema.Decimal, Bounds: []schema.Bound{{Op: "<", Value: value.OfInt(3)}}},
 	{Name: "Price", Type: schema.Decimal, Scaled: true, Scale: 2, Bounds: []schema.Bound{{Op: ">", Value: value.OfDecimal("0.5")}, {Op: "<>", Value: value.OfInt(7)}}},
+	{Name: "Moods", Type: schema.Array, Element: &schema.Field{Type: schema.String, Values: texts("sad", "ok")}}, {Name: "Sizes", Type: schema.Array, Element: &schema.Field{Type: schema.Integer}},
+	{Name: "Span", Type: schema.Opaque, Form: "a duration"}, {Name: "Until", Type: schema.Date, Native: "timestamptz", Endless: true},
 	{Name: "Box", Type: schema.Opaque}, {Name: "Level", Type: schema.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
 }
 
@@ -77,13 +79,34 @@ func TestValue(t *testing.T) {
 		{"Level", `2`, `2`},
 		{"Level", `3`, `values: Level must be one of 1, 2, not "3"`},
 		{"Amount", `12.50`, `12.50`},
-		{"Amount", `"12"`, `type: Amount must be a number, not the text "12"`},
+		{"Amount", `"12"`, `12`},
+		{"Amount", `"12.50"`, `12.50`},
+		{"Amount", `"1e9999999"`, `type: Amount must be a number, not the text "1e9999999"`},
+		{"Amount", `"12 €"`, `type: Amount must be a number, not the text "12 €"`},
+		{"Amount", `"NaN"`, `"NaN"`},
+		{"Share", `"-Infinity"`, `"-Infinity"`},
 		{"Share", `0.5`, `0.5`},
 		{"Share", `true`, `type: Share must be a number, not true`},
 		{"Count", `9007199254740993`, `9007199254740993`},
 		{"Count", `3.0`, `3`},
 		{"Count", `1.5`, `type: Count must be a whole number of at most 64 bits, not 1.5`},
-		{"Count", `"1"`, `type: Count must be a whole number of at most 64 bits, not the text "1"`},
+		{"Count", `"1"`, `1`},
+		{"Count", `"9007199254740993"`, `9007199254740993`},
+		{"Count", `"9223372036854775808"`, `type: Count must be a whole number of at most 64 bits, not the text "9223372036854775808"`},
+		{"Count", `"1.5"`, `type: Count must be a whole number of at most 64 bits, not the text "1.5"`},
+		{"Count", `"one"`, `type: Count must be a whole number of at most 64 bits, not the text "one"`},
+		{"Count", `"NaN"`, `type: Count must be a whole number of at most 64 bits, not the text "NaN"`},
+		{"Moods", `["sad", null, ["ok"]]`, `["sad",null,["ok"]]`},
+		{"Moods", `["sad", "bad"]`, `/1 values: an element of Moods must be one of sad, ok, not "bad"; did you mean sad? [sad]`},
+		{"Moods", `[["sad"], ["ok", 1]]`, `/1/1 type: an element of Moods must be a text, not 1`},
+		{"Sizes", `["1", 2.0]`, `[1,2]`},
+		{"Sizes", `[1, "a"]`, `/1 type: an element of Sizes must be a whole number of at most 64 bits, not the text "a"`},
+		{"Span", `"P1D"`, `"P1D"`},
+		{"Span", `5`, `type: Span must be a duration, not 5`},
+		{"Until", `"infinity"`, `"infinity"`},
+		{"Until", `"12026-01-31T10:00:00Z"`, `"12026-01-31 10:00:00+00"`},
+		{"Until", `"soon"`, `type: Until must be a date in ISO 8601, as in 2026-01-31T13:00:00Z, not the text "soon"`},
+		{"At", `"infinity"`, `type: At must be a date in ISO 8601, as in 2026-01-31T13:00:00Z, not the text "infinity"`},
 		{"Count", `9223372036854775808`, `type: Count must be a whole number of at most 64 bits, not 9223372036854775808`},
 		{"Owner", `7`, `7`},
 		{"Owner", `"7"`, `7`},
@@ -142,7 +165,10 @@ func TestValue(t *testing.T) {
 			if fault.Near != nil {
 				got += fmt.Sprint(" ", fault.Near)
 			}
-			if fault.Pointer != "/data/x" || fault.Field != c.field {
+			if rest := strings.TrimPrefix(fault.Pointer, "/data/x"); rest != "" {
+				got = rest + " " + got
+			}
+			if !strings.HasPrefix(fault.Pointer, "/data/x") || fault.Field != c.field {
 				t.Errorf("%s %s: %+v", c.field, c.v, fault)
 			}
 		}

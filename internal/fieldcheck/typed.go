@@ -13,10 +13,11 @@ func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must 
 	ok := true
 	switch f.Type {
 	case schema.Integer:
-		v, ok = whole(v, o.Key != nil && o.Key(f.Name))
+		v, ok = whole(f, v, o.Key != nil && o.Key(f.Name))
 		must = "a whole number of at most 64 bits"
 	case schema.Double, schema.Decimal:
-		ok, must = v.IsNumber(), "a number"
+		v, ok = number(f, v)
+		must = "a number"
 	case schema.Boolean:
 		ok, must = v.Kind() == value.Bool, "true or false"
 	case schema.String:
@@ -25,16 +26,19 @@ func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must 
 		v, ok = value.OfUUIDText(v.Text())
 		must = "a UUID"
 	case schema.Date:
-		v, ok = dated(v)
+		v, ok = dated(f, v)
 		must = "a date in ISO 8601, as in 2026-01-31T13:00:00Z"
 	case schema.Day:
-		v, _ = dated(v) // if it isn't a date, it isn't a day either
-		ok, must = v.Kind() == value.Day, "a date without a time, as in 2026-01-31"
+		v, ok = dated(f, v)
+		ok = ok && v.Kind() != value.Date
+		must = "a date without a time, as in 2026-01-31"
 	case schema.Bytes:
 		v, ok = raw(v)
 		must = "bytes in base64"
 	case schema.Array:
 		ok, must = v.Kind() == value.Array, "a list"
+	case schema.Opaque:
+		ok, must = f.Form == "" || v.Kind() == value.String, f.Form
 	case schema.Any:
 		ok, must = o.Open || v.IsNumber() || v.Kind() == value.String || v.Kind() == value.Bool, "a text, a number or a boolean"
 	}
@@ -44,22 +48,34 @@ func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must 
 	return v, must
 }
 
-// whole returns v as a 64-bit integer; a key may be written as text.
-func whole(v value.Value, key bool) (value.Value, bool) {
+// whole returns v as a 64-bit integer. It may be written as text, since many clients have no integers of 64 bits; the text of a key
+// has to be as answers show it.
+func whole(f *schema.Field, v value.Value, key bool) (value.Value, bool) {
 	if key && v.Kind() == value.String {
 		n, _ := strconv.ParseInt(v.Text(), 10, 64) // invalid text differs from its result
 		return value.OfInt(n), strconv.FormatInt(n, 10) == v.Text()
+	}
+	if v.Kind() == value.String {
+		v, _ = schema.Number(f.Type, v.Text())
 	}
 	n, ok := v.AsInt()
 	return value.OfInt(n), ok
 }
 
-// dated returns v as an instant or a day.
-func dated(v value.Value) (value.Value, bool) {
+// number returns v as a number. It may be written as text, since many clients have no exact decimals.
+func number(f *schema.Field, v value.Value) (value.Value, bool) {
+	if v.Kind() == value.String {
+		return schema.Number(f.Type, v.Text())
+	}
+	return v, v.IsNumber()
+}
+
+// dated returns v as an instant or a day, or as the text of a date that is Endless.
+func dated(f *schema.Field, v value.Value) (value.Value, bool) {
 	if v.Kind() == value.Date || v.Kind() == value.Day {
 		return v, true
 	}
-	return value.OfDateText(v.Text())
+	return f.Dated(v.Text())
 }
 
 // raw returns v as bytes.

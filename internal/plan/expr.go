@@ -7,7 +7,7 @@ import (
 )
 
 // An Expr is an expression over a record. The set is closed. Its Type is one of String, Integer, Double, Decimal,
-// Boolean, Date, Day, UUID, Bytes and JSON; Any and Opaque only in a Ref that is passed on, or, for Any, in the operand
+// Boolean, Date, Day, UUID, Bytes and JSON; Any and Opaque only in a Ref that is passed on, or converted to String, or, for Any, in the operand
 // of an As. JSON's null is null. Unless stated otherwise an expression is null if an operand is.
 type Expr interface {
 	Type() schema.Type
@@ -76,7 +76,7 @@ type (
 	}
 	// ToJSON is X as JSON: numbers and booleans as such; text, dates, days, UUIDs and bytes as their text
 	// (value.AppendText); Decimals with all their digits; a NaN or an infinity as text (value.AppendJSON). X is of any
-	// type but Opaque; JSON is unchanged.
+	// type; JSON is unchanged, and Opaque is the text that is shown.
 	ToJSON struct{ X Expr }
 	// Convert is X converted to type T, null if that isn't possible:
 	//

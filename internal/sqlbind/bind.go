@@ -245,6 +245,11 @@ func (r *rel) Column(n *sqlparse.Name) (sqlexpr.Node, error) {
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
 		return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
 	}
+	if err == nil && x.Column != nil && x.Column.Type == schema.Opaque && x.Column.Field != nil && x.Column.Field.Form != "" && !x.IsObject() {
+		name := x.Column.Field.Name
+		r.known.Note(sqlexpr.At(n.Pos()), "opaque "+name, "%s is taken as the text that answers show: an order, min and max are those of texts", name)
+		x.Compute(plan.Convert{X: x.Expr, T: schema.String})
+	}
 	if err == nil {
 		err = x.Shown()
 	}

@@ -21,34 +21,37 @@ import (
 type Errors struct {
 	// Plain returns what logs may hold of an error of the driver, with Coded; "" for other errors.
 	Plain func(error) string
-	// TimedOut reports whether the server ended a statement because it ran too long; nil if the server never does.
-	TimedOut func(error) bool
-	// TooLarge reports whether a value, or the memory of a statement, would be more than the database may take; nil if that
-	// is never so.
-	TooLarge func(error) bool
 	// Changed reports whether a table, a column or a type that the statement names is not as it was described.
 	Changed func(error) bool
+	// Meaning returns what an error of the driver means, and false for other errors.
+	Meaning func(error) (Meaning, bool)
+}
+
+// meaning returns what err means. What isn't an error of the database is one of the way to it.
+func (e Errors) meaning(err error) Meaning {
+	if e.Meaning == nil {
+		return Busy
+	}
+	if m, ok := e.Meaning(err); ok {
+		return m
+	}
+	return Busy
 }
 
 // Refuse turns an error of the database into one for the caller, whose Err is what operators may see.
 func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(ctx, err, "") }
 
-// refuse returns the error for the caller of a statement that failed with err: too slow, cancelled, too large, or a failure without
+// refuse returns the error for the caller of a statement that failed with err: too slow, cancelled, or what the error means, without
 // details, which the log has. The database's own text never leaves.
 func (e Errors) refuse(ctx context.Context, err error, statement string) error {
-	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: e.loggable(err, statement),
-		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
-		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
-	case ctx.Err() != nil:
-		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
-	case e.TimedOut != nil && e.TimedOut(err):
-		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
-	case e.TooLarge != nil && e.TooLarge(err):
-		p.Code, p.Detail = problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long"
-		p.Suggestion = "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"
+	m := e.meaning(err)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		m = Slow
+	}
+	is := meanings[m]
+	p := &problem.Error{Code: is.code, Detail: is.detail, Suggestion: is.suggestion, Err: e.loggable(err, statement), Lasting: m != Busy && m != Slow}
+	if ctx.Err() != nil && m != Slow {
+		p.Code, p.Detail, p.Suggestion, p.Lasting = problem.Cancelled, "the call was cancelled", "", false
 	}
 	return p
 }
@@ -56,7 +59,7 @@ func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 // RefuseWrite is Refuse for an error of a write.
 func (e Errors) RefuseWrite(ctx context.Context, err error) error {
 	out := e.Refuse(ctx, err)
-	if ctx.Err() == nil && e.TimedOut != nil && e.TimedOut(err) {
+	if ctx.Err() == nil && e.meaning(err) == Slow {
 		problem.Of(out).Detail = "the write took too long and was stopped"
 	}
 	return out

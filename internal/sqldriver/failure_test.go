@@ -19,7 +19,12 @@ func TestFailure(t *testing.T) {
 			return Coded("code 1", secret, false)
 		}
 		return ""
-	}, TimedOut: func(err error) bool { return errors.Is(err, slow) }}
+	}, Meaning: func(err error) (Meaning, bool) {
+		if errors.Is(err, slow) {
+			return Slow, true
+		}
+		return 0, false
+	}}
 	for _, tt := range []struct {
 		err  error
 		want string

@@ -33,6 +33,10 @@ func Comparable(c *plan.Column) bool {
 	switch c.Type {
 	case schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
 		return c.Field != nil && c.Mask == nil && c.Path != nil
+	case schema.Opaque:
+		return c.Field != nil && c.Field.Form != "" && c.Mask == nil && c.Path != nil
+	case schema.Day: // one that is Endless alone, for what no expression can say: see special
+		return c.Field != nil && c.Field.Endless && c.Mask == nil && c.Path != nil
 	}
 	return false
 }
@@ -50,6 +54,9 @@ func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
 func Of(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	switch e := e.(type) {
 	case *sqlparse.Binary:
+		if e.Op == "or" {
+			return either(r, e)
+		}
 		return comparison(r, e)
 	case *sqlparse.Between:
 		if e.Not || e.Symmetric {
@@ -78,6 +85,72 @@ func Of(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	return nil, nil
 }
 
+// either returns a filter for an OR of conditions of which one compares a column as no expression can; nil for any other.
+func either(r Columns, e *sqlparse.Binary) (query.Filter, error) {
+	left, err := Of(r, e.L)
+	if left == nil || err != nil {
+		return nil, err
+	}
+	right, err := Of(r, e.R)
+	if right == nil || err != nil || !sees(r, e.L) && !sees(r, e.R) {
+		return nil, err
+	}
+	return query.Or{left, right}, nil
+}
+
+// sees reports whether a condition, which is a filter, compares a column of a type that only the database knows, or with a date outside
+// of the years that expressions have.
+func sees(r Columns, e sqlparse.Expr) bool {
+	var x, y sqlparse.Expr
+	switch e := e.(type) {
+	case *sqlparse.Binary:
+		if e.Op == "or" {
+			return sees(r, e.L) || sees(r, e.R)
+		}
+		x, y = e.L, e.R
+	case *sqlparse.In:
+		if len(e.List) == 0 {
+			return false
+		}
+		x, y = e.X, e.List[0]
+	default:
+		return false
+	}
+	c, constant := r.Stored(x), y
+	if c == nil {
+		c, constant = r.Stored(y), x
+	}
+	if c == nil {
+		return false
+	}
+	_, ok := special(c, constant)
+	return ok
+}
+
+// special returns the text that a constant is for a column, where no expression can compare the two: of a type that only the database
+// knows, a date that is infinite or outside of the years 1 to 9999, NaN or an infinity.
+func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
+	if cast, ok := e.(*sqlparse.Cast); ok {
+		e = cast.X
+	}
+	text, ok := e.(*sqlparse.String)
+	if !ok || c.Field == nil {
+		return value.Value{}, false
+	}
+	if c.Type == schema.Opaque {
+		return value.OfString(text.Text), true
+	}
+	if c.Type == schema.Double || c.Type == schema.Decimal {
+		v, ok := schema.Number(c.Type, text.Text)
+		return v, ok && v.Kind() == value.Float // NaN and the infinities
+	}
+	if c.Type != schema.Date && c.Type != schema.Day {
+		return value.Value{}, false
+	}
+	v, ok := c.Field.Dated(text.Text)
+	return v, ok && v.Kind() == value.String
+}
+
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
 // comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may serve; nil if e
@@ -97,7 +170,7 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 		sign = map[query.Op]query.Op{query.Eq: query.Eq, query.Ne: query.Ne, query.Lt: query.Gt, query.Lte: query.Gte, query.Gt: query.Lt, query.Gte: query.Lte}[sign]
 	}
 	v, ok := operand(r, c, y)
-	if !ok {
+	if !ok || c.Type == schema.Opaque && sign > query.Ne && !c.Field.Ordered {
 		return nil, nil
 	}
 	f := query.Compare{Path: c.Path, Op: sign, Value: v, At: sqlexpr.At(e.Pos())}
@@ -134,6 +207,9 @@ func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 
 // operand returns a constant as a value of a column's type, and whether it is one that isn't null.
 func operand(r Columns, c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
+	if v, ok := special(c, e); ok || c.Type == schema.Opaque || c.Type == schema.Day {
+		return v, ok
+	}
 	switch e.(type) {
 	case *sqlparse.Number, *sqlparse.String, *sqlparse.Word, *sqlparse.Param, *sqlparse.Unary, *sqlparse.Cast, *sqlparse.Call, *sqlparse.Binary:
 	default:

@@ -76,6 +76,9 @@ func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
 	return t.w.Compare(&t.w.Writer, condition.Operand{Text: x, Field: f}, "=", condition.Argument(v))
 }
 
+// Fits reports whether a text is in the form of a field that only the source knows, as far as the dialect reads its type.
+func (t *Text) Fits(f *schema.Field, text string) bool { return t.w.Fits(f, text) }
+
 // Identified writes that the column x, of the field f of a key, holds v or what else the id of v stands for: see schema.Field.Also.
 func (t *Text) Identified(x string, f *schema.Field, v value.Value) error {
 	fits := v.Kind() != value.String || f.Type == schema.String || f.Type == schema.UUID || f.Type == schema.Any

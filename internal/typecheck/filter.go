@@ -361,7 +361,7 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 		return value.OfUUIDText(v.Text())
 	case schema.Date, schema.Day:
 		if v.Kind() == value.String {
-			return typed.Dated(f, v.Text())
+			return f.Dated(v.Text())
 		}
 		return v, v.Kind() == value.Date || v.Kind() == value.Day
 	case schema.Bytes:

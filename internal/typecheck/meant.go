@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -92,7 +91,7 @@ func (b *filters) asType(at string, f *schema.Field, v value.Value) (value.Value
 	out, text := value.Value{}, v.Kind() == value.String
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal:
-		read, ok := typed.NumberOf(f.Type, v.Text())
+		read, ok := schema.Number(f.Type, v.Text())
 		if !text || !ok {
 			return v, false
 		}

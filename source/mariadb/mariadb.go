@@ -149,7 +149,7 @@ func (engine) Dialect() sqlgen.Dialect { return sqlgen.MySQL }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, TimedOut: timedOut, Changed: changed}
+	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
@@ -168,10 +168,36 @@ func plain(err error) string {
 // harmlessNumbers are of errors whose messages name hosts, users and tables, but no values.
 var harmlessNumbers = []uint16{1040, 1044, 1045, 1046, 1049, 1053, 1129, 1130, 1142, 1146, 1205, 1213, 1317, 1969, 3024}
 
-// timedOut implements sqldriver.Errors.
-func timedOut(err error) bool {
+// numbers are the meanings of errors whose SQLSTATE says less, or another thing, than their number.
+var numbers = map[uint16]sqldriver.Meaning{
+	1005: sqldriver.Broken, 1016: sqldriver.Broken, 1017: sqldriver.Broken, 1034: sqldriver.Broken, 1194: sqldriver.Broken, 1195: sqldriver.Broken, // files and damaged tables
+	1021: sqldriver.Busy, 1037: sqldriver.Busy, 1038: sqldriver.Large, 1041: sqldriver.Busy, // disk, memory, sort memory
+	1040: sqldriver.Busy, 1203: sqldriver.Busy, 1226: sqldriver.Busy, // connections, and other limits of a user
+	1044: sqldriver.Right, 1142: sqldriver.Right, 1143: sqldriver.Right, 1227: sqldriver.Right, 1370: sqldriver.Right,
+	1045: sqldriver.Login, 1049: sqldriver.Login, 1130: sqldriver.Login, 1129: sqldriver.Login, 1698: sqldriver.Login, 1820: sqldriver.Login, 4151: sqldriver.Login,
+	1051: sqldriver.Missing, 1054: sqldriver.Missing, 1109: sqldriver.Missing, 1146: sqldriver.Missing, 1305: sqldriver.Missing,
+	1356: sqldriver.Missing,                                                                                                            // a view whose tables or columns are gone
+	1053: sqldriver.Busy, 1077: sqldriver.Busy, 1158: sqldriver.Busy, 1159: sqldriver.Busy, 1160: sqldriver.Busy, 1161: sqldriver.Busy, // shutdown, network
+	1205: sqldriver.Busy, 1206: sqldriver.Busy, 1213: sqldriver.Busy, 1020: sqldriver.Busy, 1412: sqldriver.Busy, // locks, and tables that change
+	1317: sqldriver.Slow, 1969: sqldriver.Slow, 3024: sqldriver.Slow, 1104: sqldriver.Large, 1153: sqldriver.Large, 1301: sqldriver.Large,
+	1290: sqldriver.ReadOnly, 1792: sqldriver.ReadOnly, 1836: sqldriver.ReadOnly,
+	1264: sqldriver.Input, 1265: sqldriver.Input, 1292: sqldriver.Input, 1366: sqldriver.Input, 1406: sqldriver.Input, 1411: sqldriver.Input,
+	1690: sqldriver.Input, 1416: sqldriver.Input, 3140: sqldriver.Input, 4079: sqldriver.Input,
+	1064: sqldriver.Broken, 1149: sqldriver.Broken, // syntax
+	1235: sqldriver.Unable, 1289: sqldriver.Unable,
+	1364: sqldriver.Kept, 1369: sqldriver.Kept, 1442: sqldriver.Kept, 4025: sqldriver.Kept,
+}
+
+// meaning implements sqldriver.Errors.
+func meaning(err error) (sqldriver.Meaning, bool) {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && e.Number == 1969 // max_statement_time
+	if !ok {
+		return 0, false
+	}
+	if m, ok := numbers[e.Number]; ok {
+		return m, true
+	}
+	return sqldriver.StateOf(string(e.SQLState[:])), true
 }
 
 // changed implements sqldriver.Errors: there is no such column, table or function, or it has changed.

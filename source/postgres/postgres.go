@@ -134,7 +134,7 @@ func (s engine) Dialect() sqlgen.Dialect {
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, TimedOut: timedOut, TooLarge: tooLarge, Changed: changed}
+	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
@@ -154,15 +154,13 @@ var (
 	harmlessStates  = []string{"42501", "42P01"}                   // no right, no table
 )
 
-// timedOut implements sqldriver.Errors.
-func timedOut(err error) bool {
+// meaning implements sqldriver.Errors.
+func meaning(err error) (sqldriver.Meaning, bool) {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == "57014" // query_canceled, by statement_timeout
-}
-
-func tooLarge(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == "54000" // program_limit_exceeded
+	if !ok {
+		return 0, false
+	}
+	return sqldriver.StateOf(e.Code), true
 }
 
 // Run implements sqldriver.Database.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -294,6 +295,9 @@ var kinds = map[string]writing.Kind{
 	"42P07": writing.Exists, "2BP01": writing.Referenced, "09000": writing.Trigger, "27000": writing.Trigger, "54000": writing.Misfit, "21000": writing.Trigger,
 }
 
+// parameter matches what PostgreSQL says of an argument that it can't read as a value of the column's type.
+var parameter = regexp.MustCompile(`^(?:unnamed portal|portal "[^"]*") parameter \$(\d+)`)
+
 // Refusal implements writing.Database. PostgreSQL reports constraints and columns separately from its message.
 func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
@@ -308,6 +312,9 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 		kind = writing.Misfit
 	}
 	r := &writing.Refusal{Kind: kind}
+	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == writing.Misfit || kind == writing.Check) { // before the statement ran
+		r.Argument, _ = strconv.Atoi(m[1])
+	}
 	if pg.ColumnName != "" {
 		r.Fields = []string{pg.ColumnName}
 	}

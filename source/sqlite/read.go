@@ -65,7 +65,7 @@ func after(at int, err error) int {
 	switch {
 	case at == 0 && doubted(err):
 		return 1
-	case at < 2 && tooLarge(err):
+	case at < 2 && large(err):
 		return 2
 	}
 	return 0

@@ -182,7 +182,7 @@ func (s engine) Dialect() sqlgen.Dialect {
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, TooLarge: tooLarge, Changed: changed}
+	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
 }
 
 // changed implements sqldriver.Errors. SQLite has no code of its own for a name that is not there.
@@ -194,10 +194,35 @@ func changed(err error) bool {
 // Drifts implements source.Drifting.
 func (s *Source) Drifts() bool { return true }
 
-// tooLarge implements sqldriver.Errors.
-func tooLarge(err error) bool {
+// codes are the meanings of the primary codes of SQLite.
+var codes = map[int]sqldriver.Meaning{
+	sqlite3.SQLITE_ERROR:  sqldriver.Broken, // see meaning
+	sqlite3.SQLITE_SCHEMA: sqldriver.Busy, sqlite3.SQLITE_BUSY: sqldriver.Busy, sqlite3.SQLITE_LOCKED: sqldriver.Busy, sqlite3.SQLITE_PROTOCOL: sqldriver.Busy,
+	sqlite3.SQLITE_INTERRUPT: sqldriver.Slow, sqlite3.SQLITE_ABORT: sqldriver.Busy,
+	sqlite3.SQLITE_NOMEM: sqldriver.Large, sqlite3.SQLITE_TOOBIG: sqldriver.Large,
+	sqlite3.SQLITE_READONLY: sqldriver.ReadOnly, sqlite3.SQLITE_PERM: sqldriver.Right, sqlite3.SQLITE_AUTH: sqldriver.Right,
+	sqlite3.SQLITE_CANTOPEN: sqldriver.Broken, sqlite3.SQLITE_NOTADB: sqldriver.Broken, sqlite3.SQLITE_CORRUPT: sqldriver.Broken, sqlite3.SQLITE_FORMAT: sqldriver.Broken,
+	sqlite3.SQLITE_IOERR: sqldriver.Broken, sqlite3.SQLITE_FULL: sqldriver.Busy, sqlite3.SQLITE_NOLFS: sqldriver.Broken, sqlite3.SQLITE_INTERNAL: sqldriver.Broken,
+	sqlite3.SQLITE_MISUSE: sqldriver.Broken, sqlite3.SQLITE_RANGE: sqldriver.Broken, sqlite3.SQLITE_NOTFOUND: sqldriver.Broken, sqlite3.SQLITE_EMPTY: sqldriver.Broken,
+	sqlite3.SQLITE_CONSTRAINT: sqldriver.Kept, sqlite3.SQLITE_MISMATCH: sqldriver.Input,
+}
+
+// meaning implements sqldriver.Errors.
+func meaning(err error) (sqldriver.Meaning, bool) {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && (e.Code()&0xff == sqlite3.SQLITE_NOMEM || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
+	if !ok {
+		return 0, false
+	}
+	if e.Code() == sqlite3.SQLITE_ERROR && strings.Contains(e.Error(), "no such ") { // a table, a column, a function
+		return sqldriver.Missing, true
+	}
+	return codes[e.Code()&0xff], true
+}
+
+// large reports whether SQLite had too little memory for a statement.
+func large(err error) bool {
+	m, ok := meaning(err)
+	return ok && m == sqldriver.Large
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }

@@ -34,6 +34,15 @@ func KeyText(id []value.Value) string {
 	return string(value.OfArray(parts).AppendJSON(nil))
 }
 
+// Placed returns an error about a value of i, whose pointer is within the write, with its pointer in the request.
+func (i *Item) Placed(err error) error {
+	p, ok := err.(*problem.Error)
+	if !ok || p.Pointer == "" {
+		return err
+	}
+	return p.Moved(func(pointer string) string { return i.at + pointer })
+}
+
 // NotFound returns the refusal of a record that doesn't exist for the principal.
 func (i *Item) NotFound() error {
 	return &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("there is no record %q in %s", problem.Cut(i.Key), i.View.Name()), Suggestion: i.View.NotAnID(i.Key)}

@@ -145,7 +145,8 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"at": "2026-01-31T10:00:00+01:00", "due": "2026-01-31", "raw": "aGk="}}`, `app update issues 1 at="2026-01-31T09:00:00Z" due="2026-01-31" raw="aGk="`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"doc": {"a": [1]}, "tags": ["x"], "any": 1, "status": "Done"}}`, `app update issues 1 status="Done" doc={"a":[1]} tags=["x"] any=1`},
 		// invalid values; package fieldcheck has the full table
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "1"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "1"`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "1"}}`, `app update issues 1 n=1`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "one"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "one"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "01"}}`, `invalid_argument /data/boss_id: boss_id must be a whole number of at most 64 bits, not the text "01"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "längere"}}`, `invalid_argument /data/title: title holds at most 5 characters, not 7`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "länge"}}`, `app update issues 1 title="länge"`},

@@ -70,7 +70,7 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldch
 		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set; those that can are %s", f.Name, v.Name(), cmp.Or(strings.Join(v.Settable(), ", "), "none"))
 	case f.Generated && w.action != Revert:
 		return refuse(problem.InvalidArgument, "generated", "%s is filled in by the source", f.Name)
-	case f.Type == schema.Opaque:
+	case f.Type == schema.Opaque && f.Form == "":
 		return refuse(problem.Unsupported, "opaque", "%s is of a type that can only be read", f.Name)
 	case op == write.OpUpdate && slices.Contains(v.Key(), f.Name):
 		return refuse(problem.InvalidArgument, "key", "%s identifies the record and stays as it is", f.Name)

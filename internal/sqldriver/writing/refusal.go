@@ -28,10 +28,11 @@ const (
 
 // A Refusal is a database's refusal to write, without its message.
 type Refusal struct {
-	Kind   Kind
-	Class  string   // whose rule it is, if that isn't the class to be written
-	Fields []string // the fields that it is about, as far as known
-	Name   string   // of the check constraint, or its condition; "" if it isn't known
+	Kind     Kind
+	Class    string   // whose rule it is, if that isn't the class to be written
+	Fields   []string // the fields that it is about, as far as known
+	Argument int      // which argument of the statement, from 1, isn't a value of its column: the caller's own fault; 0 for none
+	Name     string   // of the check constraint, or its condition; "" if it isn't known
 }
 
 // String describes the refusal to reviewers.

@@ -226,6 +226,9 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 			n, err = r.tx.Exec(ctx, st)
 		}
 	}
+	if err != nil {
+		err = r.placed(ctx, it, err)
+	}
 	// Exactly one record must be written: a rule of the database may have left it out without an error.
 	switch {
 	case err != nil:
@@ -240,6 +243,23 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 		err = it.NotFound()
 	}
 	return key, after, n, err
+}
+
+// placed returns an error of a write as one about a value of the caller, where it is about one: the value doesn't depend on any record.
+func (r *run) placed(ctx context.Context, it *writes.Item, err error) error {
+	if meant(err) {
+		return it.Placed(err)
+	}
+	why := r.db.Refusal(ctx, it.View.Class(), it.Op, err)
+	if why == nil || why.Argument < 1 || why.Argument > len(it.Sets) {
+		return err
+	}
+	f := it.Sets[why.Argument-1].Field
+	detail := f.Name + " does not take this value: it is not of the type of the field, or out of its range"
+	if f.Form != "" {
+		detail = f.Name + " must be " + f.Form
+	}
+	return it.Placed(text.Unfit(f, detail))
 }
 
 // refused is the error of a Refusal that this package found itself.

@@ -64,6 +64,8 @@ type Dialect interface {
 	Negation() (before, after string)
 	// Missing returns a test that a column is null.
 	Missing(x string, f *schema.Field) string
+	// Fits reports whether a text is in the form of a field of type Opaque, as far as the dialect reads its type.
+	Fits(f *schema.Field, text string) bool
 	// Ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
 	Ordered(f *schema.Field, desc bool) string
 	// Compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
@@ -133,6 +135,9 @@ func (Standard) Home() string { return "" }
 
 // Held implements Dialect.
 func (Standard) Held(name string) string { return name }
+
+// Fits implements Dialect.
+func (Standard) Fits(*schema.Field, string) bool { return true }
 
 // Bounds implements Dialect.
 func (Standard) Bounds() (copied, read int) { return 0, 0 }

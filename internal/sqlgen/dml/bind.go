@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -22,8 +23,11 @@ import (
 // bound returns the place of the value of a set, or an error if its column can't hold the value.
 func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form) (string, error) {
 	arg, why := held(d, s.Field, s.Value, forms[s.Field.Name])
+	if text, ok := arg.(string); ok && why == "" && s.Field.Type == schema.Opaque && !t.Fits(s.Field, text) {
+		why = "must be " + s.Field.Form
+	}
 	if why != "" {
-		return "", &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: s.Field.Name + " " + why}
+		return "", Unfit(s.Field, s.Field.Name+" "+why)
 	}
 	place := t.Arg(arg)
 	switch {
@@ -36,6 +40,12 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 		return "ST_GeomFromText(" + place + ")", nil
 	}
 	return place, nil
+}
+
+// Unfit returns the refusal of the value that a write sets f to. Its pointer is within the write.
+func Unfit(f *schema.Field, detail string) *problem.Error {
+	name := strings.NewReplacer("~", "~0", "/", "~1").Replace(f.Name)
+	return &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: "/data/" + name, Detail: detail}
 }
 
 // held returns v as the driver takes it for a column of f, or why the column can't hold it. PostgreSQL gets text, which
@@ -65,7 +75,7 @@ func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any,
 	case schema.Double:
 		return heldDouble(d, f, v)
 	case schema.Decimal:
-		return heldDecimal(f, v)
+		return heldDecimal(d, f, v)
 	case schema.Boolean:
 		return heldBoolean(d, v)
 	case schema.Date, schema.Day:
@@ -83,6 +93,9 @@ func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any,
 	case schema.Array:
 		if v.Kind() != value.Array {
 			return nil, "must be a list"
+		}
+		if why := heldElements(d, f.Element, v); why != "" {
+			return nil, why
 		}
 		return string(appendArray(nil, v)), ""
 	}
@@ -142,6 +155,9 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	if !ok {
 		return nil, "must be a number"
 	}
+	if v.Kind() == value.Float && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		return heldInfinite(d, f, x)
+	}
 	native := strings.ToUpper(f.Native)
 	exact := !strings.Contains(native, "REAL") && !strings.Contains(native, "FLOA") && !strings.Contains(native, "DOUB")
 	if n, whole := v.AsInt(); whole && d.Base() == sqlgen.SQLite && exact {
@@ -161,6 +177,19 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	return x, ""
 }
 
+// heldInfinite returns NaN or an infinity for a column, or why the column can't hold it: MariaDB has none, SQLite takes NaN for null, and
+// a decimal of limited digits isn't infinite.
+func heldInfinite(d sqlgen.Dialect, f *schema.Field, x float64) (any, string) {
+	switch text := value.OfFloat(x).String(); {
+	case d == sqlgen.PostgreSQL && (f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0):
+		return text, ""
+	case d == sqlgen.SQLite && f.Type == schema.Double && !math.IsNaN(x):
+		return x, ""
+	default:
+		return nil, "can't hold " + text
+	}
+}
+
 // same reports whether text writes the same number as v.
 func same(text string, v value.Value) bool {
 	if strings.ContainsAny(text, "NI") { // not a finite number
@@ -171,12 +200,15 @@ func same(text string, v value.Value) bool {
 
 // heldDecimal returns the text of a number for a Decimal column, or why the column can't hold it. A database would round what has too
 // many digits behind the point, so it is refused: what runs must be what was reviewed.
-func heldDecimal(f *schema.Field, v value.Value) (any, string) {
+func heldDecimal(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) {
 	if !v.IsNumber() {
 		return nil, "must be a number"
 	}
 	text := v.String()
 	x, _ := v.AsFloat()
+	if v.Kind() == value.Float && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		return heldInfinite(d, f, x)
+	}
 	if len(text) > 1000 || x > 1e300 || x < -1e300 || strings.ContainsAny(text, "Nn") {
 		return nil, "can't hold so large a number"
 	}
@@ -257,7 +289,11 @@ func heldAny(v value.Value) (any, string) {
 func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any, string) {
 	day := f.Type == schema.Day
 	if v.Kind() == value.String {
-		v, _ = value.OfDateText(v.Text()) // null if it is none
+		read, ok := f.Dated(v.Text())
+		if ok && read.Kind() == value.String { // it is Endless
+			return read.Text(), ""
+		}
+		v = read // null if it is none
 	}
 	if v.Kind() != value.Date && v.Kind() != value.Day {
 		return nil, "must be a date in ISO 8601"
@@ -344,29 +380,4 @@ func shape(like string, day bool) string {
 		layout += "+00:00"
 	}
 	return layout
-}
-
-// appendArray appends a list in PostgreSQL's array syntax.
-func appendArray(dst []byte, v value.Value) []byte {
-	dst = append(dst, '{')
-	for i, e := range v.List() {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		switch e.Kind() {
-		case value.Null:
-			dst = append(dst, "NULL"...)
-		case value.Array:
-			dst = appendArray(dst, e)
-		case value.Bytes:
-			dst = append(dst, `"\\x`...)
-			dst = hex.AppendEncode(dst, []byte(e.Text()))
-			dst = append(dst, '"')
-		default:
-			dst = append(dst, '"')
-			dst = append(dst, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(e.String())...)
-			dst = append(dst, '"')
-		}
-	}
-	return append(dst, '}')
 }

@@ -14,7 +14,7 @@ const numbers = `'^[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$'`
 
 // Convert implements expr.Dialect.
 func (d dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
-	if from == to {
+	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
 		return x
 	}
 	is := "(CASE WHEN " + x + " IS NOT NULL THEN TRUE END)"

@@ -114,7 +114,7 @@ func (m dialect) Widen(_ expr.Scope, x string, from, to schema.Type) string {
 
 // Convert implements expr.Dialect.
 func (m dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
-	if from == to {
+	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
 		return x
 	}
 	if from == schema.JSON {

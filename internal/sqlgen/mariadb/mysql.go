@@ -75,6 +75,8 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		return date + x + " END)"
 	case schema.JSON, schema.Array:
 		return m.document(x)
+	case schema.Opaque:
+		return "(" + converted(conditions{}.Read(x, f)) + ")"
 	}
 	return x
 }

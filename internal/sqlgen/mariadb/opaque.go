@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 var clock = regexp.MustCompile(`^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$`)
@@ -21,6 +22,16 @@ var forms = map[string]func(text string) (cast string, ok bool){
 		a, err := netip.ParseAddr(text)
 		return "INET6", err == nil && a.Is6() && a.Zone() == ""
 	},
+}
+
+// Fits implements condition.Dialect.
+func (conditions) Fits(f *schema.Field, text string) bool {
+	read := forms[f.Native]
+	if read == nil {
+		return true
+	}
+	_, ok := read(text)
+	return ok
 }
 
 // compareOpaque writes x op v for a column of a type that only MariaDB knows: as it compares the type, where the text is surely one of

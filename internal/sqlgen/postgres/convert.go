@@ -15,7 +15,7 @@ const (
 
 // Convert implements expr.Dialect.
 func (p dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
-	if from == to {
+	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
 		return x
 	}
 	switch from {

@@ -46,6 +46,16 @@ func (p conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, 
 	return nil
 }
 
+// Fits implements condition.Dialect.
+func (conditions) Fits(f *schema.Field, text string) bool {
+	read := forms[f.Native]
+	if read == nil {
+		return true
+	}
+	_, _, ok := read(text)
+	return ok
+}
+
 func inet(text string) (form, cast string, ok bool) {
 	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 		return a.String(), "inet", true

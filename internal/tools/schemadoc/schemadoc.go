@@ -75,6 +75,9 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	switch {
 	case f.Form != "" && f.Type == schema.Opaque:
 		typ, hint = schema.String.String(), f.Form+"; conditions on it are $eq, $ne, $in, $nin and $exists"
+		if f.Ordered {
+			hint = f.Form + "; conditions on it are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists"
+		}
 	case f.Form != "":
 		hint = f.Form
 	}
@@ -98,6 +101,9 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides which values occur
 		out = append(out, member("allowed_values", value.OfArray(allowed)))
 	}
+	if f.Element != nil && m == nil {
+		out = append(out, member("elements", elements(f.Element)))
+	}
 	if f.Length > 0 && m == nil {
 		out = append(out, member("max_length", value.OfInt(int64(f.Length))))
 	}
@@ -113,6 +119,25 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	out = append(out, member("writable", value.OfBool(writable)))
 	if f.Default != "" && m == nil {
 		out = append(out, text("default", f.Default))
+	}
+	return value.OfObject(out)
+}
+
+// elements describes what a list holds: the type of its elements, the values that they may have, and the form of their texts.
+func elements(f *schema.Field) value.Value {
+	typ := f.Type
+	if typ == schema.Opaque && f.Form != "" {
+		typ = schema.String
+	}
+	out := []value.Member{text("type", typ.String())}
+	if f.Values != nil {
+		out = append(out, member("allowed_values", value.OfArray(f.Values)))
+	}
+	if f.Length > 0 {
+		out = append(out, member("max_length", value.OfInt(int64(f.Length))))
+	}
+	if f.Form != "" {
+		out = append(out, text("form", f.Form))
 	}
 	return value.OfObject(out)
 }

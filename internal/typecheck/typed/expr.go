@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -211,7 +212,11 @@ func Lists(nodes []Node) bool {
 // Shown returns an error for a value of a type that only the database knows.
 func (n *Node) Shown() error {
 	if !n.IsObject() && n.Expr.Type() == schema.Opaque {
-		return problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", What(n))
+		refusal := problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", What(n))
+		if n.Column != nil && n.Column.Field != nil && n.Column.Field.Form != "" {
+			refusal.Suggestion = fmt.Sprintf(`{"$toString": "$%s"} is its text, as answers show it`, n.Column.Key())
+		}
+		return refusal
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package typed
+package schema
 
 import (
 	"fmt"
@@ -7,14 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Dated returns the date that a text writes for field f, and whether it writes one. Of a field that is Endless it is also a text
+// Dated returns the date that a text writes for f, and whether it writes one. Of a field that is Endless it is also a text
 // for the infinities and for dates outside of the years 1 to 9999, in the form in which answers show them.
-func Dated(f *schema.Field, text string) (value.Value, bool) {
-	if v, ok := value.OfDateText(text); ok || f == nil || !f.Endless {
+func (f *Field) Dated(text string) (value.Value, bool) {
+	if v, ok := value.OfDateText(text); ok || !f.Endless {
 		return v, ok
 	}
 	switch strings.ToLower(text) {
@@ -23,19 +22,19 @@ func Dated(f *schema.Field, text string) (value.Value, bool) {
 	case "-infinity":
 		return value.OfString("-infinity"), true
 	}
-	return distant(f, text)
+	return f.distant(text)
 }
 
-// written matches a date with a year of any length, as PostgreSQL shows it or as ISO 8601 writes it.
-var written = regexp.MustCompile(`^([+-]?)(\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?( BC)?$`)
+// dated matches a date with a year of any length, as PostgreSQL shows it or as ISO 8601 writes it.
+var dated = regexp.MustCompile(`^([+-]?)(\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?( BC)?$`)
 
 // The years that PostgreSQL's dates have, without the first and the last, which it has in part.
 const firstYear, lastYear = -4711, 294275
 
 // distant returns a date outside of the years 1 to 9999 as PostgreSQL shows it in UTC. A year before 1 is counted backwards, with BC,
 // or has a minus, as in ISO 8601.
-func distant(f *schema.Field, text string) (value.Value, bool) {
-	m := written.FindStringSubmatch(text)
+func (f *Field) distant(text string) (value.Value, bool) {
+	m := dated.FindStringSubmatch(text)
 	if m == nil || m[1] != "" && m[10] != "" {
 		return value.Value{}, false
 	}
@@ -48,7 +47,7 @@ func distant(f *schema.Field, text string) (value.Value, bool) {
 		year = -year
 	}
 	at := time.Date(year, time.Month(n(3)), n(4), n(5), n(6), n(7), 0, time.UTC)
-	if int(at.Month()) != n(3) || at.Day() != n(4) || at.Hour() != n(5) || n(6) > 59 || n(7) > 59 || f.Type == schema.Day && m[5] != "" {
+	if int(at.Month()) != n(3) || at.Day() != n(4) || at.Hour() != n(5) || n(6) > 59 || n(7) > 59 || f.Type == Day && m[5] != "" {
 		return value.Value{}, false
 	}
 	at = at.Add(-ahead(m[9]))
@@ -60,7 +59,7 @@ func distant(f *schema.Field, text string) (value.Value, bool) {
 		era, shown = " BC", 1-shown
 	}
 	out := fmt.Sprintf("%04d-%s", shown, at.Format("01-02"))
-	if f.Type != schema.Day {
+	if f.Type != Day {
 		out += at.Format(" 15:04:05") + strings.TrimRight(strings.TrimRight(m[8], "0"), ".")
 	}
 	if f.Native == "timestamptz" {

@@ -1,0 +1,104 @@
+package sqldriver
+
+import "github.com/bailiwick-dev/bailiwick/problem"
+
+// A Meaning is what an error of a database means to whoever made the call.
+type Meaning uint8
+
+// The meanings. Waiting heals Busy and Slow alone.
+const (
+	Broken   Meaning = iota // the database has a fault, or the gateway sent it something that it doesn't take
+	Busy                    // the server is overloaded, restarts, is out of reach, or gave way to another transaction
+	Slow                    // the statement ran longer than it may
+	Large                   // the statement needs more memory, or makes longer values, than the database allows
+	Input                   // a value isn't one of its type, or too large for it
+	Right                   // the gateway's account lacks a right
+	Login                   // the server doesn't let the gateway in
+	Missing                 // a table, a column or another object isn't there any more
+	Unready                 // the object is there, and can't be read yet: a view that was never filled
+	Kept                    // a rule of the database refuses the write: a constraint, a trigger
+	Unable                  // the database doesn't support it
+	ReadOnly                // the server takes no writes
+)
+
+// States are the meanings of the classes of SQLSTATE, and of those states that mean something else than the rest of their class.
+// MariaDB has states of the same classes.
+var States = map[string]Meaning{
+	"00": Broken, "01": Broken, "02": Broken, "03": Broken, // success, warning, no data, not complete: none of them is an error
+	"07": Broken,                                                                     // dynamic SQL: the number of arguments, cursors
+	"08": Busy,                                                                       // connection
+	"09": Kept,                                                                       // triggered action
+	"0A": Unable,                                                                     // feature not supported
+	"0B": Broken, "0F": Broken, "0K": Broken, "0L": Right, "0P": Right, "0Z": Broken, // transaction, locator, handler, grantor, role, diagnostics
+	"10": Input,                     // XQuery
+	"20": Kept,                      // CASE without a match, in code of the database
+	"21": Kept,                      // cardinality
+	"22": Input,                     // data: a value out of range, or not of its type
+	"23": Kept,                      // integrity constraint
+	"24": Broken,                    // cursor state
+	"25": Broken, "25006": ReadOnly, // transaction state
+	"26": Broken,             // statement name
+	"27": Kept,               // triggered data change
+	"28": Login,              // authorization
+	"2B": Kept,               // dependent privileges
+	"2D": Broken, "2F": Kept, // transaction termination, routine
+	"34": Broken, "38": Kept, "39": Kept, "3B": Broken, // cursor name, external routine, external routine call, savepoint
+	"3D": Login, "3F": Missing, // database, schema
+	"40": Busy, "40002": Kept, // transaction rollback: another one went first, or a constraint
+	"42": Broken, "42501": Right, "42P01": Missing, "42S02": Missing, "42703": Missing, "42S22": Missing, "42704": Missing, "42883": Missing,
+	"42000": Right,               // MariaDB has it for syntax and for rights: see the numbers
+	"44":    Kept,                // WITH CHECK OPTION
+	"45":    Kept,                // SIGNAL, in code of the database
+	"53":    Busy,                // resources: connections, memory, disk
+	"54":    Large,               // program limits
+	"55":    Unready,             // object not in a prerequisite state
+	"55P03": Busy, "55006": Busy, // lock not available, object in use
+	"57": Busy, "57014": Slow, // operator intervention: shutdown, restart; statement cancelled
+	"58": Broken,              // system: files of the server
+	"70": Busy, "70100": Slow, // MariaDB: query interrupted
+	"72": Busy,   // snapshot too old
+	"F0": Broken, // configuration file
+	"HV": Busy,   // foreign data: the other server
+	"HY": Broken, // MariaDB: general error, whose number says more
+	"P0": Kept,   // PL/pgSQL, in code of the database
+	"XX": Broken, // internal error
+	"XA": Broken, // distributed transaction
+}
+
+// StateOf returns the meaning of an SQLSTATE: its own, or that of its class.
+func StateOf(state string) Meaning {
+	if m, ok := States[state]; ok {
+		return m
+	}
+	if len(state) < 2 {
+		return Broken
+	}
+	return States[state[:2]]
+}
+
+// said is what a caller is told for a meaning: the code, a sentence, and what to do next. The sentences hold nothing that the database
+// said.
+type said struct {
+	code               problem.Code
+	detail, suggestion string
+}
+
+const (
+	later    = "try again later; if it stays, tell the operator the correlation id"
+	operator = "tell the operator the correlation id"
+)
+
+var meanings = [...]said{
+	Broken:   {problem.Upstream, "the source failed to answer this call", operator + "; the same call will fail again until it is mended"},
+	Busy:     {problem.Upstream, "the source could not answer", later},
+	Slow:     {problem.Timeout, "the query took too long and was stopped", "ask for less: a narrower where, fewer keys, a smaller limit"},
+	Large:    {problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long", "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"},
+	Input:    {problem.InvalidArgument, "the source does not take a value of this call: it is out of range, or not of the type of its field", "get_schema has the types of fields and the forms of their values"},
+	Right:    {problem.Upstream, "the source no longer lets the gateway do this: the account that the gateway uses lacks a right", operator + "; a right must be granted"},
+	Login:    {problem.Upstream, "the source does not let the gateway in", operator},
+	Missing:  {problem.Upstream, "the source has changed: a table or a column that this call needs is no longer there", "call get_schema again; if the field is still listed, " + operator},
+	Unready:  {problem.Upstream, "the source has no data for this class yet: it is a view that was never filled", operator + "; the view must be refreshed"},
+	Kept:     {problem.Upstream, "a rule of the source refuses this call", operator},
+	Unable:   {problem.Unsupported, "the source does not support what this call needs", operator},
+	ReadOnly: {problem.Upstream, "the source takes no writes now: the server is read-only", operator},
+}
