@@ -82,6 +82,9 @@ func (v *View) called(name string) *schema.Field {
 // ID implements typecheck.Scope.
 func (s viewScope) ID(name string) bool { return s.View.ID(name) }
 
+// Whole implements typecheck.Whole.
+func (s viewScope) Whole() bool { return s.View.scope() == "" && len(s.View.layers) == 0 }
+
 // Pointer implements typecheck.Scope.
 func (s viewScope) Pointer(name string) (class, field string) {
 	if p := s.leading(name); p != nil {

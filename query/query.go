@@ -103,6 +103,7 @@ type (
 		Op    Op
 		Value value.Value
 		At    string
+		Own   bool // with Eq: texts are compared as the source's own column compares them, such as without regard to case; never a caller's
 	}
 	// In holds if the value at Path equals one of Values; with Not, if it equals none.
 	In struct {

@@ -105,6 +105,8 @@ type Field struct {
 	Unicode     bool   // its texts are in the character set of the source's expressions, so that they needn't be converted to it
 	Typing      Typing // whether the column can hold values of other types
 
+	Strays, Looked int // how many values, of how many that a source without declared types looked at, are of another type than Type; 0 for none
+
 	Mixed bool // of a part of a key: the column also holds values of other types than its own
 
 	Form    string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others

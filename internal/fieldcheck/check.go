@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -98,6 +99,9 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 			fault = wrong(f.Name, at, Required, f.Name+" can't be null", nil)
 		}
 		return v, fault
+	}
+	if plain, ok := literals.Extended(v); ok && f.Type != schema.JSON && f.Type != schema.Any {
+		v = plain
 	}
 	fitted, must := typed(f, v, o)
 	if must != "" {

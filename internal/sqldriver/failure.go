@@ -45,12 +45,13 @@ func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(c
 // details, which the log has. The database's own text never leaves.
 func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	m := e.meaning(err)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if late {
 		m = Slow
 	}
 	is := meanings[m]
 	p := &problem.Error{Code: is.code, Detail: is.detail, Suggestion: is.suggestion, Err: e.loggable(err, statement), Lasting: m != Busy && m != Slow}
-	if ctx.Err() != nil && m != Slow {
+	if ctx.Err() != nil && !late {
 		p.Code, p.Detail, p.Suggestion, p.Lasting = problem.Cancelled, "the call was cancelled", "", false
 	}
 	return p

@@ -106,6 +106,9 @@ func (w *writer) atom(f query.Filter, x condition.Operand) error {
 			return nil
 		case f.Op == query.Ne:
 			return w.not(func() error { return w.scalar(x, query.Eq, f.Value) })
+		case f.Own && f.Value.Kind() == value.String:
+			w.Own(&w.Writer, x, f.Value.Text())
+			return nil
 		}
 		return w.scalar(x, f.Op, f.Value)
 	case query.In:

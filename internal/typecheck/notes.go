@@ -63,6 +63,9 @@ func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 // that writes a date or a number isn't like the date or the number. The field's type is all that it depends on: which values
 // records hold is not said.
 func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op, v value.Value) {
+	if b.relations != nil && len(path) == 1 {
+		b.say(strays(b.scope, f, at))
+	}
 	if b.relations == nil || len(path) > 1 || f.Type != schema.Any {
 		return
 	}
@@ -77,6 +80,21 @@ func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op
 	}
 	b.say(fmt.Sprintf(`%s: %s has values of several types, and this compares it with %s. aggregate compares all of them: {"$match": {"$expr": {%q: [{%q: %q}, %s]}}}`,
 		at, f.Name, alone, op, convert, "$"+f.Name, with))
+}
+
+// A Whole is a Scope that knows whether its principal sees every record.
+type Whole interface{ Whole() bool }
+
+// strays returns the note of a condition on a field some of whose values are of another type; "" for none. How many is told to whoever
+// sees every record: it depends on all of them.
+func strays(s Scope, f *schema.Field, at string) string {
+	if f.Strays == 0 {
+		return ""
+	}
+	if w, ok := s.(Whole); ok && w.Whole() {
+		return fmt.Sprintf("%s: %d of %d values of %s that were looked at are not of type %s; this condition does not compare them", at, f.Strays, f.Looked, f.Name, f.Type)
+	}
+	return fmt.Sprintf("%s: some values of %s are not of type %s; this condition does not compare them", at, f.Name, f.Type)
 }
 
 // numeral reports whether a text is a number as JSON writes it.

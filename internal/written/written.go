@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -48,6 +49,13 @@ func (w *writing) value(v value.Value, at string) value.Value {
 	case value.String:
 		if v.Text() == "$$NOW" {
 			return date(w.now)
+		}
+		if plain, ok := literals.Extended(v); ok { // ObjectId("…"), ISODate("…")
+			w.note(fmt.Sprintf("%s: %s was taken as %s", at, problem.Cut(v.Text()), plain))
+			if plain.Kind() == value.Date || plain.Kind() == value.Day {
+				return date(time.UnixMicro(plain.Micros()).UTC())
+			}
+			return plain
 		}
 	case value.Array:
 		return value.OfArray(each(v.List(), func(i int, e value.Value) value.Value { return w.value(e, query.Pointer(at, strconv.Itoa(i))) }))

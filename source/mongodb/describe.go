@@ -290,7 +290,12 @@ func (s *sample) fields() []schema.Field {
 			}
 		}
 		types = slices.DeleteFunc(slices.Sorted(slices.Values(types)), func(t string) bool { return t == "null" })
+		all := types
+		if f.bound == nil && name != "_id" { // a stray key has to be found as well
+			types, f.Strays, f.Looked = f.usual(types)
+		}
 		f.Type, f.Native = typeOf(types), strings.Join(types, "|")
+		types = all
 		if name == "_id" { // the server makes ObjectIds alone
 			f.NotNull, f.Generated = true, len(types) == 0 || slices.Contains(types, bsonvalue.ObjectID)
 			f.Required = !f.Generated
@@ -309,6 +314,35 @@ func (s *sample) fields() []schema.Field {
 		out[i] = f.Field
 	}
 	return out
+}
+
+// usual returns those of the types of a field that make it one type, if at least nine of ten values are of it, and how many of how many
+// values differ: one bad value doesn't take the type of all others away. Otherwise it returns all types.
+func (f *seen) usual(types []string) (of []string, strays, looked int) {
+	count := map[schema.Type]int{}
+	for _, t := range types {
+		count[family(t)] += f.types[t]
+		looked += f.types[t]
+	}
+	for is, n := range count {
+		if strays = looked - n; strays == 0 || strays*10 > looked || is.Structured() || is == schema.Opaque {
+			continue
+		}
+		return slices.DeleteFunc(slices.Clone(types), func(t string) bool { return family(t) != is }), strays, looked
+	}
+	return types, 0, 0
+}
+
+// family returns the type of a field that holds values of one BSON type, the same for all numbers.
+func family(t string) schema.Type {
+	of, ok := fieldTypes[t]
+	switch {
+	case !ok:
+		return schema.Opaque
+	case of == schema.Integer || of == schema.Decimal:
+		return schema.Double
+	}
+	return of
 }
 
 // fieldTypes are the types of fields that hold values of one BSON type.

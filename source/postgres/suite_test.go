@@ -75,7 +75,7 @@ func TestPreviews(t *testing.T) {
 		{Name: "exclusion", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, b int, EXCLUDE USING btree (b WITH =))`, `INSERT INTO a VALUES (1, 2)`},
 			Data: `{"id":"3","b":2}`, Want: `{"id":3,"b":2} it is in conflict with another record in b`},
 		{Name: "domain", Statements: []string{`CREATE DOMAIN positive AS int CHECK (VALUE + 0 > 0)`, `CREATE TABLE a (id int PRIMARY KEY, b positive)`},
-			Data: `{"id":"3","b":-2}`, Want: `{"id":3,"b":-2} a constraint on the record doesn't hold: positive_check`},
+			Data: `{"id":"3","b":-2}`, Want: `invalid_argument: b does not take this value: it is not of the type of the field, or out of its range`},
 		{Name: "hidden field that is needed", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, password_hash text NOT NULL)`},
 			Data: `{"id":"3"}`, Want: `{"id":3} password_hash can't be null`},
 	})

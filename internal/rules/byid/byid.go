@@ -2,6 +2,9 @@
 package byid
 
 import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -10,7 +13,11 @@ import (
 // of the key, or a JSON list of texts for a key of several fields. An id that the class can't have matches no record.
 func Filter(key, ids []string) query.Filter {
 	if len(key) == 1 {
-		return query.In{Path: query.Path{key[0]}, Values: value.OfStrings(ids).List()}
+		values := make([]value.Value, len(ids))
+		for i, id := range ids {
+			values[i] = plain(id)
+		}
+		return query.In{Path: query.Path{key[0]}, Values: values}
 	}
 	var any query.Or
 	for _, id := range ids {
@@ -28,4 +35,18 @@ func Filter(key, ids []string) query.Filter {
 		return query.In{Path: query.Path{key[0]}}
 	}
 	return any
+}
+
+// plain returns an id as answers show it, where it is written as MongoDB's shell or extended JSON does: ObjectId("…").
+func plain(id string) value.Value {
+	v := value.OfString(id)
+	if strings.HasPrefix(id, "{") {
+		if read, err := value.Read([]byte(id), 3); err == nil {
+			v = read
+		}
+	}
+	if out, ok := literals.Extended(v); ok {
+		return value.OfString(out.String())
+	}
+	return value.OfString(id)
 }

@@ -103,14 +103,27 @@ func (i *Item) same(fields []string, before value.Value) (where query.Filter, at
 	for _, name := range fields {
 		f, v, set := i.leaves(name, before)
 		at = cmp.Or(at, set)
-		if v.IsNull() || // as of a field that isn't seen
-			!slices.Contains([]schema.Type{schema.String, schema.Integer, schema.UUID, schema.Boolean}, f.Type) {
+		if v.IsNull() || !comparable(f) { // null also as of a field that isn't seen
 			return nil, ""
 		}
-		all = append(all, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: v})
+		all = append(all, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: v, Own: f.Type == schema.String && f.Unordered})
 	}
 	if at == "" {
 		return nil, ""
 	}
 	return all, at
+}
+
+// comparable reports whether conditions compare the values of a field as a unique index of its source does. Texts with a collation are
+// compared in that.
+func comparable(f *schema.Field) bool {
+	switch f.Type {
+	case schema.String, schema.Integer, schema.UUID, schema.Boolean, schema.Decimal:
+		return true
+	case schema.Date, schema.Day: // where one isn't a text or a number of any form
+		return f.Endless
+	case schema.Opaque:
+		return f.Form != ""
+	}
+	return false
 }

@@ -70,6 +70,8 @@ type Dialect interface {
 	Ordered(f *schema.Field, desc bool) string
 	// Compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
 	Compare(w *Writer, x Operand, op string, v any) error
+	// Own writes that the column x equals a text in its own collation, as a unique index of it compares.
+	Own(w *Writer, x Operand, text string)
 	// Among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
 	Among(w *Writer, x Operand, values []value.Value) error
 	// After writes a comparison with the value of the order at a position.
@@ -135,6 +137,12 @@ func (Standard) Home() string { return "" }
 
 // Held implements Dialect.
 func (Standard) Held(name string) string { return name }
+
+// Own implements Dialect.
+func (Standard) Own(w *Writer, x Operand, text string) {
+	w.Write(x.Text, " = ")
+	w.Put(text, "")
+}
 
 // Fits implements Dialect.
 func (Standard) Fits(*schema.Field, string) bool { return true }

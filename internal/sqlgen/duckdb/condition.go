@@ -138,6 +138,12 @@ func (d conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	return d.After(w, d.column(x.Text, x.Field), x.Field, op, v)
 }
 
+// Own implements condition.Dialect.
+func (conditions) Own(w *condition.Writer, x condition.Operand, text string) {
+	w.Write(x.Text, " = ")
+	w.Put(text, "VARCHAR")
+}
+
 // After compares in the type of the column.
 func (d conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {

@@ -46,6 +46,18 @@ func (p conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, 
 	return nil
 }
 
+// Own implements condition.Dialect. The type citext compares texts in lower case.
+func (conditions) Own(w *condition.Writer, x condition.Operand, text string) {
+	if x.Field.Native == "citext" {
+		w.Write("lower(", x.Text, "::text) = lower(")
+		w.Put(text, "text")
+		w.Write(")")
+		return
+	}
+	w.Write(x.Text, " = ")
+	w.Put(text, "text")
+}
+
 // Fits implements condition.Dialect.
 func (conditions) Fits(f *schema.Field, text string) bool {
 	read := forms[f.Native]
