@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -16,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -179,8 +181,16 @@ func (k *kept) Drifts() bool {
 // else is that of the database.
 func SourceOf(text string) (config.Source, error) {
 	s := config.Source{URL: text}
-	if name, rest, ok := strings.Cut(text, "="); ok && identifier(name) == name && name != "" {
+	if name, rest, ok := strings.Cut(text, "="); ok && identifier(name) == name && name != "" && !slices.Contains([]string{"host", "dbname", "service"}, name) {
 		s.Name, s.URL = name, rest
+	}
+	parsed, err := connstring.Parse(s.URL)
+	if err != nil {
+		return s, terminal.Usagef("the source %v", err)
+	}
+	if s.URL, s.Schemas = parsed.URL, parsed.Schemas; strings.HasPrefix(s.URL, "file:") { // as Prisma names SQLite files
+		path, _, _ := strings.Cut(strings.TrimPrefix(s.URL, "file:"), "?")
+		s.URL = "sqlite:" + path
 	}
 	scheme, rest, hasScheme := strings.Cut(s.URL, ":")
 	var base string
@@ -188,8 +198,8 @@ func SourceOf(text string) (config.Source, error) {
 	case scheme == "sqlite" && rest != "":
 		s.URL, base = "sqlite:"+strings.TrimPrefix(rest, "//"), rest
 	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
-		u, err := url.Parse(s.URL) // its error would quote the URL with its password
-		if err != nil || u.Opaque != "" {
+		u, err := url.Parse(s.URL)
+		if err != nil {
 			return s, terminal.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
 		base = u.Path

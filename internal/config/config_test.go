@@ -309,7 +309,7 @@ func TestSecrets(t *testing.T) {
 		"file:none":                  "the file none can't be read: no such file or directory",
 		"${file:none}":               "the file none can't be read: no such file or directory",
 		"file:.":                     "the file . can't be read: it is not an ordinary file",
-		"file:binary":                "the file binary does not hold plain text",
+		"file:binary":                "the file binary does not hold plain text. If it is an SQLite database, write sqlite: and its path",
 		"file:huge":                  "the file huge can't be read: it is larger than 65536 bytes",
 		"file:":                      "file: needs a path",
 		"${SCHEME}":                  "must be sqlite:path or postgres://user:password@host/database",

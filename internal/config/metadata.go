@@ -45,7 +45,10 @@ func folders(into *[]string) yamlconf.Shape {
 }
 
 // kinds records which keys that select the kind of a source are set: exactly one of them must be.
-type kinds struct{ given []string }
+type kinds struct {
+	given   []string
+	schemas []string // that the URL names
+}
 
 // of reads the key called name and records it.
 func (k *kinds) of(name string, s yamlconf.Shape) yamlconf.Shape {
@@ -67,6 +70,9 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 			r.WrongAt(at+"/"+k.given[1], "the source has "+k.given[0]+" already, and is one thing")
 		}
 		s.parses(r, n, at)
+		if s.Schemas == nil {
+			s.Schemas = k.schemas
+		}
 		if s.OpenAPI != nil {
 			for _, key := range []string{"schemas", "tables", "rename", "write_url"} {
 				if r.Given(at + "/" + key) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -178,7 +179,12 @@ func (c *Config) sources() yamlconf.Shape {
 			s.Parse.shape(c.expressions).Read(r, n, at)
 		}
 		keys := []yamlconf.Key{
-			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse; duckdb:path with the program bailiwick-duckdb", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse; duckdb:path with the program bailiwick-duckdb", Shape: is.of("url", yamlconf.Secret("a URL", func(folder, raw string) string {
+				if parsed, err := connstring.Parse(raw); err == nil {
+					is.schemas = parsed.Schemas
+				}
+				return s.setURL(folder, raw)
+			}))},
 			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", yamlconf.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
 			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
 			{Name: "parse", Doc: "With the url of a Parse Server: its keys, and whom agents act as", Shape: yamlconf.Shape{Schema: (&ParseServer{}).shape(nil).Schema, Read: parse}},
@@ -209,6 +215,11 @@ func sourceName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 // setURL sets the URL of a database and returns what is wrong with raw, or "". Relative paths begin at folder, that of the
 // configuration file. The reason never repeats the URL, which may hold a password.
 func (s *Source) setURL(folder, raw string) string {
+	parsed, err := connstring.Parse(raw)
+	if err != nil {
+		return err.Error()
+	}
+	raw = parsed.URL
 	scheme, rest, _ := strings.Cut(raw, ":")
 	switch scheme {
 	case "sqlite":
@@ -223,17 +234,7 @@ func (s *Source) setURL(folder, raw string) string {
 		}
 		s.URL = "duckdb:" + pathFrom(folder, rest)
 		return ""
-	case "postgres", "postgresql":
-		// The error of url.Parse quotes the URL, which may contain a password, so it is not passed on.
-		if u, err := url.Parse(raw); err != nil || u.Opaque != "" {
-			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
-		}
-		s.URL = raw
-		return ""
-	case "mysql", "mariadb":
-		if u, err := url.Parse(raw); err != nil || u.Opaque != "" || u.Host == "" || len(u.Path) < 2 {
-			return "is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"
-		}
+	case "postgres", "postgresql", "mysql", "mariadb":
 		s.URL = raw
 		return ""
 	case "mongodb", "mongodb+srv":

@@ -83,7 +83,7 @@ func (r *Reader) fromFile(folder, path string) (string, error) {
 	}
 	v = strings.TrimSuffix(strings.TrimSuffix(v, "\n"), "\r")
 	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-		return "", fmt.Errorf("the file %s does not hold plain text", problem.Cut(path))
+		return "", fmt.Errorf("the file %s does not hold plain text. If it is an SQLite database, write sqlite: and its path", problem.Cut(path))
 	}
 	return v, nil
 }

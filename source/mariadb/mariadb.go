@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -79,7 +80,11 @@ var errURL = errors.New("the database url is not such as mariadb://user:password
 
 // parseURL parses a URL. Its errors don't quote it, since it may hold a password.
 func parseURL(rawURL string) (*mysql.Config, error) {
-	u, err := url.Parse(rawURL)
+	parsed, err := connstring.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("the database url %w", err)
+	}
+	u, err := url.Parse(parsed.URL)
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || len(u.Path) < 2 {
 		return nil, errURL
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -57,9 +58,13 @@ func (s *Source) reading(ctx context.Context, do func(reads) error) error {
 
 // parseURL parses a URL. Its error doesn't quote it, since it may hold a password.
 func parseURL(url string) (*pgxpool.Config, error) {
-	cfg, err := pgxpool.ParseConfig(url)
+	parsed, err := connstring.Parse(url)
 	if err != nil {
-		return nil, errors.New("the database url can't be read")
+		return nil, fmt.Errorf("the database url %w", err)
+	}
+	cfg, err := pgxpool.ParseConfig(parsed.URL)
+	if err != nil {
+		return nil, unreadable(err)
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "bailiwick"
 	cfg.AfterConnect, cfg.PrepareConn = established, prepared
@@ -80,7 +85,7 @@ func connected(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	if err := pool.Ping(ctx); err != nil {
+	if err := ping(ctx, pool); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("source %s: can't connect to %s:%d: %w", name, cfg.ConnConfig.Host, cfg.ConnConfig.Port, err)
 	}
@@ -95,7 +100,7 @@ func (s *Source) Close() error {
 
 // Ping implements source.Pinger.
 func (s *Source) Ping(ctx context.Context) error {
-	if err := s.pool.Ping(ctx); err != nil {
+	if err := ping(ctx, s.pool); err != nil {
 		return refuse(ctx, err)
 	}
 	return nil

@@ -156,7 +156,7 @@ func (r reads) Query(ctx context.Context, text string, args ...any) (pgx.Rows, e
 
 // reading calls do with a connection whose settings are pinned.
 func reading(ctx context.Context, pool *pgxpool.Pool, do func(reads) error) error {
-	conn, err := pool.Acquire(ctx)
+	conn, err := acquire(ctx, pool)
 	if err != nil {
 		return err
 	}

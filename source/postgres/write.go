@@ -80,7 +80,7 @@ type writer struct {
 
 // Begin implements writing.Database.
 func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
-	conn, err := w.pool.Acquire(ctx)
+	conn, err := acquire(ctx, w.pool)
 	if err != nil {
 		return nil, err
 	}

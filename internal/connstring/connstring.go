@@ -1,0 +1,155 @@
+// Package connstring reads connection strings as applications have them: libpq's URLs and keywords, and those of Prisma,
+// JDBC, SQLAlchemy and Node. It returns them in the one form that the sources take.
+//
+// No error contains a part of the string, because any part can be a password that was not encoded.
+package connstring
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Parsed is a connection string in the form of the sources.
+type Parsed struct {
+	URL     string   // begins with postgres:// or mariadb://, or is the string itself if it is of another kind
+	Schemas []string // the schemas that the string names; nil for none
+}
+
+var (
+	jdbc    = regexp.MustCompile(`^jdbc:(postgresql|mariadb|mysql|sqlite):`)
+	drivers = regexp.MustCompile(`^(postgres|postgresql|mysql|mariadb|sqlite)\+[a-z0-9_]+:`)
+	keyword = regexp.MustCompile(`^\s*[a-z_]+\s*=`)
+)
+
+// Parse reads a connection string. A string of a kind that it doesn't know is returned as it is.
+func Parse(raw string) (Parsed, error) {
+	java := jdbc.MatchString(raw)
+	text := strings.TrimPrefix(raw, "jdbc:")
+	if m := drivers.FindStringSubmatch(text); m != nil {
+		_, rest, _ := strings.Cut(text, ":")
+		text = m[1] + ":" + rest
+		if m[1] == "sqlite" { // sqlite:///relative and sqlite:////absolute
+			text = "sqlite:" + strings.TrimPrefix(rest, "///")
+		}
+	}
+	scheme, rest, _ := strings.Cut(text, ":")
+	switch {
+	case scheme == "postgres" || scheme == "postgresql":
+		rest, ok := strings.CutPrefix(rest, "//")
+		if !ok {
+			return Parsed{}, errPostgres
+		}
+		return postgres(scheme, rest, java)
+	case scheme == "mysql" || scheme == "mariadb":
+		rest, ok := strings.CutPrefix(rest, "//")
+		if !ok {
+			return Parsed{}, errMariaDB
+		}
+		return mariadb(scheme, rest)
+	case keyword.MatchString(text):
+		return keywords(text)
+	}
+	return Parsed{URL: text}, nil
+}
+
+var (
+	errPostgres = errors.New("is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX")
+	errMariaDB  = errors.New("is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX")
+)
+
+// A location is what a URL says before its options.
+type location struct {
+	user, password string
+	given          bool // a password
+	hosts, ports   []string
+	database       string
+	options        url.Values
+}
+
+// locate splits what follows :// of a URL. It returns false if a part is not encoded, so that what it means is uncertain.
+func locate(rest string) (l location, ok bool) {
+	if strings.ContainsAny(rest, "# \t\r\n") {
+		return l, false
+	}
+	before, query, _ := strings.Cut(rest, "?")
+	authority, path, _ := strings.Cut(before, "/")
+	if strings.Count(authority, "@") > 1 || strings.Contains(path, "@") {
+		return l, false
+	}
+	info, hosts, found := strings.Cut(authority, "@")
+	if !found {
+		info, hosts = "", authority
+	}
+	user, password, given := strings.Cut(info, ":")
+	decoded := func(s string) string {
+		out, err := url.PathUnescape(s)
+		ok = ok && err == nil && !strings.ContainsRune(out, 0)
+		return out
+	}
+	ok = true
+	l.user, l.password, l.given, l.database = decoded(user), decoded(password), given, decoded(path)
+	for _, h := range strings.Split(hosts, ",") {
+		host, port := h, ""
+		if i := strings.LastIndexByte(h, ':'); i > strings.LastIndexByte(h, ']') {
+			host, port = h[:i], h[i+1:]
+		}
+		if strings.Trim(port, "0123456789") != "" || !plainHost.MatchString(host) {
+			return l, false
+		}
+		l.hosts, l.ports = append(l.hosts, strings.Trim(decoded(host), "[]")), append(l.ports, port)
+	}
+	var err error
+	l.options, err = url.ParseQuery(query)
+	return l, ok && err == nil
+}
+
+var plainHost = regexp.MustCompile(`^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~%-]*)$`)
+
+// option is what becomes of an option: the name under which it is passed on, or why it is refused. With both "", it is
+// left out, because it is about another driver and changes nothing here.
+type option struct{ as, why string }
+
+// taken reads the options of a URL by a table. Keys are compared without case.
+func taken(options url.Values, known map[string]option, take func(as, value string) error) error {
+	for _, key := range slices.Sorted(keysOf(options)) {
+		o, ok := known[strings.ToLower(key)]
+		switch {
+		case !ok:
+			return fmt.Errorf("has an option that is not known here: leave it out. These are known: %s", strings.Join(named(known), ", "))
+		case o.why != "":
+			return errors.New(o.why)
+		case o.as == "":
+			continue
+		}
+		if err := take(o.as, options.Get(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keysOf(v url.Values) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range v {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// named returns the names that options are passed on under.
+func named(known map[string]option) []string {
+	var out []string
+	for key, o := range known {
+		if o.as == key {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,55 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// unreadable returns why the driver can't use a URL, without a part of it.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*os.PathError](err); ok {
+		return errors.New("a file that the database url names can't be read: look at sslrootcert, sslcert, sslkey and servicefile")
+	}
+	return errors.New("the database url can't be read: look at its port, sslmode, target_session_attrs, service and the numbers of its options")
+}
+
+// fullWait is how long a connection attempt is put off that the server refuses because of a limit on connections.
+const fullWait = 50 * time.Millisecond
+
+// full reports whether the server refuses a connection because of a limit on their number.
+func full(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "53300"
+}
+
+// acquire takes a connection from a pool. If the server allows no more of them, it waits until one of them is free.
+func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+	for {
+		conn, err := pool.Acquire(ctx)
+		if err == nil || !full(err) {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(fullWait):
+		}
+	}
+}
+
+// ping asks the server for an answer. It waits at most ten seconds for a connection that the server doesn't allow yet.
+func ping(ctx context.Context, pool *pgxpool.Pool) error {
+	waiting, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	conn, err := acquire(waiting, pool)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return conn.Ping(ctx)
+}
