@@ -35,6 +35,7 @@ type outcome struct {
 	structured json.RawMessage // nil sends none
 	isError    bool
 	links      []tool.Link
+	images     []tool.Image
 }
 
 // call answers a call of a registered tool.
@@ -49,7 +50,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	if err != nil {
 		return s.failed(ctx, x, a, err)
 	}
-	out := outcome{isError: res.Failed, links: res.Links}
+	out := outcome{isError: res.Failed, links: res.Links, images: res.Images}
 	if a.form != Structured {
 		out.text = res.Text
 	}
@@ -146,6 +147,9 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	res.Content, res.IsError = []sdk.Content{}, o.isError
 	if o.text != "" {
 		res.Content = append(res.Content, &sdk.TextContent{Text: o.text})
+	}
+	for _, i := range o.images {
+		res.Content = append(res.Content, &sdk.ImageContent{Data: i.Bytes, MIMEType: i.MediaType})
 	}
 	if version >= linksVersion {
 		for _, l := range o.links {

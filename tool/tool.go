@@ -104,6 +104,13 @@ type Result struct {
 	Class      string          // the source of its data, as "source.Class" or a source; "" if it contains none
 	Failed     bool            // what the tool was to do was refused elsewhere: an API refused a write; the result says why
 	Links      []Link          // resources that hold more of the answer
+	Images     []Image         // pictures of the answer
+}
+
+// An Image is a picture that a model can look at.
+type Image struct {
+	MediaType string // image/png, image/jpeg, image/gif or image/webp
+	Bytes     []byte
 }
 
 // A Link names a resource that the caller can read.

@@ -29,6 +29,8 @@ func (p *printer) kind(s spec.Schema, depth int) string {
 		text = "array<" + p.kind(p.v.Schema(s.Items), depth+1) + ">"
 	case s.Additional.Kind() == '{' && len(s.Properties) == 0 && s.Is("object"):
 		text = "map<" + p.kind(p.v.Schema(s.Additional), depth+1) + ">"
+	case p.form && s.Is("string") && (s.Format == "binary" || s.Format == "base64" || s.Raw.Get("contentMediaType") != nil && s.Format == ""):
+		text = "file {name, content (base64), type}"
 	case len(s.Types) > 0:
 		kinds := make([]string, len(s.Types))
 		for i, t := range s.Types {

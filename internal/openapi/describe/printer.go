@@ -22,6 +22,7 @@ type printer struct {
 	at      []string // the path of the current part: body, line_items; see Part
 	cut     string   // the path of the first part that is not shown whole
 	kinds   int      // types described
+	form    bool     // describes a multipart form, in which files are objects
 }
 
 // maxKinds is the maximum number of types that a printer describes; further ones are any. A schema of a kilobyte can nest
@@ -125,6 +126,8 @@ func (p *printer) body(b *spec.Body) {
 		text += ", required"
 	}
 	defer p.enter("body")()
+	p.form = spec.IsMultipart(c.MediaType)
+	defer func() { p.form = false }()
 	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
 	if s := p.element(p.v.Schema(c.Schema)); p.depth > 0 && !slices.ContainsFunc(p.v.Object(s).Fields, func(f visible.Field) bool { return p.v.Schema(f.Schema).WriteOnly }) {
 		p.sent = s.Name

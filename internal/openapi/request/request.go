@@ -239,13 +239,17 @@ func (r *Request) setBody(c validate.Checked, o Options) error {
 	}
 	var err error
 	switch {
+	case validate.IsLines(content.MediaType) && v.Kind() == value.Array:
+		for _, one := range v.List() {
+			r.Body = append(one.AppendJSON(r.Body), '\n')
+		}
 	case spec.IsJSON(content.MediaType), validate.IsText(content.MediaType) && v.Kind() != value.String:
 		r.Body = v.AppendJSON(nil)
 	case spec.IsForm(content.MediaType):
 		r.Body, err = o.form(content, v)
 	case spec.IsMultipart(content.MediaType):
 		r.Body, media, err = parts(c, content, v)
-	case validate.IsText(content.MediaType):
+	case c.Text():
 		r.Body = []byte(v.Text())
 	default:
 		r.Body, err = base64.StdEncoding.DecodeString(v.Text())

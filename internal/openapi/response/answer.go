@@ -89,6 +89,11 @@ func Make(v *visible.View, op *spec.Operation, r *request.Response, o Options) (
 	switch {
 	case r.Status >= 300 && r.Status != http.StatusNotModified || r.Status < 200:
 		return nil, w.refusal(op, r)
+	case validate.IsLines(media):
+		if read, ok := eachLine(bytes.ReplaceAll(body, []byte("\x1e"), nil)); ok {
+			return a, a.json(w, op, read, r.Header)
+		}
+		return a, a.plain(w, op, r, media)
 	case isStream(media):
 		return nil, &problem.Error{Code: problem.Unsupported, Suggestion: "look for an operation that answers with a list, in pages",
 			Detail: fmt.Sprintf("%s answers with a stream (%s), which tools can't follow", op.ID, media)}
@@ -230,8 +235,7 @@ func named(media string) string {
 // isStream reports whether a media type is an endless stream.
 func isStream(media string) bool {
 	switch media {
-	case "text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/json-lines",
-		"application/json-seq", "application/stream+json", "application/grpc", "application/connect+json", "multipart/x-mixed-replace":
+	case "text/event-stream", "application/stream+json", "application/grpc", "application/connect+json", "multipart/x-mixed-replace":
 		return true
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -88,7 +89,7 @@ func (w *walker) answered(op *spec.Operation, status int) []place {
 	for _, r := range op.Responses {
 		var in []place
 		for _, c := range r.Contents {
-			if c.Schema != nil && spec.IsJSON(c.MediaType) {
+			if c.Schema != nil && (spec.IsJSON(c.MediaType) || validate.IsLines(c.MediaType)) {
 				in = append(in, place{raw: c.Schema})
 			}
 		}

@@ -60,12 +60,12 @@ func eachLine(body []byte) (value.Value, bool) {
 			continue
 		}
 		v, err := value.Read(line, maxDepth)
-		if err != nil || len(list) > 100 {
+		if err != nil {
 			return value.Value{}, false
 		}
 		list = append(list, v)
 	}
-	return value.OfArray(list), len(list) > 1
+	return value.OfArray(list), list != nil
 }
 
 // readXML reads XML as objects by the names of elements, without namespaces; elements of the same name make a list.

@@ -142,13 +142,16 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
+	case IsLines(content.MediaType) && a.Body.Kind() == value.Array:
+		return c.lines(f, content, key, a.Body)
 	case IsText(content.MediaType) && c.structured(content, a.Body):
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case a.Body.Kind() == value.String && c.evades(out.op, content, a.Body):
 		f.add("/body", "type", "the body is an object, by field name: a text can't be checked")
-	case IsText(content.MediaType):
+	case IsText(content.MediaType) || c.textual(content):
+		out.text = true
 		if a.Body.Kind() != value.String {
 			f.add("/body", "type", "the body is text; not %s", a.Body.Kind())
 		}
@@ -254,16 +257,11 @@ func (c *Checker) structured(content *spec.Content, v value.Value) bool {
 	return len(s.Types) > 0 && (v.Kind() == value.Object && s.Is("object") || v.Kind() == value.Array && s.Is("array"))
 }
 
-// IsText reports whether a body of that media type is given as text.
-func IsText(mediaType string) bool {
-	name, _, _ := strings.Cut(mediaType, ";")
-	name = strings.TrimSpace(name)
-	return strings.HasPrefix(name, "text/") || strings.HasSuffix(name, "+xml") || strings.HasSuffix(name, "+yaml") ||
-		name == "application/xml" || name == "application/yaml" || name == "application/x-yaml" || name == "application/graphql" || name == "application/javascript"
-}
-
 // parts checks a multipart form by field: a file is an object with name and content.
 func (c *Checker) parts(f *faults, out *Checked, key string) error {
+	if looksLikeFile(out.body) && len(c.v.Object(c.v.Schema(out.content.Schema)).Fields) == 0 { // a form that is one file, without a name
+		out.body = value.OfObject([]value.Member{{Name: "file", Value: out.body}})
+	}
 	if out.body.Kind() != value.Object {
 		f.add("/body", "type", "the body is an object, by field name; not %s", out.body.Kind())
 		return nil
@@ -278,10 +276,10 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		case !ok && field.Required && !c.v.Schema(field.Schema).ReadOnly:
 			f.add(at, "required", "the field %q is missing", field.Name)
 		case !ok:
-		case c.isFile(field.Schema):
+		case c.isFile(field.Schema, out.content.Encoding[field.Name].ContentType):
 			out.files = append(out.files, field.Name)
 			f.file(v, at)
-		case c.isFiles(field.Schema) && v.Kind() == value.Array:
+		case c.isFiles(field.Schema, out.content.Encoding[field.Name].ContentType) && v.Kind() == value.Array:
 			out.files = append(out.files, field.Name)
 			for i, e := range v.List() {
 				f.file(e, fmt.Sprintf("%s/%d", at, i))
@@ -298,6 +296,9 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 	for _, m := range out.body.Members() {
 		switch {
 		case contains(names, m.Name):
+		case open && c.v.Undeclared(m.Name) && looksLikeFile(m.Value):
+			out.files = append(out.files, m.Name)
+			f.file(m.Value, "/body/"+escape(m.Name))
 		case open && c.v.Undeclared(m.Name):
 			c.names(f, nil, m.Value, "/body/"+escape(m.Name), 1)
 		default:
@@ -305,42 +306,6 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		}
 	}
 	return nil
-}
-
-// isFile reports whether a field of a multipart form is a file.
-func (c *Checker) isFile(r spec.Raw) bool {
-	s := c.v.Schema(r)
-	return s.Is("string") && (s.Format == "binary" || s.Format == "base64" || s.Raw.Get("contentMediaType") != nil && s.Format == "")
-}
-
-func (c *Checker) isFiles(r spec.Raw) bool {
-	s := c.v.Schema(r)
-	return s.Items != nil && c.isFile(s.Items)
-}
-
-// file checks a file: {name, content in base64, type}.
-func (f *faults) file(v value.Value, at string) {
-	if v.Kind() != value.Object {
-		f.add(at, "type", `a file is an object: {"name", "content" in base64, "type"}`)
-		return
-	}
-	for _, m := range v.Members() {
-		switch {
-		case m.Name != "name" && m.Name != "content" && m.Name != "type":
-			f.unknown(at, m.Name, "member of a file", []string{"name", "content", "type"})
-		case m.Value.Kind() != value.String || m.Name != "content" && strings.ContainsAny(m.Value.Text(), "\r\n\x00"):
-			f.add(at+"/"+m.Name, "type", "%s is a text of one line", m.Name)
-		case m.Name == "content":
-			if _, err := base64.StdEncoding.DecodeString(m.Value.Text()); err != nil {
-				f.add(at+"/content", "base64", "content is not base64")
-			}
-		}
-	}
-	for _, name := range []string{"name", "content"} {
-		if _, ok := v.Get(name); !ok {
-			f.add(at+"/"+name, "required", "a file has a %s", name)
-		}
-	}
 }
 
 // decode converts v to the types of encoding/json, with exact numbers; false if a number is too large to compare.

@@ -83,6 +83,7 @@ type Checked struct {
 	body    value.Value
 	content *spec.Content
 	files   []string // the fields of a multipart form that are files
+	text    bool     // the body is sent as the text that it is
 }
 
 // A Value is a parameter with its value.
@@ -99,6 +100,9 @@ func (c Checked) Values() []Value { return c.values }
 
 // Body returns the body and its content; the content is nil if there is no body.
 func (c Checked) Body() (value.Value, *spec.Content) { return c.body, c.content }
+
+// Text reports whether the body is sent as the text that it is.
+func (c Checked) Text() bool { return c.text }
 
 // File reports whether a field of a multipart form is a file or a list of files.
 func (c Checked) File(name string) bool { return slices.Contains(c.files, name) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 )
 
 const readTool = "call_api_read"
+
+// maxImage is the maximum size of a picture that models are shown, in bytes.
+const maxImage = 1 << 20
 
 // maxFile is the maximum size of a file in an answer, in bytes; a larger one is only described.
 const maxFile = 32 << 10
@@ -96,6 +100,7 @@ func pages(ctx context.Context, c *bailiwick.Call, ask bailiwick.APIRead, most i
 // resource of a file, "" for none.
 func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value.Value, uri string) tool.Result {
 	var links []tool.Link
+	var images []tool.Image
 	doc := []value.Member{{Name: "status", Value: value.OfInt(int64(got.Status))}}
 	var said strings.Builder
 	switch {
@@ -103,6 +108,9 @@ func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value
 		file := blob(got.Link, uri)
 		if uri != "" {
 			links = append(links, tool.Link{URI: uri, Name: cmp.Or(got.Link.Name, "file"), MediaType: got.Link.MediaType, Size: int64(got.Link.Size)})
+		}
+		if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, got.Link.MediaType) && got.Link.Size <= maxImage {
+			images = append(images, tool.Image{MediaType: got.Link.MediaType, Bytes: got.Link.Bytes})
 		}
 		doc = append(doc, value.Member{Name: "file", Value: file})
 		said.Write(file.AppendJSON(nil))
@@ -135,7 +143,7 @@ func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value
 		arguments, _ := next.Value.Get("arguments")
 		fmt.Fprintf(&said, "Next: %s %s\n", readTool, arguments.AppendJSON(nil))
 	}
-	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said.String(), Class: c.From(), Links: links}
+	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said.String(), Class: c.From(), Links: links, Images: images}
 }
 
 // blob describes a file, with the URI of its resource, and its bytes if it is small.
