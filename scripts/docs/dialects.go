@@ -136,6 +136,7 @@ func dialects() ([]byte, error) {
 		b.WriteString("\n")
 	}
 	notes(&b, reasons)
+	nativeTypes(&b)
 	return b.Bytes(), nil
 }
 
