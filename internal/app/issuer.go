@@ -32,6 +32,7 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	if c.OIDC == nil || c.OIDC.Audience == nil {
 		if p.lets = !c.TokensOff && !c.Agents.Off && o.Authenticate == nil; p.lets {
 			o.Resource = &oauthmeta.Resource{URL: p.Config.Server.MCP()}
+			o.ResourceMetadata = oauthmeta.Below(p.Config.Server.URL)
 		}
 		return nil
 	}

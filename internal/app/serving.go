@@ -66,7 +66,7 @@ func (s *Serving) Handler() http.Handler {
 	if s.Console != nil {
 		s.Console.Mount(mux)
 	}
-	return mux
+	return edge.Prefixed(mux, s.plant.Config.Server.URL)
 }
 
 // about returns a handler for the root that describes the server. people reports whether there are tokens and a

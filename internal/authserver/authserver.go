@@ -89,6 +89,7 @@ const offline = "offline_access"
 // Mount serves the metadata and the endpoints of s.
 func (s *Server) Mount(mux *http.ServeMux) {
 	mux.Handle("/.well-known/oauth-authorization-server", s.guard(http.MethodGet, s.metadata))
+	mux.Handle("/.well-known/openid-configuration", s.guard(http.MethodGet, s.metadata)) // where clients look behind the path of an issuer
 	mux.Handle("/oauth/register", s.guard(http.MethodPost, s.register))
 	mux.Handle("/oauth/token", s.guard(http.MethodPost, s.token))
 	mux.Handle("/oauth/revoke", s.guard(http.MethodPost, s.revoke))

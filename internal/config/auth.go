@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -81,9 +82,9 @@ func (s *Server) shape() yamlconf.Shape {
 	return yamlconf.Object(append([]yamlconf.Key{
 		{Name: "origins", Doc: "Web origins whose pages may call", Shape: yamlconf.List(&s.Origins, "origins", origin)},
 		{Name: "hosts", Doc: "Names by which this server is called, with or without a port", Shape: yamlconf.List(&s.Hosts, "host names", host)},
-		{Name: "url", Doc: "This server as people and agents know it, such as https://gate.example: where sign-ins come back to, and what agents sign in for. Default its address, on this machine alone", Shape: yamlconf.Text("a URL without a path", func(text string) string {
+		{Name: "url", Doc: "This server as people and agents know it, such as https://gate.example: where sign-ins come back to, and what agents sign in for. A path that a proxy puts before the paths of the server belongs to it: https://app.example/agents. Default its address, on this machine only", Shape: yamlconf.Text("a URL", func(text string) string {
 			s.URL = strings.TrimSuffix(text, "/")
-			return origin(s.URL)
+			return base(s.URL)
 		})},
 		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: yamlconf.Size(&s.MaxBody, 1000, maxBody)},
 		{Name: "concurrency", Doc: "Calls at a time, shared among tenants, owners and credentials (limits.md). Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
@@ -109,6 +110,18 @@ func origin(s string) string {
 	}
 	return ""
 }
+
+// base accepts an origin, with the path that a proxy in front puts before those of the server.
+func base(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || s != u.Scheme+"://"+u.Host+u.Path || !plainPath.MatchString(u.Path) {
+		return "must be the address of the server, with the path that a proxy puts before its own, such as https://app.example or https://app.example/agents"
+	}
+	return ""
+}
+
+// plainPath matches the paths of base: segments of letters, digits, '.', '_', '~' and '-', none of which begins with '.'.
+var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 
 func host(s string) string {
 	if strings.ContainsAny(s, "/ @*") {

@@ -51,6 +51,16 @@ func (r *Resource) Address() string {
 	return u.String()
 }
 
+// Below returns the URL of the metadata of a server that a proxy serves below a path, "" if base has no path. The proxy may send
+// nothing outside of the path, so the well-known path follows it. A client finds it in the challenge.
+func Below(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || strings.Trim(u.Path, "/") == "" {
+		return ""
+	}
+	return strings.TrimSuffix(base, "/") + wellKnown + "/mcp"
+}
+
 // For returns r as the sender of a request knows it.
 func (r *Resource) For(q *http.Request) *Resource {
 	if r == nil {
@@ -60,8 +70,8 @@ func (r *Resource) For(q *http.Request) *Resource {
 	if out.URL == "" {
 		out.URL = edge.Base("", q) + "/mcp"
 	}
-	if u, err := url.Parse(out.URL); err == nil && out.Issuers == nil {
-		out.Issuers = []string{u.Scheme + "://" + u.Host}
+	if out.Issuers == nil {
+		out.Issuers = []string{strings.TrimSuffix(out.URL, "/mcp")}
 	}
 	return &out
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -140,5 +141,20 @@ func readPinned(t *testing.T, src *Source) {
 	}
 	if n != 2 {
 		t.Errorf("read %d records", n)
+	}
+}
+
+// TestDocs looks for each setting in the tables of docs/databases.md.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/databases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range [][]pin{pins, writePins} {
+		for _, p := range list {
+			if row := fmt.Sprintf("| `%s` | `%s` | %s |\n", p.name, p.value, p.why); !strings.Contains(string(page), row) {
+				t.Errorf("docs/databases.md lacks the row %s", row)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -158,5 +159,20 @@ func leave(t *testing.T, at string) {
 	for _, conn := range conns {
 		run(t, conn, "COMMIT")
 		conn.Close(t.Context())
+	}
+}
+
+// TestDocs looks for each setting in the tables of docs/databases.md.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/databases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range [][]pin{pins, readPins, writePins} {
+		for _, p := range list {
+			if row := fmt.Sprintf("| `%s` | `%s` | %s |\n", p.name, p.value, p.why); !strings.Contains(string(page), row) {
+				t.Errorf("docs/databases.md lacks the row %s", row)
+			}
+		}
 	}
 }
