@@ -10,6 +10,8 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"net"
+	"net/url"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -41,6 +43,36 @@ type Source interface {
 // ErrChanged is in the chain of the errors of a Source that failed because a table, a column or a type is no longer as
 // Describe returned it.
 var ErrChanged = errors.New("a class has changed since it was described")
+
+// A Link is how the connections to a database are made. The zero Link connects directly, with the URL as it was given.
+type Link struct {
+	// Dial connects to an address; nil connects directly.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Fresh returns the URL that takes the place of the one given, as it is configured now; "" if it can't be known. Only
+	// its user and password are taken, for new connections, and only if all else is the same. Nil keeps the URL.
+	Fresh func(url string) string
+}
+
+// Renewed returns the user and the password of url as it is configured now. It returns false if they are those of url, or
+// if anything else has changed: a password must not be sent to another server than its own.
+func (l Link) Renewed(old string) (user, password string, ok bool) {
+	if l.Fresh == nil {
+		return "", "", false
+	}
+	now := l.Fresh(old)
+	a, errA := url.Parse(old)
+	b, errB := url.Parse(now)
+	if now == "" || now == old || errA != nil || errB != nil || b.User == nil {
+		return "", "", false
+	}
+	who := b.User
+	a.User, b.User = nil, nil
+	if a.String() != b.String() {
+		return "", "", false
+	}
+	password, _ = who.Password()
+	return who.Username(), password, true
+}
 
 // A Drifting is a Source that can be described again at little cost, to find out whether its classes have changed. If they
 // haven't, Describe returns the same classes.

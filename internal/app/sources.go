@@ -50,21 +50,31 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	if err != nil {
 		return nil, err
 	}
+	link := source.Link{Fresh: c.Renewal(s.Name).URL}
+	var through *tunnel
+	if s.SSH != nil && opened == nil {
+		if through, err = openTunnel(s.SSH); err != nil {
+			return nil, fmt.Errorf("source %s can't be reached: %w", s.Name, err)
+		}
+		link.Dial = through.dial
+	}
 	switch path, ok := s.SQLite(); {
 	case opened != nil:
 	case ok:
 		opened, err = sqlite.Open(ctx, s.Name, path)
 	case s.MariaDB():
-		opened, err = mariadb.Open(ctx, s.Name, s.URL)
+		opened, err = mariadb.OpenLinked(ctx, s.Name, s.URL, link)
 	case s.MongoDB():
 		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows, Collections: collectionsOf(s)})
 	default:
-		opened, err = postgres.Open(ctx, s.Name, s.URL)
+		opened, err = postgres.OpenLinked(ctx, s.Name, s.URL, link)
 	}
 	if err != nil {
-		return nil, unreachable(s, err)
+		return nil, errors.Join(unreachable(s, err), through.close())
 	}
-	return keep(opened, c.Chooser(s.Name)), nil
+	k := keep(opened, c.Chooser(s.Name))
+	k.through = through
+	return k, nil
 }
 
 // collectionsOf returns what the configuration declares of the collections of a source.
@@ -136,6 +146,8 @@ type kept struct {
 	source.Adapter
 	choice *config.Chooser
 
+	through *tunnel // to the SSH server; nil for none
+
 	mu   *sync.Mutex // held while it is described
 	once *bool       // it was described before
 }
@@ -170,6 +182,9 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	}
 	return classes, warnings, nil
 }
+
+// Close closes the source and its tunnel.
+func (k *kept) Close() error { return errors.Join(k.Adapter.Close(), k.through.close()) }
 
 // Drifts implements source.Drifting.
 func (k *kept) Drifts() bool {

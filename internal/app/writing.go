@@ -100,7 +100,7 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 	if err != nil {
 		return opened, fmt.Sprintf("source %s can only be read: %v", src.Name, err)
 	}
-	return &keptWritable{kept{w, k.choice, k.mu, k.once}, w}, ""
+	return &keptWritable{kept{w, k.choice, k.through, k.mu, k.once}, w}, ""
 }
 
 // Apply applies approved changes until stop is called, which returns when no change is in progress. It logs failures for

@@ -78,6 +78,7 @@ type Config struct {
 	Review        Review
 	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules
 
+	file        string // that Load read; "" for none
 	document    yamlconf.Document
 	contents    map[string]*apis.Contents // of API documents that are files, by source
 	rules       map[string]calls.Rules    // the rules in the section apis
@@ -99,7 +100,15 @@ type Source struct {
 	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here; 0 is the source's default
 	Schemas     []string              // the PostgreSQL schemas to read; nil for the default
 	Tables      identity.List         // the tables and views that become classes
+	SSH         *SSH                  // the server through which the database is reached; nil for none
 	Rename      map[string]string     // the names of classes, by table: "orders" or "sales.orders"
+}
+
+// SSH is a server through which a database is reached.
+type SSH struct {
+	Host, User string
+	Key        string // a private key, or the path of one
+	KnownHosts string // the path of a file in the form of ~/.ssh/known_hosts
 }
 
 // Tools selects the tools that are served.
@@ -205,7 +214,11 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	return Parse(path, data, os.LookupEnv)
+	c, err := Parse(path, data, os.LookupEnv)
+	if c != nil {
+		c.file = path
+	}
+	return c, err
 }
 
 // Parse reads and checks the configuration in data. name is the file's path: it starts each fault, and relative paths

@@ -115,7 +115,7 @@ func TestParse(t *testing.T) {
 		Store:  "sqlite:/var/lib/bailiwick/memory.db",
 		Sources: []config.Source{
 			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", WriteURL: "postgres://writer:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
-				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}, Rename: map[string]string{"crm.deals": "sales"}},
+				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}, Rename: map[string]string{"crm.deals": "sales"}, SSH: &config.SSH{Host: "bastion.example:2222", User: "gate", Key: "/etc/bailiwick/id_ed25519", KnownHosts: "/etc/bailiwick/known_hosts"}},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 			{Name: "docs", URL: "mongodb://reader:hunter2@a.example:27017,b.example:27017/shop?replicaSet=r0", LocalRows: 500,
 				Collections: map[string]config.Collection{"orders": {Fields: map[string]string{"coupon": "string", "total": "decimal"}, Index: "default", Search: []string{"title", "body"}}}},

@@ -74,7 +74,7 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 			s.Schemas = k.schemas
 		}
 		if s.OpenAPI != nil {
-			for _, key := range []string{"schemas", "tables", "rename", "write_url"} {
+			for _, key := range []string{"schemas", "tables", "rename", "ssh", "write_url"} {
 				if r.Given(at + "/" + key) {
 					r.WrongAt(at+"/"+key, "only databases have it; take it out")
 				}
@@ -87,6 +87,9 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		}
 		if s.Rename != nil && (s.Metadata != nil || s.IsParse()) {
 			r.WrongAt(at+"/rename", "only tables of databases can be renamed; take it out")
+		}
+		if s.SSH != nil && !strings.HasPrefix(s.URL, "postgres") && !s.MariaDB() {
+			r.WrongAt(at+"/ssh", "only PostgreSQL and MariaDB are reached through an SSH server; take it out")
 		}
 		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() && !duck {
 			r.WrongAt(at+"/local_rows", "only MongoDB, Parse Server and DuckDB take it; take it out")

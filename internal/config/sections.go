@@ -191,6 +191,7 @@ func (c *Config) sources() yamlconf.Shape {
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL and DuckDB: the schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes: names of tables, with the schema before a dot if it is not the default one, or of classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
+			{Name: "ssh", Doc: "PostgreSQL and MariaDB: the SSH server through which the database is reached", Shape: s.ssh()},
 			{Name: "rename", Doc: "Names of classes, by table: {sales.orders: orders_eu}. A table of another schema than the default one is otherwise called by both names: sales_orders", Shape: s.rename()},
 			{Name: "local_rows", Doc: "MongoDB, Parse Server and DuckDB: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
 			{Name: "collections", Doc: "MongoDB: what the server doesn't say of its collections", Shape: s.collections()},

@@ -30,6 +30,7 @@ type Source struct {
 	url    string
 	db     *sql.DB
 	choice schema.Choice
+	link   source.Link
 	// control has connections that only end statements: they must be available when all others are busy.
 	control *sql.DB
 }
@@ -38,7 +39,12 @@ type Source struct {
 // opens a read-only session and checks that the server answers and is MariaDB 10.7 or later. The query of the URL may
 // set tls=true, skip-verify or preferred, and socket=path. If the URL has no password, MYSQL_PWD is used.
 func Open(ctx context.Context, name, rawURL string) (*Source, error) {
-	cfg, err := parseURL(rawURL)
+	return OpenLinked(ctx, name, rawURL, source.Link{})
+}
+
+// OpenLinked is Open over a link.
+func OpenLinked(ctx context.Context, name, rawURL string, link source.Link) (*Source, error) {
+	cfg, err := linked(rawURL, link)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
@@ -46,7 +52,7 @@ func Open(ctx context.Context, name, rawURL string) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: the database url can't be read", name) // the error may repeat the password
 	}
-	s := &Source{name: name, url: rawURL, control: sql.OpenDB(driverConnector)}
+	s := &Source{name: name, url: rawURL, link: link, control: sql.OpenDB(driverConnector)}
 	s.db = sql.OpenDB(&connector{driverConnector, cfg.DBName, reads})
 	s.db.SetMaxOpenConns(16)
 	s.db.SetMaxIdleConns(4)

@@ -34,7 +34,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	if url == "" {
 		url = s.url
 	}
-	cfg, err := parseURL(url)
+	cfg, err := linked(url, s.link)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 	}

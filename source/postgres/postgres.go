@@ -30,12 +30,18 @@ type Source struct {
 	pool     *pgxpool.Pool
 	encoding string // of the database
 	choice   schema.Choice
+	link     source.Link
 }
 
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It
 // checks that the server answers. Its sessions are read-only. Errors don't quote the URL, which may hold a password.
 func Open(ctx context.Context, name, url string) (*Source, error) {
-	cfg, err := parseURL(url)
+	return OpenLinked(ctx, name, url, source.Link{})
+}
+
+// OpenLinked is Open over a link.
+func OpenLinked(ctx context.Context, name, url string, link source.Link) (*Source, error) {
+	cfg, err := linked(url, link)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
@@ -43,7 +49,7 @@ func Open(ctx context.Context, name, url string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{name: name, pool: pool}
+	s := &Source{name: name, pool: pool, link: link}
 	if err := s.reading(ctx, func(r reads) error { s.encoding = sessionOf(r.conn).encoding; return nil }); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("source %s: %w", name, err)

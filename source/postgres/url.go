@@ -6,8 +6,11 @@ import (
 	"os"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bailiwick-dev/bailiwick/source"
 )
 
 // unreadable returns why the driver can't use a URL, without a part of it.
@@ -16,6 +19,25 @@ func unreadable(err error) error {
 		return errors.New("a file that the database url names can't be read: look at sslrootcert, sslcert, sslkey and servicefile")
 	}
 	return errors.New("the database url can't be read: look at its port, sslmode, target_session_attrs, service and the numbers of its options")
+}
+
+// linked parses a URL of connections that are made over a link.
+func linked(url string, link source.Link) (*pgxpool.Config, error) {
+	cfg, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	if link.Dial != nil {
+		cfg.ConnConfig.DialFunc = link.Dial
+		cfg.ConnConfig.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // at the other end
+	}
+	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+		if user, password, ok := link.Renewed(url); ok {
+			c.User, c.Password = user, password
+		}
+		return nil
+	}
+	return cfg, nil
 }
 
 // fullWait is how long a connection attempt is put off that the server refuses because of a limit on connections.

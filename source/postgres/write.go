@@ -35,7 +35,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	cfg := s.pool.Config()
 	if url != "" {
 		var err error
-		if cfg, err = parseURL(url); err != nil {
+		if cfg, err = linked(url, s.link); err != nil {
 			return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 		}
 	}

@@ -1,0 +1,27 @@
+package mariadb
+
+import (
+	"context"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// linked parses a URL of connections that are made over a link.
+func linked(rawURL string, link source.Link) (*mysql.Config, error) {
+	cfg, err := parseURL(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if link.Dial != nil {
+		cfg.DialFunc = link.Dial
+	}
+	err = cfg.Apply(mysql.BeforeConnect(func(_ context.Context, c *mysql.Config) error {
+		if user, password, ok := link.Renewed(rawURL); ok {
+			c.User, c.Passwd = user, password
+		}
+		return nil
+	}))
+	return cfg, err
+}
