@@ -249,7 +249,11 @@ func (w *writer) from() error {
 			from = w.plan.Joins[j.From].View
 		}
 		pointer, key := from.Class().Field(j.Field), j.View.Class().Field(j.Key)
-		w.Write(" ON ", w.Key(w.column(view(i), j.Key), key, pointer), " = ", w.Key(w.column(view(j.From), j.Field), pointer, key))
+		at := w.Key(w.column(view(j.From), j.Field), pointer, key)
+		if j.From >= 0 {
+			at = w.Optional(at)
+		}
+		w.Write(" ON ", w.Key(w.column(view(i), j.Key), key, pointer), " = ", at)
 	}
 	sep := " WHERE "
 	if w.plan.Where != nil {

@@ -26,6 +26,8 @@ type Dialect interface {
 	Held(name string) string
 	// Key returns the text of x, of a pointer or of the key other that it holds, for a comparison of the two.
 	Key(x string, f, other *schema.Field) string
+	// Optional returns x, a column of a derived table that a LEFT JOIN may leave without a row.
+	Optional(x string) string
 	// Same returns the text of x for a comparison with another field, of a type that can be equal to it.
 	Same(x string, f, other *schema.Field) string
 	// Members returns the text of x, a JSON node, and of key, of the field f, for a comparison of the two: x is null unless
@@ -147,6 +149,9 @@ func (Standard) Own(w *Writer, x Operand, text string) {
 // Fits implements Dialect.
 func (Standard) Fits(*schema.Field, string) bool { return true }
 
+// Optional implements Dialect.
+func (Standard) Optional(x string) string { return x }
+
 // Bounds implements Dialect.
 func (Standard) Bounds() (copied, read int) { return 0, 0 }
 
@@ -168,6 +173,9 @@ func Unsupported(format string, args ...any) error {
 
 // Misread refuses to compare, as less or more, with a text that isn't in the form of a field.
 func Misread(f *schema.Field, text string) error {
+	if f.Form == "" {
+		return problem.New(problem.InvalidQuery, fmt.Sprintf("values of %s (%s) have no order that can be asked for; compare them with $eq, $ne and $in", f.Name, f.Native))
+	}
 	return problem.New(problem.InvalidQuery, fmt.Sprintf("%s is %s, and %q is not one", f.Name, f.Form, problem.Cut(text)))
 }
 

@@ -181,9 +181,9 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 // a decimal of limited digits isn't infinite.
 func heldInfinite(d sqlgen.Dialect, f *schema.Field, x float64) (any, string) {
 	switch text := value.OfFloat(x).String(); {
-	case d == sqlgen.PostgreSQL && (f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0):
+	case d.Base() == sqlgen.PostgreSQL && (f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0):
 		return text, ""
-	case d == sqlgen.SQLite && f.Type == schema.Double && !math.IsNaN(x):
+	case d.Base() == sqlgen.SQLite && f.Type == schema.Double && !math.IsNaN(x):
 		return x, ""
 	default:
 		return nil, "can't hold " + text

@@ -129,36 +129,6 @@ func known(w writer, e plan.Apply, args []string) (string, error) {
 	return x, err
 }
 
-// Same writes that x in scope at equals y in scope in, as a condition that is null if one of them is. If both are stored
-// columns, it can use an index on x.
-func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
-	left, err := Write(d, at, x)
-	if err != nil {
-		return "", err
-	}
-	right, err := Write(d, in, y)
-	if err != nil {
-		return "", err
-	}
-	test, err := d.Compare(at, plan.Eq, left, right, x.Type())
-	if err != nil {
-		return "", err
-	}
-	stored, f := at.Field(x)
-	other, g := in.Field(y)
-	if f == nil || g == nil {
-		return test, nil
-	}
-	find, exact := d.Find(stored, f, other, g)
-	switch {
-	case find == "":
-		return test, nil
-	case exact:
-		return find, nil
-	}
-	return "(" + find + " AND " + test + ")", nil
-}
-
 // stored reports whether all of es are stored columns.
 func (w writer) stored(es []plan.Expr) bool {
 	return !slices.ContainsFunc(es, func(e plan.Expr) bool {

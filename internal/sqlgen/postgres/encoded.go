@@ -1,15 +1,30 @@
 package postgres
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Encoded returns the conditions of a database whose encoding orders texts in another way than UTF-8. Texts are converted
 // where they are ordered, and regular expressions are refused: their ranges are those of the encoding.
 func Encoded() condition.Dialect { return conditions{encoded: true} }
+
+// Optional implements condition.Dialect. PostgreSQL 18.0 to 18.4 at least take a column that a condition inside of the table sets
+// to a constant for the constant, where the table has no row, too. Then the pointer of a missing record led to one.
+func (conditions) Optional(x string) string { return optional(x) }
+
+func optional(x string) string { return "CASE WHEN " + x + " IS NOT NULL THEN " + x + " END" }
+
+// EqualOptional implements expr.Optional.
+func (p dialect) EqualOptional(_ expr.Scope, x, y string, t schema.Type) string {
+	x, y = p.sides(plan.Eq, x, y, t)
+	return "(" + x + " = " + optional(y) + ")"
+}
 
 // byBytes returns a text so that it is ordered by code points.
 func byBytes(x string, encoded bool) string {

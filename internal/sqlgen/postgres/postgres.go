@@ -156,19 +156,26 @@ func near(v value.Value) value.Value {
 
 // Compare implements expr.Dialect. Between two stored columns, or one and a constant, it can use an index.
 func (p dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
-	switch {
-	case t == schema.JSON && op != plan.Eq:
+	if t == schema.JSON && op != plan.Eq {
 		return p.compareJSON(s, op, x, y), nil
+	}
+	x, y = p.sides(op, x, y, t)
+	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+}
+
+// sides returns the two sides of a comparison.
+func (p dialect) sides(op plan.Op, x, y string, t schema.Type) (left, right string) {
+	switch {
 	case op == plan.Eq && t == schema.String:
 		if a, b := bothBare(x, y, pgC+")"); a != x {
-			x, y = a, b+` COLLATE "default"` // the collation of the index; the collations of two columns may differ
+			return a, b + ` COLLATE "default"` // the collation of the index; the collations of two columns may differ
 		}
 	case t == schema.String && p.encoded:
-		x, y = byBytes(x, true), byBytes(y, true)
+		return byBytes(x, true), byBytes(y, true)
 	case t == schema.Integer:
-		x, y = bothBare(x, y, "::int8)")
+		return bothBare(x, y, "::int8)")
 	}
-	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+	return x, y
 }
 
 // bothBare removes a cast from two columns, or from a column and an argument, if neither needs it.

@@ -37,7 +37,11 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	if st.Keep && !right.held() {
 		right = b.wrap(right) // else a value computed from a missing record would remain
 	}
-	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On)
+	same := expr.Same
+	if st.Keep && strings.Contains(r.from, " LEFT JOIN ") {
+		same = expr.SameOptional
+	}
+	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On, same)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +67,14 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	}, nil
 }
 
+// An equality writes that x in one scope equals y in another.
+type equality func(d expr.Dialect, at expr.Scope, x plan.Expr, in expr.Scope, y plan.Expr) (string, error)
+
 // pairs writes that each pair is equal; null equals nothing.
-func (b *builder) pairs(left, right *scope, on []plan.Pair) ([]string, error) {
+func (b *builder) pairs(left, right *scope, on []plan.Pair, same equality) ([]string, error) {
 	var tests []string
 	for _, p := range on {
-		test, err := expr.Same(b.d, right, p.Right, left, p.Left)
+		test, err := same(b.d, right, p.Right, left, p.Left)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +130,7 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 	if err != nil {
 		return nil, err
 	}
-	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On) })
+	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, expr.Same) })
 }
 
 // nested adds the list of those records of right for which the condition that test writes holds.

@@ -38,7 +38,7 @@ func (r *Toolset) offers(is func(*calls.Reach) bool) func(identity.Principal) bo
 }
 
 // callArguments are the arguments of a call, shared by the schemas of both tools.
-const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"cookies":{"type":"object"},"body":{"anyOf":[{"type":"object"},{"type":"array","items":{"anyOf":[{"type":"object"},{"type":"array","items":{"type":"number"}},{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"null"}]}},{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"null"}]},"content_type":{"type":"string"},"source":{"type":"string"}`
+const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"cookies":{"type":"object"},"body":{"description":"any JSON"},"content_type":{"type":"string"},"source":{"type":"string"}`
 
 // arguments returns the arguments of an API call.
 func arguments(in value.Value) validate.Arguments {

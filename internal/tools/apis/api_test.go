@@ -156,7 +156,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestSchemas limits the size of the three tools, for APIs of any size, to 600 tokens of four bytes.
+// TestSchemas limits the size of the three tools, for APIs of any size, to 620 tokens of four bytes.
 func TestSchemas(t *testing.T) {
 	size := 0
 	for _, tl := range apis.New(nil).Tools() {
@@ -167,7 +167,7 @@ func TestSchemas(t *testing.T) {
 		}
 		size += len(doc)
 	}
-	if t.Logf("%d bytes, %d tokens", size, size/4); size > 4*600 {
+	if t.Logf("%d bytes, %d tokens", size, size/4); size > 4*620 {
 		t.Errorf("the tools are %d bytes, %d tokens", size, size/4)
 	}
 }

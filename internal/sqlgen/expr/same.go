@@ -1,0 +1,63 @@
+package expr
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Same writes that x in scope at equals y in scope in, as a condition that is null if one of them is. If both are stored
+// columns, it can use an index on x.
+func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
+	return between{d, at, in}.same(x, y, func(left, right string) (string, error) { return d.Compare(at, plan.Eq, left, right, x.Type()) })
+}
+
+// An Optional is a Dialect that writes the equality of a LEFT JOIN in another way where y is of a record that an earlier
+// LEFT JOIN may have left out.
+type Optional interface {
+	EqualOptional(s Scope, x, y string, t schema.Type) string
+}
+
+// SameOptional is Same where y is of a record that a LEFT JOIN may have left out.
+func SameOptional(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
+	o, ok := d.(Optional)
+	if !ok {
+		return Same(d, at, x, in, y)
+	}
+	return between{d, at, in}.same(x, y, func(left, right string) (string, error) { return o.EqualOptional(at, left, right, x.Type()), nil })
+}
+
+// A between compares what is in two scopes.
+type between struct {
+	d      Dialect
+	at, in Scope
+}
+
+// same writes that x in the first scope equals y in the second, as equal writes it. Stored columns are found by what the dialect's
+// Find returns, which an index can serve.
+func (b between) same(x, y plan.Expr, equal func(left, right string) (string, error)) (string, error) {
+	left, err := Write(b.d, b.at, x)
+	if err != nil {
+		return "", err
+	}
+	right, err := Write(b.d, b.in, y)
+	if err != nil {
+		return "", err
+	}
+	test, err := equal(left, right)
+	if err != nil {
+		return "", err
+	}
+	stored, f := b.at.Field(x)
+	other, g := b.in.Field(y)
+	if f == nil || g == nil {
+		return test, nil
+	}
+	find, exact := b.d.Find(stored, f, other, g)
+	switch {
+	case find == "":
+		return test, nil
+	case exact:
+		return find, nil
+	}
+	return "(" + find + " AND " + test + ")", nil
+}
