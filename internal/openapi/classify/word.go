@@ -18,8 +18,8 @@ var (
 )
 
 // byWord returns the least class that the verbs in op's name require, or false if there is none. A verb counts at the
-// start of the last path segment or of the id that the document declares, and of the summary of a GET; a tunnel name
-// must be the whole segment.
+// start of the last path segment, of the id that the document declares, and of the summary. A tunnel name must be the
+// whole segment.
 func byWord(op *spec.Operation) (Class, bool) {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")
@@ -39,20 +39,22 @@ func byWord(op *spec.Operation) (Class, bool) {
 		names = append(names, spec.ShortName(op.ID))
 	}
 	reads := op.Method == "GET" || op.Method == "HEAD"
-	says := func(words []string) bool {
+	verbs := func(words []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(words, verb(name)) }) ||
-			reads && slices.Contains(words, strings.TrimSuffix(verb(op.Summary), "s"))
+			slices.Contains(words, verb(op.Summary)) || slices.Contains(words, strings.TrimSuffix(verb(op.Summary), "s"))
 	}
 	switch {
-	case says(destroys):
+	case verbs(destroys):
 		return Destructive, true
-	case slices.Contains(tunnels, strings.ToLower(last)) || strings.EqualFold(inner, "proxy") || upgrades(op):
+	case slices.Contains(tunnels, strings.ToLower(last)) && !plugsIn(op, last, reads) || strings.EqualFold(inner, "proxy") || upgrades(op):
 		return Destructive, true
 	case !reads && strings.EqualFold(last, "console"): // what it said until now can be read
 		return Destructive, true
-	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && says([]string{"start"}): // POST /exec/{id}/start
+	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && verbs([]string{"start"}): // POST /exec/{id}/start
 		return Destructive, true
-	case reads && says(acts):
+	case isRuin(op, reads):
+		return Destructive, true
+	case reads && verbs(acts) && !onlyAsks(op):
 		return Write, true
 	}
 	return 0, false

@@ -67,7 +67,7 @@ var (
 )
 
 // givesRights reports whether the body of op sets what somebody may do: the level of a user or a group, or, of one that
-// exists, the role. An invitation with a role, and a member who is added with one, are the ordinary way in: a person reviews them.
+// exists, the role. entry finds invitations and members who are added.
 func givesRights(d *spec.Document, op *spec.Operation, name string) bool {
 	if op.Body == nil || !slices.ContainsFunc(people, func(p string) bool { return strings.Contains(name, " "+p+" ") }) {
 		return false

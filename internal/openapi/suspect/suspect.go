@@ -24,11 +24,13 @@ const (
 	Rights      Kind = "rights"      // changes permissions
 	Approvals   Kind = "approvals"   // decides an approval
 	Limits      Kind = "limits"      // changes what an account may use
+	Hooks       Kind = "hooks"       // makes events go to an address
+	Machines    Kind = "machines"    // opens a console or a rescue system
 	Shows       Kind = "shows"       // only reads, but its response may contain credentials
 )
 
 // Kinds returns all kinds, those that should be forbidden first.
-func Kinds() []Kind { return []Kind{Credentials, Rights, Approvals, Limits, Shows} }
+func Kinds() []Kind { return []Kind{Credentials, Rights, Hooks, Machines, Approvals, Limits, Shows} }
 
 // Reason returns the reason as a text for agents, to follow "is not for agents: ".
 func (k Kind) Reason() string {
@@ -37,6 +39,10 @@ func (k Kind) Reason() string {
 		return "it makes, changes or ends credentials or sign-ins"
 	case Rights:
 		return "it changes who may do what"
+	case Hooks:
+		return "it makes the service send events to an address"
+	case Machines:
+		return "it opens a console, a rescue system or an administrator's session"
 	case Approvals:
 		return "it decides about an approval, which people do"
 	case Limits:
@@ -54,13 +60,15 @@ var words = []struct {
 }{
 	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "recovery code",
 		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "log out", "logoff", "log off", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "o auth", "sso", "saml",
-		"impersonate", "impersonation", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
+		"impersonate", "impersonation", "sudo", "act as", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
 	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
 		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator"}},
 	{Shows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
-		"internal configuration", "internal config", "internal setting"}},
+		"internal configuration", "internal config", "internal setting", "connection string", "connection uri", "connection url", "connection detail", "connection info", "console url", "console link", "remote console", "vnc", "novnc", "spice",
+		"kube config", "kubectl config", "ovpn", "openvpn config", "wireguard config", "vpn config", "keystore", "key store", "mnemonic", "seed phrase", "user data", "userdata", "cloud init", "config var", "env var", "environment variable",
+		"dotenv", "pem", "pfx", "p12", "pkcs12", "magic link", "session cookie", "backup code", "dsn", "signing certificate"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
@@ -93,11 +101,23 @@ func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
 		switch {
 		case class != classify.Read && w.kind != Shows:
 			return w.kind
-		case class == classify.Read && (w.kind == Credentials || w.kind == Shows):
+		case class == classify.Read && (w.kind == Credentials || w.kind == Shows), op.Method == "GET" && w.kind == Shows:
 			return Shows
 		}
 	}
-	return ""
+	if class == classify.Read {
+		if returnsSecret(op) || connects(op) {
+			return Shows
+		}
+		return ""
+	}
+	return entry(op)
+}
+
+// connects reports whether op reads how a database is reached: /databases/{id}/connection.
+func connects(op *spec.Operation) bool {
+	last := lastOf(op.Path)
+	return (last == "connection" || last == "key") && strings.Contains(op.Path, "/{")
 }
 
 // lastOf returns the last segment of a path.

@@ -94,7 +94,7 @@ func TestRights(t *testing.T) {
 		{"POST /admin/users", `{"allOf":[{"$ref":"#/components/schemas/New"}]}`, "rights"},
 		{"PUT /repos/{id}/collaborators/{name}", `{"properties":{"permission":{}}}`, "rights"},
 		{"PUT /teams/{id}", `{"oneOf":[{"properties":{"name":{}}},{"properties":{"accessLevel":{}}}]}`, "rights"},
-		{"POST /teams/{id}/members", `{"properties":{"user":{},"role":{}}}`, ""},
+		{"POST /teams/{id}/members", `{"properties":{"user":{},"role":{}}}`, "rights"},
 		{"PATCH /users/{id}", `{"properties":{"email":{}}}`, ""},
 		{"PATCH /messages/{id}", `{"properties":{"role":{},"content":{}}}`, ""},
 		{"PATCH /users/{id}", `{"$ref":"#/components/schemas/Loop"}`, ""},

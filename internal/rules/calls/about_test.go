@@ -24,7 +24,7 @@ func TestAbout(t *testing.T) {
 		"/jobs/{id}": {` + operation("get", "getJob", id) + `},
 		"/jobs/{id}/stop": {` + operation("post", "stopJob", id) + `},
 		"/jobs/{id}/list": {` + operation("get", "listJob", id) + `},
-		"/jobs/{id}/list/clear": {` + operation("post", "clearJob", id) + `},
+		"/jobs/{id}/list/mark": {` + operation("post", "markJob", id) + `},
 		"/keys/{id}": {` + operation("get", "getKey", id) + `},
 		"/keys/{id}/roll": {` + operation("post", "rollKey", id) + `},
 		"/things/{id}": {` + operation("post", "setThing", id) + `},
@@ -54,7 +54,7 @@ func TestAbout(t *testing.T) {
 	}{
 		{whole, "stopRun", `{"path": {"id": "1", "run": "2"}}`, true, "/jobs/1/runs/2"},
 		{whole, "stopJob", `{"path": {"id": "1"}}`, true, "/jobs/1"},
-		{whole, "clearJob", `{"path": {"id": "1"}}`, true, "/jobs/1"},
+		{whole, "markJob", `{"path": {"id": "1"}}`, true, "/jobs/1"},
 		{whole, "rollKey", `{"path": {"id": "1"}}`, true, ""},
 		{whole, "goThing", `{"path": {"id": "1"}}`, true, ""},
 		{whole, "listJob", `{"path": {"id": "1"}}`, false, ""},

@@ -57,7 +57,7 @@ const places = `{"openapi": "3.0.3", "paths": {
   "patch": {"operationId": "patchA", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"x": {"type": "string"}}}}}}, "responses": {"200": {"description": "ok"}}},
   "post": {"operationId": "postA", "responses": {"200": {"description": "ok"}}}},
 "/b": {"get": {"operationId": "getB", "parameters": [{"name": "X-Team", "in": "header", "schema": {"type": "string"}}, {"name": "X-Else", "in": "header", "schema": {"type": "string"}}, {"name": "other", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}},
-  "post": {"operationId": "bulkB", "requestBody": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}}, "responses": {"200": {"description": "ok"}}},
+  "post": {"operationId": "manyB", "requestBody": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}}, "responses": {"200": {"description": "ok"}}},
   "put": {"operationId": "putB", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"team": {"type": "string"}, "x": {"type": "string"}}}}}}, "responses": {"200": {"description": "ok"}}},
   "delete": {"operationId": "dropB", "responses": {"200": {"description": "ok"}}}},
 "/c": {"post": {"operationId": "askC", "responses": {"200": {"description": "ok"}}}, "get": {"operationId": "getC", "responses": {"200": {"description": "ok"}}},
@@ -112,8 +112,8 @@ func TestBinds(t *testing.T) {
 		{operation: "patchA", args: `{"path": {"team": "t2"}, "body": {"team": "t3"}}`, want: "permission_denied parameter_rule /path/team this team is not one that you may use"},
 		{operation: "putB", args: `{"body": {"x": "1"}}`, want: `PUT /b {"x":"1","team":"t1"}`},
 		{operation: "putB", args: `{}`, want: `PUT /b {"team":"t1"}`},
-		{operation: "bulkB", args: `{"body": [{"team": "t1"}, 1, {"team": "t2"}]}`, want: "permission_denied parameter_rule /body/2/team this team is not one that you may use"},
-		{operation: "bulkB", args: `{"body": [{"team": "t1"}, {"x": 1}, 2]}`, want: `POST /b [{"team":"t1"},{"x":1},2]`},
+		{operation: "manyB", args: `{"body": [{"team": "t1"}, 1, {"team": "t2"}]}`, want: "permission_denied parameter_rule /body/2/team this team is not one that you may use"},
+		{operation: "manyB", args: `{"body": [{"team": "t1"}, {"x": 1}, 2]}`, want: `POST /b [{"team":"t1"},{"x":1},2]`},
 		{operation: "dropB", args: `{}`, want: "DELETE /b"},
 		{operation: "putB", args: `{"body": {"team": "t1"}}`, want: `PUT /b {"team":"t1"}`},
 		{operation: "getB", args: `{"headers": {"X-Else": "e"}}`, want: "GET /b?other=fixed", headers: "t1"},
@@ -149,7 +149,7 @@ func TestBinds(t *testing.T) {
 	for _, op := range d.Operations {
 		binds = append(binds, fmt.Sprint(op.ID, all.Binds("flow", op)))
 	}
-	if got := strings.Join(binds, " "); got != "get0[] getA[0] patchA[0] postA[0] getB[1 2] bulkB[] putB[0] dropB[] askC[] getC[] putC[] runD[] putD[] getE[] putE[] getF[]" {
+	if got := strings.Join(binds, " "); got != "get0[] getA[0] patchA[0] postA[0] getB[1 2] manyB[] putB[0] dropB[] askC[] getC[] putC[] runD[] putD[] getE[] putE[] getF[]" {
 		t.Error(got)
 	}
 	if all.Binds("shop", d.Operations[0]) != nil {
@@ -267,7 +267,7 @@ func TestSight(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.Access.Rules = []classify.Rule{{Operations: []string{"postA"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}, {Operations: []string{"dropB"}, Class: classify.Excluded}}
 		r.Shown = []string{"* /a*", "* /b"}
-		r.Hidden = []calls.Hidden{{Fields: []string{"x"}}, {Operations: []string{"bulkB"}, When: `principal.tenant == "t1"`}, {Tags: []string{"Keys"}}}
+		r.Hidden = []calls.Hidden{{Fields: []string{"x"}}, {Operations: []string{"manyB"}, When: `principal.tenant == "t1"`}, {Tags: []string{"Keys"}}}
 	})
 	for _, row := range []struct {
 		who             identity.Principal
@@ -278,8 +278,8 @@ func TestSight(t *testing.T) {
 		{agent("t1"), "", "PATCH /a/{team}", "flow.patchA   write"},
 		{agent("t1"), "flow", "postA", "flow.postA forbidden_operation access.0 delete"},
 		{agent("t1"), "flow", "dropB", "flow.dropB excluded_operation access.1 delete"},
-		{agent("t1"), "flow", "bulkB", "flow.bulkB hidden_operation hidden.1 write"},
-		{agent("t2"), "flow", "bulkB", "flow.bulkB   write"},
+		{agent("t1"), "flow", "manyB", "flow.manyB hidden_operation hidden.1 write"},
+		{agent("t2"), "flow", "manyB", "flow.manyB   write"},
 		{agent("t2"), "flow", "getA", "flow.getA hidden_operation hidden.2 read"},
 		{narrowed(agent("t2"), "flow.getA"), "flow", "putB", "flow.putB operation_filter  write"},
 		{agent("t1"), "flow", "nothing", "flow"},

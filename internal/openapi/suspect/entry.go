@@ -1,0 +1,149 @@
+package suspect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+)
+
+var (
+	// makes are the verbs that let somebody in or make a thing, and changes those that change one.
+	makes = []string{"create", "add", "new", "invite", "import", "enroll", "enrol", "assign", "join", "register", "provision", "put", "post", "store", "insert", "onboard", "promote", "make", "generate", "approve",
+		"save", "bulk", "upsert", "set", "associate", "attach", "grant", "resend"}
+	changes = []string{"update", "edit", "modify", "patch", "replace", "change", "configure"}
+	// ways are the prepositions that end the object of a sentence.
+	ways = []string{"to", "for", "of", "with", "by", "from", "in", "into", "as", "on", "at", "and", "or", "using", "via", "if", "that", "who", "whose", "per", "within", "under", "through", "inside"}
+	// entrants are whom an operation lets in.
+	entrants = []string{"user", "member", "membership", "collaborator", "invitation", "invite", "admin", "administrator", "owner", "maintainer", "teammate", "superuser", "operator"}
+	// hooks are what sends events to an address.
+	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook url",
+		"hook subscription", "event subscription", "event destination", "event endpoint", "event hook"}
+	// audiences are collections whose members aren't let in anywhere.
+	audiences = regexp.MustCompile(`(?i)list|audience|newsletter|campaign|queue|conference|pool|segment|\bsets?\b|cohort|topic|zone|cluster|loyalty|balancer|backend|lag\b|bond|vlan`)
+)
+
+// shares matches a summary that lets people see something: Share a project with a group.
+var shares = regexp.MustCompile(`(?i)\bwith (?:an? |the |other )?(?:user|group|team|member|people|person|organi[sz]ation|account|workspace)`)
+
+// entry returns what op, which isn't a read, opens: a way in for a person, a way out for events, or a machine; or "".
+func entry(op *spec.Operation) Kind {
+	if op.Method == "DELETE" || Reads(op) {
+		return ""
+	}
+	segments := strings.Split(strings.Trim(op.Path, "/"), "/")
+	last := segments[len(segments)-1]
+	one := strings.HasPrefix(last, "{")
+	if one && len(segments) > 1 {
+		last = segments[len(segments)-2]
+	}
+	last = phrase(denylist.Words(strings.TrimSuffix(last, ".json")))
+	made, changed := objects(op, makes), objects(op, changes)
+	switch {
+	case matchesAny(hooks, made) || matchesAny(hooks, changed) || slices.Contains(hooks, last) && !strings.HasPrefix(verbOf(op), "test"):
+		return Hooks
+	case opensMachine(op, last, made):
+		return Machines
+	case audiences.MatchString(op.Path):
+		return ""
+	case matchesAny(entrants, made), last == "share" && shares.MatchString(op.Summary):
+		return Rights
+	case slices.Contains(entrants, last) && !one && op.Method == "POST": // POST /teams/{id}/members
+		return Rights
+	case slices.Contains(entrants[1:], last) && one && op.Method == "PUT": // PUT /teams/{id}/members/{user}
+		return Rights
+	case last == "user" && one && len(segments) > 3 && op.Method == "PUT" && strings.HasPrefix(segments[len(segments)-3], "{"): // PUT /groups/{id}/users/{user}
+		return Rights
+	}
+	return ""
+}
+
+// verbOf returns the first word of the summary of op, or of its id.
+func verbOf(op *spec.Operation) string {
+	if op.Summary != "" {
+		return first(op.Summary)
+	}
+	return first(spec.ShortName(op.ID))
+}
+
+// opensMachine reports whether op opens a console or a rescue system.
+func opensMachine(op *spec.Operation, last string, made []string) bool {
+	said := " " + last + " / " + strings.Join(made, " / ") + " "
+	if op.Declared {
+		said += "/ " + phrase(denylist.Words(spec.ShortName(op.ID))) + " "
+	}
+	said += "/ " + phrase(denylist.Words(op.Summary)) + " "
+	if strings.Contains(said, " rescue ") {
+		return !strings.Contains(said, " unrescue ") && !strings.Contains(said, " disable rescue ") && !strings.Contains(said, " exit rescue ") && !strings.Contains(said, " leave rescue ")
+	}
+	ends := func(s string) bool { return s == "console" || strings.HasSuffix(s, " console") }
+	return ends(last) || slices.ContainsFunc(made, ends) || strings.Contains(said, " request console ") || strings.Contains(said, " open console ") || strings.Contains(said, " sudo ")
+}
+
+// matchesAny reports whether one of the objects is, or ends with, one of the terms.
+func matchesAny(terms, objects []string) bool {
+	return slices.ContainsFunc(objects, func(object string) bool {
+		return slices.ContainsFunc(terms, func(term string) bool { return object == term || strings.HasSuffix(object, " "+term) })
+	})
+}
+
+// phrase returns words in the singular, separated by spaces.
+func phrase(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = singular(w)
+		if stem, ok := strings.CutSuffix(w, "ies"); ok {
+			out[i] = stem + "y"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// objects returns what the id and the summary of op say that one of the verbs is done to: "database user" for databases_add_user and for
+// "Add a database user to a cluster".
+func objects(op *spec.Operation, verbs []string) (out []string) {
+	texts := []string{op.Summary, lastOf(op.Path)}
+	if op.Declared {
+		texts = append(texts, spec.ShortName(op.ID))
+	}
+	for i, text := range texts {
+		words := denylist.Words(aside.ReplaceAllString(text, ""))
+		at := slices.IndexFunc(words, func(w string) bool {
+			return slices.Contains(verbs, w) || slices.Contains(verbs, strings.TrimSuffix(w, "s"))
+		})
+		if at < 0 || i == 0 && at > 0 || strings.HasPrefix(text, "{") {
+			continue
+		}
+		object := words[at+1:]
+		for len(object) > 0 && (slices.Contains(verbs, object[0]) || object[0] == "or" || object[0] == "update" || object[0] == "and") { // Add or update the membership
+			object = object[1:]
+		}
+		if len(object) == 0 { // users.create
+			object = words[:at]
+		}
+		if end := slices.IndexFunc(object, func(w string) bool { return slices.Contains(ways, w) }); end >= 0 {
+			object = object[:end]
+		}
+		out = append(out, phrase(object))
+	}
+	return out
+}
+
+// secrets matches in a sentence of a description that the answer has a secret, and kept that it has not.
+var (
+	secrets = regexp.MustCompile(`\b(?:returns?|returned|includ(?:es?|ing)|contain(?:s|ing)?|shows?|reveals?|exposes?|retrieves?|gets?|gives?|with|has|have|holds?|downloads?|fetch(?:es)?|displays?|prints?)\b[^.;]{0,80}?` +
+		`\b(?:passwords?|private keys?|secret keys?|secrets?|access tokens?|refresh tokens?|api keys?|credentials?|kube ?configs?|connection (?:strings?|uris?|urls?)|passphrases?|recovery codes?|plain ?text|clear ?text)\b`)
+	kept = regexp.MustCompile(`\b(?:not|never|without|no|masked|redacted|omit(?:s|ted)?|hidden|hides?|except|excluding|excludes?|encrypted|hashed|protected|obfuscated|requires?|required|needs?|using|use|authenticat\w*|scopes?|header|permissions?|policy|policies|whether|if|must|status|count|number|list of names|names of|only the names?|metadata|expir\w*|rotation|last used|provide|provided|you)\b|n't\b`)
+)
+
+// returnsSecret reports whether a sentence of op's description says that its answer has a secret.
+func returnsSecret(op *spec.Operation) bool {
+	for sentence := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(op.Description, "\n", " ")), ". ") {
+		if secrets.MatchString(sentence) && !kept.MatchString(sentence) {
+			return true
+		}
+	}
+	return false
+}
