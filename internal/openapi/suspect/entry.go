@@ -17,10 +17,10 @@ var (
 	// ways are the prepositions that end the object of a sentence.
 	ways = []string{"to", "for", "of", "with", "by", "from", "in", "into", "as", "on", "at", "and", "or", "using", "via", "if", "that", "who", "whose", "per", "within", "under", "through", "inside"}
 	// entrants are whom an operation lets in.
-	entrants = []string{"user", "member", "membership", "collaborator", "invitation", "invite", "admin", "administrator", "owner", "maintainer", "teammate", "superuser", "operator"}
+	entrants = []string{"user", "member", "membership", "collaborator", "invitation", "invite", "admin", "administrator", "owner", "maintainer", "teammate", "superuser", "operator", "staff", "staff account", "subuser"}
 	// hooks are what sends events to an address.
 	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook url",
-		"hook subscription", "event subscription", "event destination", "event endpoint", "event hook"}
+		"hook subscription", "event subscription", "event destination", "event endpoint", "event hook", "callback", "callback url"}
 	// audiences are collections whose members aren't let in anywhere.
 	audiences = regexp.MustCompile(`(?i)list|audience|newsletter|campaign|queue|conference|pool|segment|\bsets?\b|cohort|topic|zone|cluster|loyalty|balancer|backend|lag\b|bond|vlan`)
 )
@@ -52,9 +52,9 @@ func entry(op *spec.Operation) Kind {
 		return Rights
 	case slices.Contains(entrants, last) && !one && op.Method == "POST": // POST /teams/{id}/members
 		return Rights
-	case slices.Contains(entrants[1:], last) && one && op.Method == "PUT": // PUT /teams/{id}/members/{user}
+	case slices.Contains(entrants[1:], last) && op.Method == "PUT", strings.TrimSuffix(verbOf(op), "s") == "invite": // PUT /teams/{id}/members/{user}
 		return Rights
-	case last == "user" && one && len(segments) > 3 && op.Method == "PUT" && strings.HasPrefix(segments[len(segments)-3], "{"): // PUT /groups/{id}/users/{user}
+	case (last == "user" || last == "team") && one && len(segments) > 3 && op.Method == "PUT" && strings.HasPrefix(segments[len(segments)-3], "{"): // PUT /groups/{id}/users/{user}
 		return Rights
 	}
 	return ""
@@ -79,7 +79,7 @@ func opensMachine(op *spec.Operation, last string, made []string) bool {
 		return !strings.Contains(said, " unrescue ") && !strings.Contains(said, " disable rescue ") && !strings.Contains(said, " exit rescue ") && !strings.Contains(said, " leave rescue ")
 	}
 	ends := func(s string) bool { return s == "console" || strings.HasSuffix(s, " console") }
-	return ends(last) || slices.ContainsFunc(made, ends) || strings.Contains(said, " request console ") || strings.Contains(said, " open console ") || strings.Contains(said, " sudo ")
+	return ends(last) || op.Method == "POST" && (last == "vnc" || last == "shell") || slices.ContainsFunc(made, ends) || strings.Contains(said, " request console ") || strings.Contains(said, " open console ") || strings.Contains(said, " sudo ")
 }
 
 // matchesAny reports whether one of the objects is, or ends with, one of the terms.
