@@ -89,7 +89,7 @@ func TestHeldOut(t *testing.T) {
 		tasks                             string
 		first, five, ten, answer, phrased int // the least that are found, in a hundred
 	}{
-		{"heldout.txt", 80, 95, 40, 75, 0}, {"fresh.txt", 80, 98, 75, 85, 0}, {"fresh2.txt", 90, 95, 50, 70, 95}, {"fresh3.txt", 90, 98, 55, 80, 95}, {"fresh4.txt", 90, 98, 40, 65, 95},
+		{"heldout.txt", 78, 95, 40, 75, 0}, {"fresh.txt", 80, 98, 75, 85, 0}, {"fresh2.txt", 90, 95, 50, 70, 95}, {"fresh3.txt", 90, 98, 55, 80, 95}, {"fresh4.txt", 90, 98, 40, 65, 95},
 	} {
 		b, err := os.ReadFile(filepath.Join("testdata", tt.tasks))
 		if err != nil {
