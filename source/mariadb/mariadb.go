@@ -237,7 +237,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 
 // query holds one connection for one statement, until take returns.
 func (s *Source) query(ctx context.Context, text string, args []any, take func(*sql.Rows) error) error {
-	conn, err := s.db.Conn(ctx)
+	conn, err := acquire(ctx, s.db)
 	if err != nil {
 		return err
 	}

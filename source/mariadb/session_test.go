@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -142,6 +143,53 @@ func readPinned(t *testing.T, src *Source) {
 	if n != 2 {
 		t.Errorf("read %d records", n)
 	}
+}
+
+// TestFull reads with more callers than the user may have connections. They wait for each other.
+func TestFull(t *testing.T) {
+	at := testservices.MariaDB(t)
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := parseURL(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside, err := sql.Open("mysql", cfg.FormatDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	name := strings.TrimPrefix(u.Path, "/")
+	t.Cleanup(func() { outside.Exec("DROP USER '" + name + "'@'%'") })
+	for _, text := range []string{"CREATE TABLE t (id int PRIMARY KEY, name varchar(20))", "INSERT INTO t VALUES (1, 'right'), (2, 'right')",
+		"CREATE USER '" + name + "'@'%' IDENTIFIED BY 'secret' WITH MAX_USER_CONNECTIONS 2", "GRANT ALL ON `" + name + "`.* TO '" + name + "'@'%'"} {
+		if _, err := outside.Exec(text); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+	}
+	u.User = url.UserPassword(name, "secret")
+	src, err := Open(t.Context(), "app", u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	classes, _, err := src.Describe(t.Context())
+	if err != nil || len(classes) != 1 {
+		t.Fatal(classes, err)
+	}
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 5 {
+				if err := src.query(t.Context(), "SELECT sleep(0.01)", nil, func(rows *sql.Rows) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // TestDocs looks for each setting in the tables of docs/databases.md.

@@ -68,7 +68,7 @@ type writer struct {
 
 // Begin implements writing.Database.
 func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
-	conn, err := w.db.Conn(ctx)
+	conn, err := acquire(ctx, w.db)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,44 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// fullWait is how long a connection attempt is put off that the server refuses because of a limit on connections.
+const fullWait = 50 * time.Millisecond
+
+// full reports whether the server refuses a connection because of a limit on their number: of the server, or of the user.
+func full(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1040, 1203: // too many connections; of this user
+		return true
+	case 1226: // a limit of the account, of which others are counted by the hour
+		return strings.Contains(e.Message, "max_user_connections")
+	}
+	return false
+}
+
+// acquire takes a connection from a pool. If the server allows no more of them, it waits until one of them is free.
+func acquire(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	for {
+		conn, err := db.Conn(ctx)
+		if err == nil || !full(err) {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(fullWait):
+		}
+	}
+}
