@@ -90,7 +90,7 @@ func established(ctx context.Context, c *pgx.Conn) error {
 	if s.pooled {
 		return nil
 	}
-	_, err = c.PgConn().Exec(ctx, set("SET ", pins, readPins)).ReadAll()
+	_, err = c.PgConn().Exec(ctx, set(false, pins, readPins)).ReadAll()
 	return err
 }
 
@@ -113,26 +113,23 @@ func inOrigin(replication string) error {
 		"give the role origin, with ALTER ROLE … RESET session_replication_role", replication)
 }
 
-// set writes the statements that set pins; verb is "SET " or "SET LOCAL ".
-func set(verb string, lists ...[]pin) string {
+// set writes one statement that sets pins in the order of the lists, until the transaction ends or for the session.
+func set(local bool, lists ...[]pin) string {
 	var b strings.Builder
+	b.WriteString("SELECT ")
 	for _, list := range lists {
 		for _, p := range list {
-			value := "'" + p.value + "'"
-			if p.name == "search_path" {
-				value = p.value // a list of names
-			}
-			b.WriteString(verb + p.name + " = " + value + "; ")
+			fmt.Fprintf(&b, "pg_catalog.set_config('%s', '%s', %t), ", p.name, p.value, local)
 		}
 	}
-	return b.String()
+	return strings.TrimSuffix(b.String(), ", ")
 }
 
 // begun begins a transaction with all settings pinned in it. One that writes is refused where another client of a pooler
 // has turned triggers off, which only a superuser could turn on again.
 func begun(ctx context.Context, c *pgx.Conn, mode string, more []pin) error {
-	results, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+set("SET LOCAL ", pins, more)+
-		"SET LOCAL statement_timeout = "+milliseconds(sqldriver.ServerTime(ctx))+"; SELECT pg_catalog.current_setting('session_replication_role')").ReadAll()
+	results, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+
+		set(true, pins, more, []pin{{"statement_timeout", milliseconds(sqldriver.ServerTime(ctx)), ""}})+"; SELECT pg_catalog.current_setting('session_replication_role')").ReadAll()
 	if err != nil || mode == "READ ONLY" {
 		return err
 	}
