@@ -78,8 +78,8 @@ func (in *Schema) Names() []string {
 	return []string{}
 }
 
-// loadable rejects what some clients can't load: references, composition at the top level, lists of types, lists whose
-// elements and values whose type are not said.
+// loadable rejects what some clients can't load: references, composition at the top level, lists of types, and lists
+// whose elements are not said.
 func (in *Schema) loadable(v value.Value, at string) error {
 	if typ, _ := v.Get("type"); typ.Text() == "array" {
 		if _, ok := v.Get("items"); !ok {
@@ -101,11 +101,7 @@ func (in *Schema) loadable(v value.Value, at string) error {
 		case "properties":
 			for _, p := range m.Value.Members() {
 				in.known[at] = append(in.known[at], p.Name)
-				place := query.Pointer(at, p.Name)
-				if len(p.Value.Members()) == 0 && p.Value.Kind() == value.Object {
-					return fmt.Errorf("its input schema has a value of no type%s: say what it is, such as type: string", inside(place))
-				}
-				if err := in.loadable(p.Value, place); err != nil {
+				if err := in.loadable(p.Value, query.Pointer(at, p.Name)); err != nil {
 					return err
 				}
 			}

@@ -60,8 +60,14 @@ func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 // RefuseWrite is Refuse for an error of a write.
 func (e Errors) RefuseWrite(ctx context.Context, err error) error {
 	out := e.Refuse(ctx, err)
-	if ctx.Err() == nil && e.meaning(err) == Slow {
-		problem.Of(out).Detail = "the write took too long and was stopped"
+	if ctx.Err() != nil {
+		return out
+	}
+	switch p := problem.Of(out); e.meaning(err) {
+	case Slow:
+		p.Detail = "the write took too long and was stopped"
+	case Unfit:
+		p.Code, p.Detail, p.Suggestion = meanings[Input].code, meanings[Input].detail, meanings[Input].suggestion
 	}
 	return out
 }

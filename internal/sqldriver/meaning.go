@@ -12,6 +12,7 @@ const (
 	Slow                    // the statement ran longer than it may
 	Large                   // the statement needs more memory, or makes longer values, than the database allows
 	Input                   // a value isn't one of its type, or too large for it
+	Unfit                   // the same of a value that may be the database's own: a view computes with it. In a write it is Input
 	Right                   // the gateway's account lacks a right
 	Login                   // the server doesn't let the gateway in
 	Missing                 // a table, a column or another object isn't there any more
@@ -30,10 +31,11 @@ var States = map[string]Meaning{
 	"09": Kept,                                                                       // triggered action
 	"0A": Unable,                                                                     // feature not supported
 	"0B": Broken, "0F": Broken, "0K": Broken, "0L": Right, "0P": Right, "0Z": Broken, // transaction, locator, handler, grantor, role, diagnostics
-	"10": Input,                     // XQuery
-	"20": Kept,                      // CASE without a match, in code of the database
-	"21": Kept,                      // cardinality
-	"22": Input,                     // data: a value out of range, or not of its type
+	"10": Input, // XQuery
+	"20": Kept,  // CASE without a match, in code of the database
+	"21": Kept,  // cardinality
+	// Data: a value out of range, or not of its type. A read checks the values of the call before, so that a view fails.
+	"22": Unfit, "22001": Input, "22007": Input, "22008": Input, "22021": Input, "22023": Input, "22P05": Input,
 	"23": Kept,                      // integrity constraint
 	"24": Broken,                    // cursor state
 	"25": Broken, "25006": ReadOnly, // transaction state
@@ -94,6 +96,7 @@ var meanings = [...]said{
 	Slow:     {problem.Timeout, "the query took too long and was stopped", "ask for less: a narrower where, fewer keys, a smaller limit"},
 	Large:    {problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long", "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"},
 	Input:    {problem.InvalidArgument, "the source does not take a value of this call: it is out of range, or not of the type of its field", "get_schema has the types of fields and the forms of their values"},
+	Unfit:    {problem.Upstream, "the source failed on a value that is not of its type or out of range: one that a view of it computes with, or one of this call", operator + "; the same call will fail again until the view is mended"},
 	Right:    {problem.Upstream, "the source no longer lets the gateway do this: the account that the gateway uses lacks a right", operator + "; a right must be granted"},
 	Login:    {problem.Upstream, "the source does not let the gateway in", operator},
 	Missing:  {problem.Upstream, "the source has changed: a table or a column that this call needs is no longer there", "call get_schema again; if the field is still listed, " + operator},

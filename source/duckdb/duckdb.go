@@ -207,10 +207,21 @@ func (engine) Dialect() sqlgen.Dialect { return sqlgen.DuckDB }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: kind, Changed: changed, TooLarge: func(err error) bool {
-		e, ok := errors.AsType[*duckdb.Error](err)
-		return ok && e.Type == duckdb.ErrorTypeOutOfMemory
-	}}
+	return sqldriver.Errors{Plain: kind, Changed: changed, Meaning: meaning}
+}
+
+// meaning implements sqldriver.Errors.
+func meaning(err error) (sqldriver.Meaning, bool) {
+	e, ok := errors.AsType[*duckdb.Error](err)
+	switch {
+	case !ok:
+		return sqldriver.Busy, false
+	case e.Type == duckdb.ErrorTypeOutOfMemory:
+		return sqldriver.Large, true
+	case changed(err):
+		return sqldriver.Missing, true
+	}
+	return sqldriver.Broken, true
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
@@ -206,13 +205,4 @@ func pinned(name string) string {
 		}
 	}
 	return ""
-}
-
-// unpooled says what a pooler that refuses a startup parameter needs; "" for other errors.
-func unpooled(err error) string {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || !strings.Contains(e.Message, "startup parameter") {
-		return ""
-	}
-	return "a pooler refuses a parameter of the connection string: remove options and settings from the URL"
 }
