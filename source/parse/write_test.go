@@ -192,7 +192,7 @@ func TestWriteTypes(t *testing.T) {
 	} else if record := s.must("GET", "/classes/"+class+"/"+id, nil); fmt.Sprint(record["meta"], record["list"]) != "map[a:map[__op:Delete]] [map[__op:Delete]]" {
 		t.Errorf("Parse Server holds %v", record)
 	}
-	for data, want := range map[string]string{`{"meta":{"__op":"Delete"}}`: "__op", `{"meta":{"__type":"Pointer","className":"_User","objectId":"x"}}`: "__type", `{"meta":{"b":1,"__op":"Increment","amount":1}}`: "__op", `{"serial":1.5}`: "whole number", `{"serial":"5"}`: "number", `{"due":"2026-07-01T12:00:00Z"}`: "without a time"} {
+	for data, want := range map[string]string{`{"meta":{"__op":"Delete"}}`: "__op", `{"meta":{"__type":"Pointer","className":"_User","objectId":"x"}}`: "__type", `{"meta":{"b":1,"__op":"Increment","amount":1}}`: "__op", `{"serial":1.5}`: "whole number", `{"serial":"five"}`: "number", `{"due":"2026-07-01T12:00:00Z"}`: "without a time"} {
 		if _, err := w.write(&write.Update{Class: class, ID: id, Data: read(data)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", data, err, want)
 		}

@@ -90,7 +90,7 @@ func TestBudgets(t *testing.T) {
 		tools        []tool.Tool
 		many, tokens int
 	}{
-		{"data", tool.Data(tool.Options{}), 15, 2600},
+		{"data", tool.Data(tool.Options{}), 15, 2630},
 		{"everything", slices.Concat(tool.Data(tool.Options{}), changes.New(changes.Options{Gateway: g}).Tools()), 26, 4500},
 		{"lean", profile("lean"), 5, 1100},
 		{"sql", profile("sql"), 3, 500},
