@@ -244,10 +244,10 @@ func TestKillsEarly(t *testing.T) {
 // TestURLs tests which URLs are refused, without a password in the message.
 func TestURLs(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{
-		{"mariadb://u:hunter2@h", "source s: the database url is not such as mariadb://user:password@host/database"},
-		{"mariadb://u:hun%zzter2@h/x", "source s: the database url is not such as mariadb://user:password@host/database"},
+		{"mariadb://u:hunter2@h", "source s: the database url is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"},
+		{"mariadb://u:hun%zzter2@h/x", "source s: the database url is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"},
 		{"http://u:hunter2@h/x", "source s: the database url is not such as mariadb://user:password@host/database"},
-		{"mysql://u:hunter2@h/x?multiStatements=true", "source s: the database url has the option multiStatements; it may have tls and socket"},
+		{"mysql://u:hunter2@h/x?colour=red", "source s: the database url has an option that is not known here: leave it out. These are known: password, socket, ssl, sslmode, tls, user"},
 		{"mysql://u:hunter2@h/x?tls=odd", "source s: the database url can't be read"},
 		{"mysql://u:hunter2@127.0.0.1:1/x", "source s: can't connect to 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused"},
 	} {
