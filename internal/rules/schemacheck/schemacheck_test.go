@@ -209,7 +209,7 @@ func TestTable(t *testing.T) {
 		{`{"id": "7", "buyer": "8", "n": 9, "doc": "x"}`, ""},
 		{`{"id": 7, "buyer": 8}`, ""},
 		{`{"buyer": "x", "n": "nine", "doc": []}`, "invalid_argument /buyer near []\n/buyer type buyer must be a whole number of at most 64 bits, not the text \"x\"\n" +
-			"/n type n must be a whole number of at most 64 bits, not the text \"9\"\n/doc type doc must be a text, a number or a boolean, not a list"},
+			"/n type n must be a whole number of at most 64 bits, not the text \"nine\"\n/doc type doc must be a text, a number or a boolean, not a list"},
 	} {
 		if got := outcome(check.Arguments(schemacheck.Described{Class: &catalogue[3], View: view}, read(t, c.args), "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)
