@@ -3,7 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"os"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -40,4 +45,37 @@ func (c *fileConn) ResetSession(ctx context.Context) error {
 	}
 	c.memory.Begin()
 	return c.Conn.ResetSession(ctx)
+}
+
+// QueryContext implements driver.QueryerContext. It runs a statement again that met the end of another transaction.
+func (c *fileConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	for wait := time.Millisecond; ; wait *= 2 {
+		rows, err := c.Conn.QueryContext(ctx, text, args)
+		if !unrecovered(err) || wait > longestRecovery {
+			return rows, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// longestRecovery is the last pause before a statement that met a journal fails. The pauses before it add up to the same time.
+const longestRecovery = 128 * time.Millisecond
+
+// unrecovered reports whether a connection that only reads met the journal or log of a transaction that must be rolled back first.
+// SQLite also reports it for a journal that is deleted while SQLite looks at it: a transaction has just ended, and the next
+// try succeeds. Only a journal that stays is of a writer that was killed.
+func unrecovered(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_READONLY_ROLLBACK, sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_CANTLOCK:
+		return true
+	}
+	return false
 }

@@ -213,6 +213,9 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	if !ok {
 		return 0, false
 	}
+	if unrecovered(err) {
+		return sqldriver.Broken, true
+	}
 	if e.Code() == sqlite3.SQLITE_ERROR && strings.Contains(e.Error(), "no such ") { // a table, a column, a function
 		return sqldriver.Missing, true
 	}
@@ -232,6 +235,10 @@ func plain(err error) string {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
 		return ""
+	}
+	if unrecovered(err) {
+		return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), "a writer of the file ended in the middle of a transaction: "+
+			"open the file once with a program that may write to it, which rolls the transaction back", true)
 	}
 	meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code contains its primary code
 	return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
