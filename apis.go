@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/objects"
@@ -14,8 +15,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // APIArguments are the arguments of a call of an HTTP API. Path, Query, Headers and Cookies are Objects by parameter name, or
@@ -29,6 +33,10 @@ type APIRead struct {
 	Operation string // its id in the document, or its method and path: "GET /pets/{id}"
 	Arguments APIArguments
 	Fields    []string // the wanted parts of the response, as dotted paths; nil for all
+
+	Where query.Filter // keeps the items of the response's list for which it holds; nil keeps all
+	At    string       // the part of the response that is wanted, as its notes name it; "" for all
+	From  int          // the first item of the list, or character of the text, that is wanted; 0 and 1 are the first
 }
 
 // APIs returns what p sees of each HTTP API under the rules in force now, ordered by name.
@@ -71,7 +79,8 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 		return nil, err
 	}
 	got, err := shaped(ctx, func() (*response.Answer, error) {
-		return response.Make(to.View, to.Operation, res, response.Options{Arguments: to.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget})
+		return response.Make(to.View, to.Operation, res, response.Options{Arguments: to.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget,
+			Context: ctx, Where: r.Where, At: r.At, From: r.From})
 	})
 	if err == nil {
 		c.record.Rows += got.Shown
@@ -137,3 +146,51 @@ func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit fun
 
 // Budget returns the maximum bytes of read data in an answer.
 func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, pages.DefaultBudget) }
+
+// An aside is what a Call has for the calls that are made inside of it.
+type aside struct {
+	ask CallSpec
+
+	mu      sync.Mutex
+	release func(limit.Use) // gives back the Call's place among those that run; nil before it has one
+	bytes   int             // the answers of calls made inside, which their own records count
+}
+
+// yield gives the Call's place to the calls inside of it, since there may be no other one. The Call itself then uses nothing.
+func (a *aside) yield() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.release != nil {
+		a.release(limit.Use{})
+	}
+}
+
+// own returns how many bytes of an answer aren't those of calls inside.
+func (a *aside) own(bytes int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return max(bytes-a.bytes, 0)
+}
+
+// Alone makes a call of the same tool inside of this one, as if the caller had made it alone: under the rules of the same moment, with its
+// own check of scopes and arguments, its own place in limits and budgets, and its own record. run answers it with its checked arguments
+// and returns the size of the answer in bytes. Several may run at a time.
+func (c *Call) Alone(ctx context.Context, args value.Value, run func(context.Context, *Call, value.Value) (int, error)) error {
+	if c.inside == nil || c.inside.ask.Take == nil {
+		return problem.New(problem.Internal, "the call has no tool that could be called inside of it")
+	}
+	c.inside.yield()
+	ask := c.inside.ask
+	ask.Arguments, ask.Progress = args, nil
+	return c.gateway.Do(ctx, c.who, ask, func(ctx context.Context, one *Call) (int, error) {
+		args, err := ask.Take(one, args)
+		if err != nil {
+			return 0, err
+		}
+		n, err := run(ctx, one, args)
+		c.inside.mu.Lock()
+		c.inside.bytes += n
+		c.inside.mu.Unlock()
+		return n, err
+	})
+}

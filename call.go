@@ -40,6 +40,10 @@ type CallSpec struct {
 
 	Moment Moment // the rules under which it runs; zero means those in force when it begins
 
+	// Take checks the arguments of a call that is made inside of this one, and returns them in the form that the tool takes. Nil lets no
+	// call be made inside.
+	Take func(*Call, value.Value) (value.Value, error)
+
 	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive; nil disables the check of names
 }
 
@@ -66,6 +70,7 @@ type Call struct {
 
 	progress func(done, total float64, message string)
 	tools    func() []string // as CallSpec.Tools
+	inside   *aside
 }
 
 // Do takes one call by principal through scopes, lists and limits, runs it under its timeout, and records its
@@ -78,6 +83,8 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	}
 	c := &Call{gateway: g, who: principal, progress: ask.Progress, tools: ask.Tools}
 	in := cmp.Or(ask.Moment.force, g.force.Load())
+	ask.Moment = Moment{in}
+	c.inside = &aside{ask: ask}
 	c.policy, c.actions = g.rules(ctx, in.policy).Noting(&c.uses), in.actions
 	c.record = &audit.Record{Time: start.UTC(), Principal: principal.ID, Owner: principal.Owner, Tenant: principal.Tenant, TokenID: principal.TokenID,
 		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames()}
@@ -86,6 +93,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
 	}
 	n, err := g.admitted(ctx, c, ask, run)
+	n = c.inside.own(n)
 	if errors.Is(err, source.ErrChanged) { // for the next call
 		_, _ = g.Drifted(context.WithoutCancel(ctx), nil, true) // the periodic description reports its errors
 		outdated(err)
@@ -143,6 +151,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 		return 0, err
 	}
 	defer func() { release(c.used(n)) }()
+	c.inside.release = release
 	timeout := ask.Timeout
 	if timeout == 0 {
 		timeout = DefaultTimeout
@@ -172,7 +181,7 @@ const grace = time.Second
 // without details.
 func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	record := *c.record
-	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, Remarks: c.Remarks, progress: c.progress, tools: c.tools}
+	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, Remarks: c.Remarks, progress: c.progress, tools: c.tools, inside: c.inside}
 	inner.policy = c.policy.Noting(&inner.uses)
 	done := make(chan error, 1)
 	go func() {

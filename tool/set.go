@@ -229,7 +229,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
-		ask.Takes = t.input.Names()
+		ask.Takes, ask.Take = t.input.Names(), t.take
 	}
 	ask.Arguments, ask.Correlation, ask.Progress, ask.Moment = r.Arguments, r.Correlation, r.Progress, moment
 	ask.Tools = func() []string { return s.names(p) }

@@ -92,6 +92,11 @@ func Holds(ctx context.Context, f query.Filter, c *schema.Class, row value.Row) 
 	return len(kept) == 1, err
 }
 
+// Matching returns the records of a class for which a filter over its fields holds, in their order.
+func Matching(ctx context.Context, f query.Filter, c *schema.Class, rows []value.Row) ([]value.Row, error) {
+	return (&reading{ctx: ctx, plan: &policy.Plan{}}).keep(rows, f, rootsOf(c))
+}
+
 // A reading is the evaluation of one plan.
 type reading struct {
 	ctx     context.Context

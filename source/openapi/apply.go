@@ -132,7 +132,7 @@ func (s *sending) call(ctx context.Context, i int) error {
 	if got.HasBody {
 		answer = object(got.Body)
 	}
-	s.made(strings.TrimSpace(r.Header.Get("Location")), answer)
+	s.made(response.Location(r.Header), answer)
 	return nil
 }
 

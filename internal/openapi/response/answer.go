@@ -2,14 +2,15 @@
 //
 // Make takes a request.Response and returns an Answer. A body is filtered with the response's schema and the principal's
 // View: hidden fields are removed at any depth without a trace; without a declared schema, names alone decide. Values
-// under names of credentials are masked. Then the requested fields are picked, and the rest is cut to a budget as valid
-// JSON, with notes on what was cut and how to continue. A response that reports a failure becomes a problem.Error with
+// under names of credentials are masked. Then a filter keeps items of the list, the requested fields are picked, and the
+// rest is cut to a budget as valid JSON, with notes on what was cut and how to continue. A response that reports a failure becomes a problem.Error with
 // the API's message, cleaned. Streams are refused, and so are bodies that can't be filtered if some of their parts are
 // hidden.
 package response
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -31,6 +33,10 @@ import (
 type Options struct {
 	Arguments validate.Arguments     // the call's arguments, from which those of the next page are computed
 	Fields    []string               // dotted paths into the body, through arrays: items.name; nil for all
+	Where     query.Filter           // keeps the items of the main list for which it holds; nil keeps all
+	Context   context.Context        // ends the evaluation of Where; nil for never
+	At        string                 // the part of the body that is wanted, as notes name it: items[3].log; "" for all
+	From      int                    // the first item of the list, or character of the text, that is wanted; 0 and 1 are the first
 	Budget    int                    // maximum bytes of Body as JSON; 0 is DefaultBudget, the minimum is MinBudget
 	Denied    func(name string) bool // names that are always removed; nil for none
 	Mask      func(name string) bool // names whose values are replaced by Masked; nil for those of credentials
@@ -47,16 +53,31 @@ const maxDepth = 64
 
 // An Answer is the part of a response that an agent may see.
 type Answer struct {
-	Status  int
-	Body    value.Value // JSON, or a string; numbers are exact
-	HasBody bool        // whether Body is set; it may be null
-	Notes   []string    // what was cut, masked or named wrongly, one sentence each
-	Part    bool        // the answer is incomplete: something was cut, or the API has further pages
-	Shown   int         // items of the main list in Body; 0 if there is none
-	Of      int         // items of that list in the API's response
-	Total   *int64      // items on all pages, if the API reports it
-	Next    value.Value // changes to the arguments that get the next page ({query: {page: 2}}); null for none
-	Link    *Blob       // a body that is neither JSON nor text; nil for none
+	Status   int
+	Body     value.Value // JSON, or a string; numbers are exact
+	HasBody  bool        // whether Body is set; it may be null
+	Notes    []string    // what was cut, masked or named wrongly, one sentence each
+	Part     bool        // the answer is incomplete: something was cut, or the API has further pages
+	Shown    int         // items of the main list in Body; 0 if there is none
+	Of       int         // items of that list in the API's response, of those for which Where holds
+	Skipped  int         // items before the first that is shown
+	Total    *int64      // items on all pages, if the API reports it
+	Next     value.Value // changes to the arguments that get the next page ({query: {page: 2}}); null for none
+	Rest     *Rest       // where this response continues; nil if it doesn't, or Next leads there
+	Link     *Blob       // a body that is neither JSON nor text; nil for none
+	ETag     string      // the version of what was read, if the view hides nothing of it
+	Location string      // the Location header, likewise
+	Where    bool        // the list was filtered
+	Looked   int         // items of the list that the caller may see, on which the filter was evaluated
+	Further  bool        // the API has more items than those of this response
+
+	cut *cutting
+}
+
+// A Rest is the place where a response continues that was cut: the options that get what follows.
+type Rest struct {
+	At   string
+	From int // 0 for the whole of what is at At
 }
 
 // A Blob is a binary body.
@@ -98,6 +119,7 @@ func Make(v *visible.View, op *spec.Operation, r *request.Response, o Options) (
 		return nil, &problem.Error{Code: problem.Unsupported, Suggestion: "look for an operation that answers with a list, in pages",
 			Detail: fmt.Sprintf("%s answers with a stream (%s), which tools can't follow", op.ID, media)}
 	case len(body) == 0:
+		a.headers(w, r.Header)
 		return a, nil
 	case spec.IsJSON(media):
 		read, err := value.Read(body, maxDepth)
@@ -124,40 +146,51 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 		return nil
 	}
 	a.HasBody = true
-	// The pager reads the whole body, before fields are picked and lists are cut.
+	// The pager reads the whole body, before items are filtered, fields are picked and lists are cut.
 	p := newPager(w.v, op, w.o.Arguments)
-	p.tell(body, header)
 	l := mainList(body)
+	item := w.item(root, l)
+	p.tell(body, header, !item.drops())
 	seen, all := l.of(body), len(l.of(read))
+	k := &cutting{p: p, l: l, all: all, whole: len(seen) == all && w.o.Where == nil}
+	if l.is {
+		k.next = p.next(all, seen)
+		a.Looked, k.first, k.begun = len(seen), 0, true
+		if p.byCursor() || p.param(byOffset) != nil || p.param(byPage) != nil {
+			k.first, k.begun = p.start()
+		}
+		a.further(k)
+	}
+	whole := body
+	if w.o.Where != nil {
+		kept, err := a.filter(w, l, item, seen)
+		if err != nil {
+			return err
+		}
+		body, seen, k.where = l.with(body, kept), kept, true
+	}
 	picked := len(w.o.Fields) > 0
 	if picked {
-		body = a.pick(w, root, body)
+		body = a.pick(w, root, whole, body)
 	}
-	// What is masked in fields that weren't asked for is of no interest.
-	if !picked || bytes.Contains(body.AppendJSON(nil), []byte(Masked)) {
+	// What is masked in parts that weren't asked for is of no interest.
+	asked := body
+	if w.o.At != "" {
+		found, err := find(body, w.o.At)
+		if err != nil {
+			return err
+		}
+		asked = found
+	}
+	if !picked && w.o.At == "" || bytes.Contains(asked.AppendJSON(nil), []byte(Masked)) {
 		w.masks(a)
 	}
-	c := &cutter{}
-	body = c.fit(body, max(w.o.Budget, MinBudget), "")
-	if has := len(l.of(body)); 0 < has && has < len(seen) {
-		// The API's own next page comes after the items that were cut here, which have to be reached first.
-		keep, next := p.after(seen[:has], all, len(seen) == all)
-		if keep < has {
-			body = l.shorten(body, keep)
-			c.kept(l, keep)
-		}
-		a.Next, c.stuck = next, next.IsNull()
-	} else if l.is {
-		a.Next = p.next(all, seen)
-	}
-	// A total counts hidden items as well, so it is given only for a list that the API pages.
-	a.Shown, a.Of, a.Body = len(l.of(body)), len(seen), body
-	if l.is && len(p.params) > 0 {
+	if l.is && (len(p.params) > 0 || p.counts) {
 		a.Total = p.total
 	}
-	a.Part = len(c.cuts) > 0 || p.further(len(seen)) || !a.Next.IsNull()
-	a.Notes = append(a.Notes, c.notes(p)...)
-	return nil
+	a.headers(w, header)
+	k.seen = seen
+	return a.part(w.o, body, k)
 }
 
 // masks notes on a what w has masked.
@@ -176,15 +209,21 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media
 		return &problem.Error{Code: problem.SecurityBlocked, Kind: "unfiltered_answer", Suggestion: "ask for JSON, if the operation has a parameter for that",
 			Detail: fmt.Sprintf("%s answered with %s, which can't be given out: only JSON can be taken through the rules for this API", op.ID, named(media))}
 	}
+	if w.o.Where != nil || w.o.At != "" {
+		return partless(w.o, named(media))
+	}
+	a.headers(w, r.Header)
 	isText := validate.IsText(media) || media == "" && utf8.Valid(r.Body)
 	if isText && !documented(op, func(name string) bool { return validate.IsText(name) || strings.HasPrefix(name, "*/") }) {
 		return upstream(fmt.Sprintf("the API answered with %s, and its document knows no such answer of %s", named(media), op.ID))
 	}
 	if isText {
-		c := &cutter{}
-		a.Body, a.HasBody = c.fit(value.OfString(denylist.Mask(strings.ToValidUTF8(string(decoded(r)), "\uFFFD"), Masked)), max(w.o.Budget, MinBudget), ""), true
-		a.Part, a.Notes = len(c.cuts) > 0, append(a.Notes, c.notes(nil)...)
-		return nil
+		text := strings.ToValidUTF8(string(decoded(r)), "\uFFFD")
+		masked := denylist.Mask(text, Masked)
+		if a.HasBody = true; masked != text {
+			a.ETag, a.Location = "", ""
+		}
+		return a.part(w.o, value.OfString(masked), &cutting{})
 	}
 	sum := sha256.Sum256(r.Body)
 	a.Link = &Blob{MediaType: named(media), Name: fileName(r.Header), Size: len(r.Body), SHA256: hex.EncodeToString(sum[:]), Bytes: r.Body}

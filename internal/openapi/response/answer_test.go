@@ -383,7 +383,7 @@ func TestMedia(t *testing.T) {
 		{csv, "text/csv", "123", `"123"`},
 		{csv, "text/csv", "[1]", `[1] 1/1`},
 		{csv, "text/csv", "{not", `"{not"`},
-		{csv, "text/csv", strings.Repeat("x", 400), `"` + strings.Repeat("x", 234) + "… [400 characters]\"\nthe answer: the first 234 of 400 characters are shown\nfields picks what you need, and more of it fits"},
+		{csv, "text/csv", strings.Repeat("x", 400), `"` + strings.Repeat("x", 234) + "… [400 characters]\"\nthe answer: the first 234 of 400 characters are shown. Continue with from: 235\nfields picks what you need, and more of it fits"},
 		{csv, "text", "a", `"a"`},
 		{csv, "text/" + strings.Repeat("x", 200), "a", `"a"`},
 		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("Dog") + `}}}`, "application/zip", "PK", `application/zip "q.pdf" 2 fcab7fcc`},

@@ -1,7 +1,10 @@
 package response
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -10,10 +13,11 @@ import (
 
 // A cutter shortens values to a number of bytes of JSON and records what it left out.
 type cutter struct {
+	was     []loss // of an earlier cut of the same value
 	cuts    []loss
-	more    int // losses beyond those listed
 	scratch []byte
-	stuck   bool // no call can continue after the list that was cut
+	begin   string // the path of the list, or of the text, whose first items or characters were skipped
+	skip    int    // how many of them
 }
 
 // A loss is what was left out of one list, object or string.
@@ -27,20 +31,43 @@ type loss struct {
 // least is the least number of bytes given to a value; below it, the value is left out.
 const least = 32
 
-// maxLosses is the maximum number of losses listed one by one.
-const maxLosses = 8
+// maxLosses is the maximum number of losses listed one by one, and keptLosses of those that are kept.
+const (
+	maxLosses  = 8
+	keptLosses = 2000
+)
 
 func (c *cutter) size(v value.Value) int {
 	c.scratch = v.AppendJSON(c.scratch[:0])
 	return len(c.scratch)
 }
 
+// lose records a loss. What an earlier cut took of the same value counts as well, and what it took inside of what is gone now doesn't.
 func (c *cutter) lose(l loss) {
-	if len(c.cuts) >= maxLosses {
-		c.more++
-		return
+	c.was = slices.DeleteFunc(c.was, func(w loss) bool {
+		if w.path == l.path {
+			l.had, l.names = max(l.had, w.had), append(slices.Clone(w.names), l.names...)
+			return true
+		}
+		return l.kept == 0 && l.kind != value.Object && strings.HasPrefix(w.path, l.path) || slices.ContainsFunc(l.names, func(name string) bool {
+			in, ok := strings.CutPrefix(w.path, join(l.path, name))
+			return ok && (in == "" || in[0] == '.' || in[0] == '[')
+		})
+	})
+	if len(c.cuts) < keptLosses {
+		c.cuts = append(c.cuts, l)
 	}
-	c.cuts = append(c.cuts, l)
+}
+
+// all returns the losses of this cut, and those of an earlier one that still hold.
+func (c *cutter) all() []loss { return append(slices.Clone(c.was), c.cuts...) }
+
+// base returns how many items or characters were skipped of what is at path.
+func (c *cutter) base(path string) int {
+	if path == c.begin {
+		return c.skip
+	}
+	return 0
 }
 
 // fit returns v in at most budget bytes of JSON; budget must be at least least. Lists keep as many whole items as fit;
@@ -78,7 +105,7 @@ func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	}
 	c.lose(loss{path: path, kind: value.Array, kept: n, had: len(list)})
 	if first {
-		return value.OfArray([]value.Value{c.fit(list[0], budget-2, path+"[0]")})
+		return value.OfArray([]value.Value{c.fit(list[0], budget-2, fmt.Sprintf("%s[%d]", path, c.base(path)))})
 	}
 	return value.OfArray(list[:n:n])
 }
@@ -168,7 +195,10 @@ func (c *cutter) low(v value.Value) int {
 // is too much until the text fits.
 func (c *cutter) text(s string, budget int, path string) value.Value {
 	had := utf8.RuneCountInString(s)
-	mark := fmt.Sprintf("… [%d characters]", had)
+	if i := slices.IndexFunc(c.was, func(w loss) bool { return w.path == path && w.kind == value.String }); i >= 0 {
+		had, s = c.was[i].had, s[:len(s)-len(after(s, c.was[i].kept))] // without the mark of the earlier cut
+	}
+	mark := fmt.Sprintf("… [%d characters]", had+c.base(path))
 	n := min(budget-2-len(mark), len(s)) // least is enough for the mark
 	for {
 		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
@@ -184,12 +214,8 @@ func (c *cutter) text(s string, budget int, path string) value.Value {
 	}
 }
 
-// kept corrects the number of items kept in the loss of list l.
-func (c *cutter) kept(l list, n int) {
-	path := ""
-	for _, name := range l.names {
-		path = join(path, name)
-	}
+// kept corrects the number of items kept in the loss of the list at path.
+func (c *cutter) kept(path string, n int) {
 	for i := range c.cuts {
 		if c.cuts[i].kind == value.Array && c.cuts[i].path == path {
 			c.cuts[i].kept = n
@@ -197,42 +223,71 @@ func (c *cutter) kept(l list, n int) {
 	}
 }
 
-// notes returns a sentence for each loss, and how to continue.
-func (c *cutter) notes(p *pager) []string {
+// notes returns a sentence for each loss, with how to get the rest of it unless the next call does that.
+func (c *cutter) notes(k *cutting, a *Answer) []string {
 	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for _, l := range c.cuts {
-		at := l.path
-		if at == "" {
-			at = "the answer"
-		}
-		switch l.kind {
-		case value.Array:
-			say("%s: the first %d of %d items are shown, for more is too long", at, l.kept, l.had)
-		case value.Object:
-			say("%s: %d of %d names are shown, for more is too long; left out: %s", at, l.kept, l.had, some(l.names))
-		case value.String:
-			say("%s: the first %d of %d characters are shown", at, l.kept, l.had)
-		default:
-			say("%s: a number is too long to be shown", at)
-		}
+	all := c.all()
+	for _, l := range all[:min(len(all), maxLosses)] {
+		out = append(out, c.note(l, k, a))
 	}
-	if c.more > 0 {
-		say("%d more places are cut", c.more)
+	if len(all) > maxLosses {
+		out = append(out, fmt.Sprintf("%d more places are cut", len(all)-maxLosses))
 	}
-	if p != nil {
-		out = append(out, p.notes...)
-	}
-	switch {
-	case len(c.cuts) == 0:
-	case c.stuck && p != nil && p.hint() != "":
-		say("to see more, %s, or name the fields you need in fields", p.hint())
-	default:
-		say("fields picks what you need, and more of it fits")
+	if len(all) > 0 {
+		out = append(out, "fields picks what you need, and more of it fits")
 	}
 	return out
 }
 
+// note returns the sentence for a loss.
+func (c *cutter) note(l loss, k *cutting, a *Answer) string {
+	at, base := cmp.Or(l.path, "the answer"), c.base(l.path)
+	shown := func(what string) string {
+		if base > 0 {
+			return fmt.Sprintf("%s: %s %d to %d of %d are shown", at, what, base+1, base+l.kept, base+l.had)
+		}
+		return fmt.Sprintf("%s: the first %d of %d %s are shown", at, l.kept, l.had, what)
+	}
+	said := ""
+	switch l.kind {
+	case value.Array:
+		what := "items"
+		if k.where && l.path == k.begin() {
+			what = "matching items"
+		}
+		said = shown(what) + ", for more is too long"
+	case value.Object:
+		said = fmt.Sprintf("%s: %d of %d names are shown, for more is too long; left out: %s", at, l.kept, l.had, some(l.names))
+	case value.String:
+		said = shown("characters")
+	default:
+		return fmt.Sprintf("%s: a number is too long to be shown", at)
+	}
+	if l.path == k.begin() && k.l.is && !k.text {
+		if a.Rest == nil {
+			return said
+		}
+		return said + ". " + a.Rest.words(k.at)
+	}
+	if r := c.after(l, a.Body, k); r != nil {
+		return said + ". " + r.words(k.at)
+	}
+	return said
+}
+
+// words says how to get the rest of an answer that was asked for at a path.
+func (r *Rest) words(at string) string {
+	var with []string
+	if r.At != at || at != "" {
+		with = append(with, "at: "+string(value.AppendQuoted(nil, r.At)))
+	}
+	if r.From > 0 {
+		with = append(with, fmt.Sprintf("from: %d", r.From))
+	}
+	return "Continue with " + strings.Join(with, ", ")
+}
+
+// join returns the path of a member of what is at path.
 func join(path, name string) string {
 	name = problem.Cut(oneLine(name))
 	if path == "" {

@@ -28,12 +28,12 @@ func TestBudget(t *testing.T) {
 	}
 	const help = "\nfields picks what you need, and more of it fits"
 	for _, tt := range []struct{ name, body, want string }{
-		{"a list", rows(20, 30), rows(5, 30) + " 5/20\nthe answer: the first 5 of 20 items are shown, for more is too long" + help},
-		{"an envelope", `{"total":20,"items":` + rows(20, 30) + `}`, `{"total":20,"items":` + rows(4, 30) + "} 4/20\nitems: the first 4 of 20 items are shown, for more is too long" + help},
+		{"a list", rows(20, 30), rows(5, 30) + " 5/20\nthe answer: the first 5 of 20 items are shown, for more is too long. Continue with from: 6" + help},
+		{"an envelope", `{"total":20,"items":` + rows(20, 30) + `}`, `{"total":20,"items":` + rows(4, 30) + "} 4/20\nitems: the first 4 of 20 items are shown, for more is too long. Continue with from: 5" + help},
 		{"a list before a text", `{"a":"` + long[:200] + `","b":` + rows(9, 10) + `}`,
-			`{"a":"` + long[:200] + `","b":` + rows(1, 10) + "} 1/9\nb: the first 1 of 9 items are shown, for more is too long" + help},
-		{"a text", `{"a":"` + long + `","b":1}`, `{"a":"` + long[:220] + "… [400 characters]\",\"b\":1}\na: the first 110 of 400 characters are shown" + help},
-		{"one large item", `[{"a":"` + long + `"},{"a":1}]`, `[{"a":"` + long[:224] + "… [400 characters]\"}] 1/2\nthe answer: the first 1 of 2 items are shown, for more is too long\n[0].a: the first 112 of 400 characters are shown" + help},
+			`{"a":"` + long[:200] + `","b":` + rows(1, 10) + "} 1/9\nb: the first 1 of 9 items are shown, for more is too long. Continue with from: 2" + help},
+		{"a text", `{"a":"` + long + `","b":1}`, `{"a":"` + long[:220] + "… [400 characters]\",\"b\":1}\na: the first 110 of 400 characters are shown. Continue with at: \"a\", from: 111" + help},
+		{"one large item", `[{"a":"` + long + `"},{"a":1}]`, `[{"a":"` + long[:224] + "… [400 characters]\"}] 1/2\nthe answer: the first 1 of 2 items are shown, for more is too long. Continue with from: 2\n[0].a: the first 112 of 400 characters are shown. Continue with at: \"[0].a\", from: 113" + help},
 		{"a number", strings.Repeat("1", 300), "null\nthe answer: a number is too long to be shown" + help},
 	} {
 		v, op := seen(t, "", "")
@@ -55,7 +55,7 @@ func TestLosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Notes) != maxLosses+2 || a.Notes[0] != "t00: the first 35 of 100 characters are shown" || a.Notes[maxLosses] != "6 more places are cut" {
+	if len(a.Notes) != maxLosses+2 || a.Notes[0] != "t00: the first 35 of 100 characters are shown. Continue with at: \"t00\", from: 36" || a.Notes[maxLosses] != "6 more places are cut" {
 		t.Errorf("%q", a.Notes)
 	}
 	// An object with many names is cut like a list: the first that fit stay whole.
@@ -64,7 +64,7 @@ func TestLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := string(a.Body.AppendJSON(nil)); got != "{"+members[0]+","+members[1]+"}" ||
-		a.Notes[0] != "the answer: 2 of 14 names are shown, for more is too long; left out: t02, t03, t04, t05, t06, t07, t08, t09, t10, t11 and 2 more" {
+		a.Notes[0] != "the answer: 2 of 14 names are shown, for more is too long; left out: t02, t03, t04, t05, t06, t07, t08, t09, t10, t11 and 2 more. Continue with at: \"t02\"" {
 		t.Errorf("%s %q", got, a.Notes)
 	}
 }

@@ -22,6 +22,7 @@ type walker struct {
 
 	covered int // values masked because of their names
 	shaped  int // strings partly masked because of their form
+	dropped int // members that are hidden, or that answers never have
 }
 
 // A mark is the decision for a name alone.
@@ -115,6 +116,7 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	for _, m := range members {
 		in, ok := w.member(n, m.Name)
 		if !ok {
+			w.dropped++
 			continue
 		}
 		own := max(c, w.mark(m.Name).cover, in.cover)

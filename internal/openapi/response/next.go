@@ -1,7 +1,6 @@
 package response
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -139,9 +138,9 @@ func (p *pager) next(items int, seen []value.Value) value.Value {
 	return p.counting(items)
 }
 
-// further reports whether the API has more than the items of this page, whether or not a call can get them.
-func (p *pager) further(items int) bool {
-	return !p.page.next.IsNull() || p.link != "" || p.more != nil && *p.more || p.total != nil && *p.total > int64(items)
+// goesBeyond reports whether the API says that it has more than the items of this page, whether or not a call can get them.
+func (p *pager) goesBeyond() bool {
+	return !p.page.next.IsNull() || p.link != "" || p.more != nil && *p.more
 }
 
 // behind returns the arguments that continue after the last item of seen, for an API that is paged by item id.
@@ -309,12 +308,4 @@ func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value
 	}
 	return int(keep), within(q.in, value.Member{Name: q.name, Value: value.OfInt((at+keep)/size + q.firstPage())},
 		value.Member{Name: limit.name, Value: value.OfInt(size)})
-}
-
-// hint returns how to request fewer items; "" if the operation has no parameter for that.
-func (p *pager) hint() string {
-	if q := p.param(bySize); q != nil {
-		return fmt.Sprintf("ask for fewer items at once with %s, as the API can't go on in the middle of a page", q.name)
-	}
-	return ""
 }

@@ -18,22 +18,29 @@ type page struct {
 	more  *bool       // nil if unknown
 	next  value.Value // the next page's cursor or number
 	link  string      // the URL of the next page
+
+	counts bool // a header gave the total
 }
 
 // around are the names of objects that hold pagination data; the body itself is always searched.
 var around = []string{"meta", "metadata", "pagination", "paging", "page", "pages", "pageinfo", "paginginfo", "responsemetadata", "cursors", "cursor", "links", "link", "next", "data", "result"}
 
-// tell reads the pagination data from body and headers.
-func (p *page) tell(body value.Value, h http.Header) {
+// tell reads the pagination data from body and headers. A total in headers counts the items that the view hides as well: it is read only
+// if the view can hide none.
+func (p *page) tell(body value.Value, h http.Header, all bool) {
 	p.within(body, 0)
 	for _, line := range h.Values("Link") {
 		if to := nextLink(line); to != "" {
 			p.link = to
 		}
 	}
-	for _, name := range []string{"X-Total-Count", "X-Total", "Total-Count"} {
-		if n, err := strconv.ParseInt(h.Get(name), 10, 64); err == nil && n >= 0 && p.total == nil {
-			p.total = &n
+	if !all {
+		return
+	}
+	_, ranged, _ := strings.Cut(h.Get("Content-Range"), "/") // items 0-24/319
+	for _, text := range []string{h.Get("X-Total-Count"), h.Get("X-Total"), h.Get("Total-Count"), h.Get("X-WP-Total"), h.Get("X-Pagination-Total-Count"), ranged} {
+		if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && n >= 0 && p.total == nil {
+			p.total, p.counts = &n, true
 		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // Join returns b, the answer to the page after a, with the main list of a before its own, and whether it could: both have a main
-// list in the same place, nothing of a was cut, and the whole stays within budget bytes.
+// list in the same place, nothing was cut, and the whole stays within budget bytes. A From counts the items of both.
 func Join(a, b *Answer, budget int) (*Answer, bool) {
 	if budget <= 0 {
 		budget = DefaultBudget
 	}
 	in, of := mainList(a.Body), mainList(b.Body)
-	if !in.is || !of.is || fmt.Sprint(in.names) != fmt.Sprint(of.names) || a.Of > a.Shown || len(of.of(b.Body)) == 0 {
+	if !in.is || !of.is || fmt.Sprint(in.names) != fmt.Sprint(of.names) || a.cut == nil || b.cut == nil || a.cutShort() || b.cutShort() || b.Of == 0 && !b.Where {
 		return a, false
 	}
 	if len(a.Body.AppendJSON(nil))+len(b.Body.AppendJSON(nil)) > budget {
@@ -21,7 +21,8 @@ func Join(a, b *Answer, budget int) (*Answer, bool) {
 	}
 	out := *b
 	out.Body = in.with(b.Body, append(append([]value.Value{}, in.of(a.Body)...), of.of(b.Body)...))
-	out.Shown, out.Of = a.Shown+b.Shown, a.Of+b.Of
+	out.Shown, out.Of, out.Skipped, out.Looked = a.Shown+b.Shown, a.Of+b.Of, a.Skipped+b.Skipped, a.Looked+b.Looked
+	out.ETag, out.Location = "", "" // they are those of one page
 	if a.Total != nil {
 		out.Total = a.Total
 	}
@@ -33,8 +34,18 @@ func Join(a, b *Answer, budget int) (*Answer, bool) {
 			}
 		}
 	}
+	out.cut = &cutting{l: of, of: out.Of, skip: out.Skipped, where: out.Where, next: out.Next, notes: out.Notes, p: b.cut.p, joined: true, first: a.cut.first, begun: a.cut.begun}
+	out.further(out.cut)
 	return &out, true
 }
+
+// cutShort reports whether something of an answer was cut.
+func (a *Answer) cutShort() bool {
+	return a.Of > a.Skipped+a.Shown || len(a.cut.losses) > 0
+}
+
+// Share returns the largest number of bytes with which values of these sizes take at most room bytes together: smaller ones keep theirs.
+func Share(sizes []int, room int) int { return fill(sizes, make([]int, len(sizes)), max(room, 0)) }
 
 // with returns body with other elements of the list.
 func (l list) with(body value.Value, elements []value.Value) value.Value {

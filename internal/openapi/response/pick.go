@@ -15,8 +15,9 @@ type tree map[string]tree
 // maxFields is the maximum number of fields in a request; a note reports that further ones are ignored.
 const maxFields = 200
 
-// pick returns the requested fields of body. A path that matches nothing gives a note with the nearest names.
-func (a *Answer) pick(w *walker, root *node, body value.Value) value.Value {
+// pick returns the requested fields of body. A path that matches nothing in whole, the body before its list was filtered, gives a note with
+// the nearest names.
+func (a *Answer) pick(w *walker, root *node, whole, body value.Value) value.Value {
 	want, unknown := tree{}, 0
 	for i, path := range w.o.Fields {
 		if i == maxFields {
@@ -24,7 +25,7 @@ func (a *Answer) pick(w *walker, root *node, body value.Value) value.Value {
 			break
 		}
 		names := strings.Split(strings.NewReplacer("[]", "", "[*]", "").Replace(strings.TrimPrefix(path, "$.")), ".")
-		if near, ok := w.known(names, root, body); !ok {
+		if near, ok := w.known(names, root, whole); !ok {
 			if unknown++; unknown <= 10 {
 				a.note("fields: %q names nothing here%s", problem.Cut(path), problem.DidYouMean(near))
 			}

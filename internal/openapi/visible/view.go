@@ -25,6 +25,7 @@ type Filter struct {
 	Schema     func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
 	Field      func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
 	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
+	Whole      bool                            // Schema and Field hide nothing that the document or the rules name
 	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
 	Reviewed   func(op *spec.Operation) string // what list and detail say of how its calls run; nil says "needs review" of all that change something
 	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
@@ -70,6 +71,9 @@ func (v *View) Dialect() spec.Dialect { return v.d.Dialect }
 
 // Operations returns the visible operations, in the document's order. Callers must not modify it.
 func (v *View) Operations() []*spec.Operation { return v.operations }
+
+// Whole reports whether no schema and no field of any body is hidden.
+func (v *View) Whole() bool { return v.f.Whole || v.f.Schema == nil && v.f.Field == nil }
 
 // Has reports whether op is visible.
 func (v *View) Has(op *spec.Operation) bool { return v.has[op] }

@@ -158,6 +158,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 			})
 		},
 		Field:      fields(out),
+		Whole:      !slices.ContainsFunc(out, func(h Hidden) bool { return len(h.Schemas)+len(h.Fields) > 0 }),
 		Undeclared: undeclared(out),
 		Reviewed:   a.reviewed,
 		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },

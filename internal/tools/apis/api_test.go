@@ -156,7 +156,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestSchemas limits the size of the three tools, for APIs of any size, to 620 tokens of four bytes.
+// TestSchemas limits the size of the three tools, for APIs of any size, to 665 tokens of four bytes: 45 of them are for batches, filters
+// and what continues a cut.
 func TestSchemas(t *testing.T) {
 	size := 0
 	for _, tl := range apis.New(nil).Tools() {
@@ -167,7 +168,7 @@ func TestSchemas(t *testing.T) {
 		}
 		size += len(doc)
 	}
-	if t.Logf("%d bytes, %d tokens", size, size/4); size > 4*620 {
+	if t.Logf("%d bytes, %d tokens", size, size/4); size > 4*665 {
 		t.Errorf("the tools are %d bytes, %d tokens", size, size/4)
 	}
 }

@@ -1,0 +1,40 @@
+package response
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+)
+
+// longestTag and longestLocation are the maximum lengths of an ETag and of a Location that are told.
+const (
+	longestTag      = 200
+	longestLocation = 1000
+)
+
+// headers fills a from the headers that say something of the whole of what was read. They change with each part of it, so they are told
+// only if the caller sees all of it: nothing is hidden from the caller in any body, and nothing of this one is masked.
+func (a *Answer) headers(w *walker, header http.Header) {
+	if !w.v.Whole() || w.covered+w.shaped+w.dropped > 0 {
+		return
+	}
+	if tag := header.Get("ETag"); len(tag) <= longestTag && printable(tag) && denylist.Mask(tag, Masked) == tag {
+		a.ETag = tag
+	}
+	a.Location = Location(header)
+}
+
+// Location returns the Location in the headers of a response, without what looks like a credential; "" for none.
+func Location(header http.Header) string {
+	to := strings.TrimSpace(header.Get("Location"))
+	if len(to) > longestLocation || !printable(to) {
+		return ""
+	}
+	return denylist.Mask(to, Masked)
+}
+
+// printable reports whether a header can be shown as it is.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}
