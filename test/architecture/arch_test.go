@@ -177,7 +177,7 @@ var mayImport = map[string]string{
 	"internal/tools/files":      ". internal/openapi/response internal/rules/calls policy problem value",
 	"internal/tools/flat":       ". internal/openapi/spec internal/openapi/visible problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes internal/tools/files internal/tools/flat internal/wire policy problem query tool value write",
-	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls internal/tools/flat policy problem query schema tool value write",
+	"internal/tools/changes":    ". action change identity internal/openapi/response internal/review internal/rules/calls internal/tools/flat policy problem query schema tool value write",
 	"action":                    "identity internal/rules/expression internal/rules/named internal/rules/schemacheck internal/rules/template policy problem schema value write",
 	"internal/tools/packs":      ". change identity internal/openapi/spec internal/pack internal/review internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/describe":   ". policy problem schema source tool value",

@@ -24,7 +24,7 @@ func (a *Answer) pick(w *walker, root *node, whole, body value.Value) value.Valu
 			a.note("fields: only the first %d are taken", maxFields)
 			break
 		}
-		names := strings.Split(strings.NewReplacer("[]", "", "[*]", "").Replace(strings.TrimPrefix(path, "$.")), ".")
+		names := namesOf(path)
 		if near, ok := w.known(names, root, whole); !ok {
 			if unknown++; unknown <= 10 {
 				a.note("fields: %q names nothing here%s", problem.Cut(path), problem.DidYouMean(near))
@@ -34,6 +34,27 @@ func (a *Answer) pick(w *walker, root *node, whole, body value.Value) value.Valu
 		want.add(names)
 	}
 	return want.of(body)
+}
+
+// namesOf returns the names of a dotted path, without marks of lists.
+func namesOf(path string) []string {
+	return strings.Split(strings.NewReplacer("[]", "", "[*]", "").Replace(strings.TrimPrefix(path, "$.")), ".")
+}
+
+// Pick returns the parts of v at dotted paths, through lists. known are the names that v may have: a path that begins with another is
+// refused, with its place in the argument fields.
+func Pick(v value.Value, paths, known []string) (value.Value, error) {
+	want := tree{}
+	for i, path := range paths {
+		names := namesOf(path)
+		if !slices.Contains(known, names[0]) {
+			near := problem.Nearest(names[0], known, 3)
+			return value.Value{}, &problem.Error{Code: problem.InvalidArgument, Pointer: fmt.Sprintf("/fields/%d", i), Near: near,
+				Detail: fmt.Sprintf("%q names nothing here%s", problem.Cut(path), problem.DidYouMean(near)), Suggestion: "its parts are " + strings.Join(known, ", ")}
+		}
+		want.add(names)
+	}
+	return want.of(v), nil
 }
 
 // add adds the path names. A field that is requested whole includes all paths below it, in whatever order they come.

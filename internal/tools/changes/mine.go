@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -83,12 +84,38 @@ func listed(rows []review.Row, more bool) tool.Result {
 
 func (r *Toolset) getChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said.",
-		Input: object("change_id", changeArgument), Output: read(output),
+		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said. fields: the parts that you need.",
+		Input: object("change_id", changeArgument, `"fields":{"type":"array","items":{"type":"string"}}`), Output: read(output),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			return r.told(c)(c.Change(ctx, word(in, "change_id")))
+			got, err := r.told(c)(c.Change(ctx, word(in, "change_id")))
+			if fields, ok := in.Get("fields"); ok && err == nil {
+				return picked(got, fields.List())
+			}
+			return got, err
 		},
 	})
+}
+
+// answerNames are the names that an answer about a change may have.
+var answerNames = []string{"status", "change_id", "summary", "diff", "expires_at", "url", "replaces", "version", "replaced_by", "since_version", "conflicts", "thread", "outcome", "refusal",
+	"answer", "next"}
+
+// picked returns the parts of an answer about a change at dotted paths: diff.fields.after.
+func picked(all tool.Result, fields []value.Value) (tool.Result, error) {
+	var paths []string
+	for _, f := range fields {
+		paths = append(paths, f.Text())
+	}
+	doc, err := value.Read(all.Structured, 0)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if doc, err = response.Pick(doc, paths, answerNames); err != nil {
+		return tool.Result{}, err
+	}
+	all.Structured = doc.AppendJSON(nil)
+	all.Text = string(all.Structured)
+	return all, nil
 }
 
 // longest is the maximum wait of wait_for_change in seconds, and usual the default.
