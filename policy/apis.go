@@ -22,8 +22,10 @@ type (
 	//   - Synonyms: further words for searches of operations
 	//   - Lists: how the entries of a list are named in queries and forms, which OpenAPI doesn't define; "" is a[]=1&a[]=2
 	//   - Signed: requests carry a credential, so the document's parameters for it aren't required
-	//   - Base: the address that calls are sent to; operations that the document serves elsewhere are refused. "" refuses none
-	//   - Sends: the parameters that the credential sets; agents must not set them
+	//   - Base: the address that calls are sent to; operations that the document serves elsewhere are refused, but for those at Servers. "" refuses none
+	//   - Sends: the parameters that credentials and fixed headers set; agents must not set them
+	//   - Signing: which of several credentials calls carry; the zero Signing sends all of them
+	//   - Servers: further addresses of the document that calls are sent to; nil for none
 	APIRules = calls.Rules
 
 	// An APIHidden hides Operations (as in APIRules), operations with one of Tags, Schemas by full or short name, or Fields

@@ -100,7 +100,8 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	case log == nil:
 		log = app.Logger(o.Log, c.Log)
 	}
-	c.Open, c.Credential = o.opening(), o.Credential
+	c.Open = o.opening()
+	c.SignWith(o.Credential)
 	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return nil, err
@@ -188,7 +189,8 @@ func (s *Server) load() (*config.Config, error) {
 	if err != nil {
 		return nil, s.told(err)
 	}
-	c.Open, c.Credential = s.own.opening(), s.own.Credential
+	c.Open = s.own.opening()
+	c.SignWith(s.own.Credential)
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 
@@ -15,31 +16,46 @@ import (
 )
 
 // openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources. People connect
-// their accounts in connections; where it is nil, calls that need one are refused.
+// their accounts in connections; where it is nil, calls that need one are refused. A program's own credential takes the place of all
+// that are configured for base_url.
 func openAPI(c *config.Config, s config.Source, connections *connect.Connections) (*openapi.API, error) {
-	who, err := configured.Credential(s.OpenAPI.Credential)
-	if p := s.OpenAPI.Credential; err == nil && p != nil && p.Person != nil && connections != nil {
-		who, err = configured.Account(connections, s.Name, p.Person)
-	}
+	who, servers, err := configured.Credentials(s.OpenAPI, s.Name, connections)
 	if c.Credential != nil {
 		if own := c.Credential(s.Name); own != nil {
-			who, err = own, nil
+			who, err = configured.Beside(who, own), nil
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: its credential: %w", s.Name, err)
 	}
-	sender, err := client.New(client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: knownTo(c), Timeout: s.OpenAPI.Timeout})
+	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: knownTo(c), Timeout: s.OpenAPI.Timeout, Headers: http.Header{}}
+	for _, h := range s.OpenAPI.Headers {
+		if !h.Secret {
+			o.Headers.Set(h.Name, h.Value)
+		}
+	}
+	if t := s.OpenAPI.TLS; t != nil {
+		if o.Identity, err = credential.NewCertificate(credential.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities}); err != nil {
+			return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
+		}
+	}
+	sender, err := client.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 	}
-	return openapi.New(s.Name, sender), nil
+	senders := map[string]*client.Sender{}
+	for at, who := range servers {
+		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout}); err != nil {
+			return nil, fmt.Errorf("the server %s of source %s can't be opened: %w", at, s.Name, err)
+		}
+	}
+	return openapi.NewOver(s.Name, sender, senders), nil
 }
 
 // openConnections returns the connections of people that p's sources use, nil if none does.
 func (p *App) openConnections() (*connect.Connections, error) {
 	if !slices.ContainsFunc(p.Config.Sources, func(s config.Source) bool {
-		return s.OpenAPI != nil && s.OpenAPI.Credential != nil && s.OpenAPI.Credential.Person != nil
+		return s.OpenAPI != nil && s.OpenAPI.Person() != nil
 	}) {
 		return nil, nil
 	}
@@ -56,7 +72,7 @@ func knownTo(c *config.Config) *credential.Known {
 			known.Add(password)
 		}
 		if s.OpenAPI != nil {
-			known.Add(configured.Secrets(s.OpenAPI.Credential)...)
+			known.Add(configured.Secrets(s.OpenAPI)...)
 		}
 	}
 	return known

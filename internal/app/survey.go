@@ -10,9 +10,12 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -55,7 +58,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
-		s.Warnings, errs = slices.Concat(s.Warnings, warnings, tooDeep(c), elsewhere(c)), append(errs, err)
+		s.Warnings, errs = slices.Concat(s.Warnings, warnings, tooDeep(c), elsewhere(c), unsigned(c)), append(errs, err)
 	}
 	if err := merge(c, errs); err != nil {
 		return nil, err
@@ -96,12 +99,54 @@ func elsewhere(c *config.Config) (out []string) {
 			}
 		}
 		for _, at := range slices.Sorted(maps.Keys(by)) {
-			ids := by[at]
-			more := ""
-			if len(ids) > 5 {
-				ids, more = ids[:5], fmt.Sprintf(" and %d more", len(by[at])-5)
+			out = append(out, fmt.Sprintf("%s: calls of %s are refused: the document serves them at %s, not at base_url; list that address under servers with its credential", name, firstOf(by[at]), at))
+		}
+	}
+	return out
+}
+
+// firstOf names the first five ids, and counts the others.
+func firstOf(ids []string) string {
+	if len(ids) <= 5 {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:5], ", "), len(ids)-5)
+}
+
+// unsigned names the operations that agents could see and whose calls are refused, since the document requires a credential for them that
+// isn't configured, and the APIs whose document requires one while none is configured.
+func unsigned(c *config.Config) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+		rules := c.Rules.APIs[name]
+		classes, err := classify.New(rules.Document, rules.Access)
+		if rules.Document == nil || err != nil {
+			continue // faults of their own
+		}
+		by := map[string][]string{}
+		requires, all := []spec.Scheme(nil), 0
+		for _, op := range visible.New(rules.Document, classes, visible.Filter{}).Operations() {
+			if _, lacking := rules.Signs(op); lacking != nil {
+				text := calls.SchemesText(lacking)
+				by[text] = append(by[text], op.ID)
 			}
-			out = append(out, fmt.Sprintf("%s: calls of %s%s are refused: the document serves them at %s, not at base_url; add a source with the same document, that base_url and its credential", name, strings.Join(ids, ", "), more, at))
+			if len(op.Security) > 0 && !slices.ContainsFunc(op.Security, func(r spec.Requirement) bool { return len(r) == 0 }) {
+				if all++; requires == nil {
+					for _, scheme := range op.Security[0] {
+						requires = append(requires, rules.Document.Scheme(scheme))
+					}
+				}
+			}
+		}
+		for _, lacking := range slices.Sorted(maps.Keys(by)) {
+			key := "credentials, by the name of the scheme"
+			if strings.HasSuffix(lacking, "(mutualTLS)") {
+				key = "tls"
+			}
+			out = append(out, fmt.Sprintf("%s: calls of %s (%d in all) are refused: the document requires %s for them, and no credential is configured for that. Write it into sources.%s.openapi.%s",
+				name, firstOf(by[lacking]), len(by[lacking]), lacking, name, key))
+		}
+		if !rules.Signed && rules.Signing.Schemes == nil && all > 0 && len(rules.Sends) == 0 {
+			out = append(out, fmt.Sprintf("%s: the document requires a credential for %d operations, such as %s, and none is configured: calls are sent without one", name, all, calls.SchemesText(requires)))
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -58,6 +59,9 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 		if err := c.adopt(s, *c.contents[s.Name]); err != nil {
 			r.WrongAt(yamlconf.Join("sources", s.Name, "openapi", "packs"), err.Error())
 		}
+		for _, f := range s.OpenAPI.CheckSchemes(c.contents[s.Name].Document) {
+			r.WrongAt(yamlconf.Join(append([]string{"sources", s.Name, "openapi"}, f.Keys...)...), f.Message)
+		}
 	}
 }
 
@@ -65,9 +69,10 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 func (c *Config) adopt(s Source, of apis.Contents) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
-	rules.Sends, rules.Signed = s.OpenAPI.Credential.Sends(), s.OpenAPI.Credential != nil
+	rules.Sends, rules.Signed = s.OpenAPI.Sends(), s.OpenAPI.Signed()
 	rules.Base = s.OpenAPI.BaseURL
 	packed := c.packed(&rules, s.Name, of)
+	rules.Signing, rules.Servers = s.OpenAPI.Signing(of.Document), s.OpenAPI.Signings(of.Document)
 	if rules.Description == "" {
 		rules.Description = s.Description
 	}
@@ -159,6 +164,9 @@ func (c *Config) Fetch(read func(url string) (apis.Contents, error)) error {
 		if err := c.adopt(s, of); err != nil {
 			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "packs"))
 		}
+		for _, f := range s.OpenAPI.CheckSchemes(of.Document) {
+			faults = append(faults, c.Wrong(f.Message, append([]string{"sources", s.Name, "openapi"}, f.Keys...)...))
+		}
 		fetched = true
 	}
 	if faults != nil {
@@ -168,6 +176,19 @@ func (c *Config) Fetch(read func(url string) (apis.Contents, error)) error {
 		c.Rules.Version = c.version()
 	}
 	return nil
+}
+
+// SignWith sets Credential. The calls of an API with such a credential always carry it, whatever its document requires.
+func (c *Config) SignWith(own func(source string) credential.Credential) {
+	if c.Credential = own; own == nil {
+		return
+	}
+	for name, rules := range c.Rules.APIs {
+		if own(name) != nil {
+			rules.Signed, rules.Signing = true, calls.Signing{}
+			c.Rules.APIs[name] = rules
+		}
+	}
 }
 
 // Forget removes the rules of an API, which hides it.

@@ -298,8 +298,14 @@ func (c *Config) strict() yamlconf.Shape {
 // checkAccounts reports sources to which people connect while no key seals what is kept.
 func (c *Config) checkAccounts(r *yamlconf.Reader) {
 	for _, s := range c.Sources {
-		if s.OpenAPI != nil && s.OpenAPI.Credential != nil && s.OpenAPI.Credential.Person != nil && c.Accounts.Key == nil {
-			r.WrongAt(yamlconf.Join("sources", s.Name, "openapi", "credential", "person"), "needs the section accounts with a key, which seals people's tokens in the store: accounts: {key: \"${ACCOUNTS_KEY}\"}")
+		if s.OpenAPI != nil && s.OpenAPI.Person() != nil && c.Accounts.Key == nil {
+			at := yamlconf.Join("sources", s.Name, "openapi", "credential", "person")
+			for _, of := range s.OpenAPI.Credentials {
+				if of.Credential.Person != nil {
+					at = yamlconf.Join("sources", s.Name, "openapi", "credentials", of.Scheme, "person")
+				}
+			}
+			r.WrongAt(at, "needs the section accounts with a key, which seals people's tokens in the store: accounts: {key: \"${ACCOUNTS_KEY}\"}")
 		}
 	}
 }

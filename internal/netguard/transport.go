@@ -24,6 +24,10 @@ var ErrHost = errors.New("the address is not the one that was configured")
 type Options struct {
 	Roots    *x509.CertPool // trusted certificate authorities; nil means the system's
 	Resolver *net.Resolver  // nil means the system's
+
+	// Identity returns the certificate to show, nil for none, and the authorities to trust in the place of Roots, nil for
+	// these. It is called for each connection. It may be nil.
+	Identity func() (*tls.Certificate, *x509.CertPool)
 }
 
 // Parse parses the URL of a host: http or https, a host, and optionally a port and a path. It refuses any other part.
@@ -60,8 +64,38 @@ func Transport(to *url.URL, o Options) *http.Transport {
 	_, _ = h.networks(ctx) // dial reports the error
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
-	return &http.Transport{DialContext: h.dial, Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
+	t := &http.Transport{DialContext: h.dial, Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: handshake, MaxResponseHeaderBytes: 64 << 10, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
+	if o.Identity != nil {
+		t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			return identified(ctx, t, o, network, address)
+		}
+	}
+	return t
+}
+
+// handshake is the time for a TLS handshake.
+const handshake = 10 * time.Second
+
+// identified connects by TLS with the identity of the moment, over a connection of t.
+func identified(ctx context.Context, t *http.Transport, o Options, network, address string) (net.Conn, error) {
+	plain, err := t.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshake)
+	defer cancel()
+	own, roots := o.Identity()
+	name, _, _ := net.SplitHostPort(address)
+	settings := &tls.Config{RootCAs: cmp.Or(roots, o.Roots), MinVersion: tls.VersionTLS12, ServerName: name}
+	if own != nil {
+		settings.Certificates = []tls.Certificate{*own}
+	}
+	over := tls.Client(plain, settings)
+	if err := over.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	return over, nil
 }
 
 func address(u *url.URL) string {

@@ -8,11 +8,9 @@ import (
 	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // An apiWriter writes the configuration of an API.
@@ -160,65 +158,6 @@ func (w *apiWriter) fields() {
 	for _, f := range fields {
 		w.line("          - %s", yamlText(f))
 	}
-}
-
-// credential writes a credential for the document's security schemes.
-func (w *apiWriter) credential() {
-	schemes := w.d.Lookup("#/components/securitySchemes")
-	if w.d.Dialect == spec.Swagger2 {
-		schemes = w.d.Lookup("#/securityDefinitions")
-	}
-	var found []string
-	for name, s := range schemes.Members() {
-		if line := w.scheme(s); line != "" {
-			found = append(found, fmt.Sprintf("%s   # %s", line, plain(name, 40)))
-		}
-	}
-	if found == nil {
-		w.line("      # confirm: the document doesn't say how callers show who they are. If the API asks for it, one of these:")
-		w.line("      #credential: {bearer: \"%s\"}", w.variable("TOKEN"))
-		w.line("      #credential: {header: {name: X-API-Key, value: \"%s\"}}", w.variable("KEY"))
-		return
-	}
-	w.line("      # The document says that callers show who they are like this. The secret comes from the environment: let it be")
-	w.line("      # one that may do no more than agents should.")
-	w.line("      credential: %s", found[0])
-	for _, other := range found[1:] {
-		w.line("      #credential: %s", other)
-	}
-}
-
-// scheme returns the credential for a security scheme; "" if it isn't supported.
-func (w *apiWriter) scheme(s spec.Raw) string {
-	name := s.Get("name").Text()
-	switch kind, scheme := s.Get("type").Text(), strings.ToLower(s.Get("scheme").Text()); {
-	case kind == "basic" || kind == "http" && scheme == "basic":
-		return fmt.Sprintf(`{basic: {user: "%s", password: "%s"}}`, w.variable("USER"), w.variable("PASSWORD"))
-	case kind == "http" && scheme == "bearer" || kind == "openIdConnect":
-		return fmt.Sprintf(`{bearer: "%s"}`, w.variable("TOKEN"))
-	case kind == "apiKey" && s.Get("in").Text() == "header" && strings.EqualFold(name, "Authorization"):
-		return fmt.Sprintf(`{header: {name: Authorization, value: "%s"}}`, w.variable("AUTHORIZATION"))
-	case kind == "apiKey" && (s.Get("in").Text() == "header" && !visible.Refused(name) || s.Get("in").Text() == "query" && name != ""):
-		return fmt.Sprintf(`{%s: {name: %s, value: "%s"}}`, s.Get("in").Text(), yamlQuoted(name), w.variable("KEY"))
-	case kind == "apiKey" && s.Get("in").Text() == "cookie" && name != "":
-		return fmt.Sprintf(`{cookie: {name: %s, value: "%s"}}`, yamlQuoted(name), w.variable("COOKIE"))
-	case kind == "oauth2":
-		flow := s.Get("flows").Get("clientCredentials")
-		if s.Get("flow").Text() == "application" {
-			flow = s
-		}
-		at := flow.Get("tokenUrl").Text()
-		if _, err := netguard.Parse(at); err == nil {
-			return fmt.Sprintf(`{oauth: {token_url: %s, client_id: "%s", client_secret: "%s"}}`, yamlQuoted(at), w.variable("CLIENT_ID"), w.variable("CLIENT_SECRET"))
-		}
-		return fmt.Sprintf(`{bearer: "%s"}`, w.variable("TOKEN"))
-	}
-	return ""
-}
-
-// variable returns an environment variable named after the source, as ${NAME}.
-func (w *apiWriter) variable(what string) string {
-	return "${" + strings.ToUpper(strings.ReplaceAll(w.Name, "-", "_")) + "_" + what + "}"
 }
 
 // plain returns s on one line, shortened to most characters, for use in a comment.

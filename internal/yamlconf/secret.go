@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/goccy/go-yaml/ast"
 )
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -117,6 +118,18 @@ func Secret(what string, take func(folder, s string) string) Shape {
 			return take(n.Folder(), s)
 		}).Read(r, n, at)
 	}}
+}
+
+// Refers reports whether the text n takes its value from elsewhere: by ${…} or file:.
+func (n Node) Refers() bool {
+	var text string
+	switch y := n.yaml.(type) {
+	case *ast.StringNode:
+		text = y.Value
+	case *ast.LiteralNode:
+		text = y.Value.Value
+	}
+	return strings.Contains(strings.ReplaceAll(text, "$${", ""), "${") || strings.HasPrefix(text, "file:")
 }
 
 // MaxLarge is the maximum size in bytes of a file that a document refers to.

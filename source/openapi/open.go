@@ -10,7 +10,8 @@ import (
 // The types that an embedding program uses to open an API.
 type (
 	// A Document is an OpenAPI 3.0 or 3.1 or Swagger 2.0 document. Load returns one. It has the Title, Version and Description
-	// of the API, the Dialect that it is written in, its Servers, Tags and Operations, and Warnings about what was left out.
+	// of the API, the Dialect that it is written in, its Servers, Tags, Operations and security Schemes, and Warnings about what
+	// was left out.
 	Document = spec.Document
 
 	// Options configure the connection to an API. Base or Handler is required.
@@ -18,6 +19,8 @@ type (
 	//   - Base: its address: scheme, host and the start of the path
 	//   - Handler: the API is a handler of this program, which is called without a network
 	//   - Credential: authenticates every request; nil sends none
+	//   - Headers: sent with every request; they are not masked in responses
+	//   - Identity: the files of TLS connections that a configuration names; nil in a program
 	//   - Known: credentials that are masked in responses; nil masks only Credential's own
 	//   - Timeout: of a request with its retries; 0 means 30 s
 	//   - MaxBody: maximum bytes of a response; 0 means 8 MiB

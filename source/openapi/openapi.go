@@ -23,12 +23,30 @@ import (
 
 // An API is one configured HTTP API.
 type API struct {
-	name   string
-	sender *client.Sender
+	name    string
+	sender  *client.Sender
+	servers map[string]*client.Sender // by the addresses of calls.Rules.Servers
 }
 
 // New returns the API called name, which s sends to.
-func New(name string, s *client.Sender) *API { return &API{name, s} }
+func New(name string, s *client.Sender) *API { return &API{name: name, sender: s} }
+
+// NewOver returns the API called name, of which s sends to its address and servers to the further ones of the rules.
+func NewOver(name string, s *client.Sender, servers map[string]*client.Sender) *API {
+	return &API{name, s, servers}
+}
+
+// send sends a message to the address of its request.
+func (a *API) send(ctx context.Context, m client.Message) (*request.Response, error) {
+	if m.Request == nil || m.Request.Server == "" {
+		return a.sender.Send(ctx, m)
+	}
+	s := a.servers[m.Request.Server]
+	if s == nil {
+		return nil, problem.New(problem.Unsupported, "the server of this call isn't configured")
+	}
+	return s.Send(ctx, m)
+}
 
 // Describe implements source.Source: an API has no classes.
 func (a *API) Describe(context.Context) ([]schema.Class, []string, error) { return nil, nil, nil }
@@ -41,6 +59,9 @@ func (a *API) Read(context.Context, policy.Permit) (source.Rows, error) {
 // Close implements io.Closer.
 func (a *API) Close() error {
 	a.sender.Close()
+	for _, s := range a.servers {
+		s.Close()
+	}
 	return nil
 }
 
@@ -66,7 +87,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.
 		permits[to.Request] = next
 		return to.Request, err
 	}
-	r, err := a.sender.Send(ctx, client.Message{Request: plan.Request, Repeat: true, Who: plan.Who, Redirected: redirected})
+	r, err := a.send(ctx, client.Message{Request: plan.Request, Repeat: true, Who: plan.Who, Redirected: redirected})
 	if err != nil {
 		return p, nil, err
 	}
@@ -75,7 +96,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.
 
 // write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out.
 func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request.Response, error) {
-	r, err := a.sender.Send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
+	r, err := a.send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {
 	case errors.Is(err, client.ErrUnsure):
 		return nil, unknown(problem.Of(err).Detail, err)

@@ -73,8 +73,9 @@ func called(plan *writes.Plan) ([]*calls.Plan, error) {
 }
 
 // target returns path and query of a call as people read them: what is taken from an earlier answer is written as in the arguments ($1.id).
+// If the call goes to another server than that of the API, its address comes first.
 func target(call *calls.Plan) string {
-	out := call.Request.Target()
+	out := call.Request.Server + call.Request.Target()
 	for _, r := range call.References {
 		out = strings.ReplaceAll(out, url.QueryEscape(r.String()), r.String())
 	}

@@ -217,7 +217,7 @@ var mayImport = map[string]string{
 	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/config/keeping internal/connstring internal/mail internal/oidc internal/openapi/classify internal/openapi/credential internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/rules/schemacheck internal/signin internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/config/keeping":   "internal/yamlconf",
 	"internal/config/checked":   "internal/rules/named internal/rules/readback internal/rules/schemacheck internal/yamlconf",
-	"internal/config/apis":      "internal/config/checked internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
+	"internal/config/apis":      "internal/config/checked internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/openapi/visible internal/pack internal/rules/calls internal/rules/denylist internal/rules/expression internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
 	"internal/client":           "internal/sse problem",
 	"internal/sse":              "",

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// A Credential is the configured credential for an API; exactly one field is set.
+// A Credential is one configured credential for an API; exactly one field is set.
 type Credential struct {
 	Bearer string
 	Header *Named

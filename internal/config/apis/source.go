@@ -32,12 +32,17 @@ import (
 type Source struct {
 	Document   string      // the path of the OpenAPI document, or its https URL; "" uses that of a pack
 	BaseURL    string      // prefix of the document's paths; every call goes to its host
-	Credential *Credential // nil for an API without authentication
+	Credential *Credential // nil for an API without authentication, or with Credentials
 	Timeout    time.Duration
 	Packs      []Pack
 	Site       string // start of links in tools of packs; "" is BaseURL
 	PlainHTTP  bool   // credentials may be sent over http to other machines
 	Underscore bool   // names of tools in packs consist of letters, digits and _ only
+
+	Credentials []SchemeCredential // by the document's security schemes, in place of Credential
+	Headers     []FixedHeader      // of every request
+	TLS         *TLS               // nil for connections without a certificate, which trust the authorities of the system
+	Servers     []Server           // further addresses of the document that calls may go to
 }
 
 // A Pack is a set of operation tools: a bundled one or a folder of files.
@@ -96,6 +101,10 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded; with the files that it refers to in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credential(&s.Credential, true))},
+		{Name: "credentials", Doc: "Several credentials, by the names of the document's security schemes. An operation is called with those of the first alternative in its security that are all here, and with none where it requires none", Shape: credentialsShape(&s.Credentials, true)},
+		{Name: "headers", Doc: "Headers of every request: {X-Org: acme}. Agents can't set them. One that is called like a credential (X-App-Key), or whose value is ${…} or file:, is masked in answers", Shape: headersShape(&s.Headers)},
+		{Name: "tls", Doc: "Files of TLS connections to base_url: the gateway's own certificate, and the authorities to trust. Files that change are read again for the next connection", Shape: tlsShape(&s.TLS)},
+		{Name: "servers", Doc: "Further addresses at which the document serves operations (the servers of a path or an operation), each with its own credential. Calls of operations at other addresses are refused", Shape: serversShape(&s.Servers)},
 		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: yamlconf.Span(&s.Timeout, time.Second, 5*time.Minute)},
 		{Name: "plain_http", Doc: "Let the credential be sent over http:// to another machine: who sees the network sees it. Default false", Shape: yamlconf.Flag(&s.PlainHTTP)},
 		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs(contents)},
@@ -105,20 +114,54 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 		if !r.Given(at + "/document") {
 			s.documentOfPack(contents, r, n, at)
 		}
+		oneOfCredentials(r, n, at)
+		if s.TLS != nil && strings.HasPrefix(s.BaseURL, "http://") {
+			r.WrongAt(at+"/tls", "goes with a base_url that begins with https://")
+		}
 		s.checkPlain(r, at)
 	})
 }
 
 // checkPlain refuses to send a credential over http to another machine, unless the configuration allows it.
 func (s *Source) checkPlain(r *yamlconf.Reader, at string) {
-	plain := func(address string) bool { return strings.HasPrefix(address, "http://") && !Loopback(address) }
-	const why = " would send the credential over http, where the network can read it: use https://, or write plain_http: true"
-	switch c := s.Credential; {
-	case c == nil || s.PlainHTTP:
-	case plain(s.BaseURL):
-		r.WrongAt(at+"/base_url", "base_url"+why)
+	if s.PlainHTTP {
+		return
+	}
+	secret := s.Signed() || slices.ContainsFunc(s.Headers, func(h FixedHeader) bool { return h.Secret })
+	if secret && plain(s.BaseURL) {
+		r.WrongAt(at+"/base_url", "base_url"+whyPlain)
+		return
+	}
+	if s.Credential != nil {
+		s.Credential.checkPlain(r, at+"/credential")
+	}
+	for _, c := range s.Credentials {
+		c.Credential.checkPlain(r, at+yamlconf.Join("credentials", c.Scheme))
+	}
+	for _, server := range s.Servers {
+		below := at + yamlconf.Join("servers", server.URL)
+		if plain(server.URL) && (server.Credential != nil || server.Credentials != nil) {
+			r.WrongAt(below, "the server"+whyPlain)
+		}
+		if server.Credential != nil {
+			server.Credential.checkPlain(r, below+"/credential")
+		}
+		for _, c := range server.Credentials {
+			c.Credential.checkPlain(r, below+yamlconf.Join("credentials", c.Scheme))
+		}
+	}
+}
+
+// plain reports whether what is sent to an address can be read in the network.
+func plain(address string) bool { return strings.HasPrefix(address, "http://") && !Loopback(address) }
+
+const whyPlain = " would send the credential over http, where the network can read it: use https://, or write plain_http: true"
+
+// checkPlain refuses token URLs that send the secrets of the credential at the given place over http.
+func (c *Credential) checkPlain(r *yamlconf.Reader, at string) {
+	switch {
 	case c.OAuth != nil && plain(c.OAuth.TokenURL):
-		r.WrongAt(at+"/credential/oauth/token_url", "token_url"+why)
+		r.WrongAt(at+"/oauth/token_url", "token_url"+whyPlain)
 	case c.Person != nil:
 		addresses := map[string]string{"authorize_url": c.Person.AuthorizeURL, "token_url": c.Person.TokenURL}
 		if c.Person.Exchange != nil {
@@ -126,7 +169,7 @@ func (s *Source) checkPlain(r *yamlconf.Reader, at string) {
 		}
 		for key, address := range addresses {
 			if plain(address) {
-				r.WrongAt(at+"/credential/person/"+key, key+why)
+				r.WrongAt(at+"/person/"+key, key+whyPlain)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*request
 		if f != nil || res.Status != http.StatusUnauthorized || renewed {
 			return res, f
 		}
-		renewer, ok := s.o.Credential.(credential.Renewer)
+		renewer, ok := credential.Of(s.o.Credential, m.Request.Credentials).(credential.Renewer)
 		if !ok || !renewer.Renew(m.Who, r) || !m.Repeat {
 			return res, nil
 		}
@@ -83,13 +83,15 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 	if m.Key != "" {
 		r.Header.Set("Idempotency-Key", m.Key)
 	}
-	if s.o.Credential == nil {
+	maps.Copy(r.Header, s.o.Headers)
+	signer := credential.Of(s.o.Credential, m.Request.Credentials)
+	if signer == nil {
 		return r, nil, nil
 	}
 	// The credential is learnt by what Apply changes, so that a response that repeats it can be masked. It may change headers and the
 	// query alone.
 	before := r.Clone(ctx)
-	if err := s.o.Credential.Apply(ctx, m.Who, r); err != nil {
+	if err := signer.Apply(ctx, m.Who, r); err != nil {
 		return nil, nil, withoutCredential(ctx, err)
 	}
 	own = s.o.Known.Learn(before, r)

@@ -36,6 +36,9 @@ func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*request.R
 			path = "/"
 		}
 		next, err := m.Redirected(path, to.RawQuery)
+		if err == nil && next.Server != m.Request.Server {
+			return nil, redirected(res.Status, "to an operation of another server")
+		}
 		if err == nil {
 			m.Request = next
 			at, err = s.target(m, next)

@@ -31,13 +31,15 @@ import (
 
 // Options configure a Sender. Base or Handler is required.
 type Options struct {
-	Base       string                // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
-	Handler    http.Handler          // answers in this process instead of the network
-	Credential credential.Credential // added to every request; nil adds none
-	Known      *credential.Known     // credentials masked in responses, shared with other APIs; nil masks only the Sender's own
-	Timeout    time.Duration         // for one Send including its retries; 0 is 30 s
-	MaxBody    int                   // maximum bytes of a response body; 0 is 8 MiB
-	Attempts   int                   // maximum attempts of a request that changes nothing; 0 is 3
+	Base       string                  // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
+	Handler    http.Handler            // answers in this process instead of the network
+	Credential credential.Credential   // added to every request, or of a credential.Set those that the request names; nil adds none
+	Headers    http.Header             // added to every request; they are no secrets
+	Identity   *credential.Certificate // the certificate of TLS connections, and the authorities; nil for none and Roots
+	Known      *credential.Known       // credentials masked in responses, shared with other APIs; nil masks only the Sender's own
+	Timeout    time.Duration           // for one Send including its retries; 0 is 30 s
+	MaxBody    int                     // maximum bytes of a response body; 0 is 8 MiB
+	Attempts   int                     // maximum attempts of a request that changes nothing; 0 is 3
 
 	Roots    *x509.CertPool // trusted certificates; nil is the system's
 	Resolver *net.Resolver  // nil is the system's
@@ -95,7 +97,11 @@ func New(o Options) (*Sender, error) {
 		s.writes, s.close = s.reads, func() {}
 		return s, nil
 	}
-	reads := counted(netguard.Transport(base, netguard.Options{Roots: o.Roots, Resolver: o.Resolver}))
+	guard := netguard.Options{Roots: o.Roots, Resolver: o.Resolver}
+	if o.Identity != nil {
+		guard.Identity = o.Identity.Current
+	}
+	reads := counted(netguard.Transport(base, guard))
 	// An idle connection can be closed while a request is written to it, which leaves open whether the request was
 	// read, and net/http itself repeats a request with an Idempotency-Key on a new one. So each write uses a new
 	// connection.

@@ -45,8 +45,89 @@ func paramsOf(given map[string]string) url.Values {
 	return params
 }
 
-// Secrets returns the secrets of a credential.
-func Secrets(c *apis.Credential) []string {
+// Secrets returns the secrets of all credentials and headers of a source.
+func Secrets(s *apis.Source) []string {
+	all := secretsOf(s.Credential)
+	for _, c := range s.Credentials {
+		all = append(all, secretsOf(&c.Credential)...)
+	}
+	for _, at := range s.Servers {
+		all = append(all, secretsOf(at.Credential)...)
+		for _, c := range at.Credentials {
+			all = append(all, secretsOf(&c.Credential)...)
+		}
+	}
+	for _, h := range s.Headers {
+		if h.Secret {
+			all = append(all, credential.Header{Name: h.Name, Value: h.Value}.Secrets()...)
+		}
+	}
+	return all
+}
+
+// Credentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
+// none. Accounts that people connect need connections; if they are nil, calls with an account are refused.
+func Credentials(s *apis.Source, name string, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
+	var always []credential.Header
+	for _, h := range s.Headers {
+		if h.Secret {
+			always = append(always, credential.Header{Name: h.Name, Value: h.Value})
+		}
+	}
+	base, err := set(always, s.Credential, s.Credentials, func(c *apis.Person) (credential.Credential, error) {
+		if connections == nil {
+			return credential.PerPrincipal{}, nil // a look without a store: no principal has one
+		}
+		return Account(connections, name, c)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	servers := map[string]credential.Credential{}
+	for _, at := range s.Servers {
+		// Headers of the API are not for other hosts.
+		if servers[at.URL], err = set(nil, at.Credential, at.Credentials, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return base, servers, nil
+}
+
+// Beside returns a program's own credential in the place of those that are configured, but for headers of every request.
+func Beside(configured, own credential.Credential) credential.Credential {
+	if of, ok := configured.(*credential.Set); ok && len(of.Always) > 0 {
+		return &credential.Set{Always: of.Always, Members: []credential.Member{{Credential: own}}}
+	}
+	return own
+}
+
+// set returns the credentials of one address; nil for none. account makes that of a person.
+func set(always []credential.Header, single *apis.Credential, named []apis.SchemeCredential, account func(*apis.Person) (credential.Credential, error)) (credential.Credential, error) {
+	out := &credential.Set{Always: always}
+	if single != nil {
+		named = []apis.SchemeCredential{{Credential: *single}}
+	}
+	for _, c := range named {
+		var made credential.Credential
+		var err error
+		if c.Credential.Person != nil {
+			made, err = account(c.Credential.Person)
+		} else {
+			made, err = Credential(&c.Credential)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Members = append(out.Members, credential.Member{Name: c.Scheme, Credential: made})
+	}
+	if len(out.Members)+len(out.Always) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// secretsOf returns the secrets of a credential.
+func secretsOf(c *apis.Credential) []string {
 	switch {
 	case c == nil:
 		return nil
@@ -59,7 +140,7 @@ func Secrets(c *apis.Credential) []string {
 	case c.Each != nil:
 		var all []string
 		for _, of := range c.Each.Of {
-			all = append(all, Secrets(&of)...)
+			all = append(all, secretsOf(&of)...)
 		}
 		return all
 	}

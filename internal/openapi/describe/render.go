@@ -61,6 +61,9 @@ func Operation(v *visible.View, op *spec.Operation) string {
 func detail(v *visible.View, op *spec.Operation, request, answer measure) string {
 	p := &printer{v: v}
 	p.line(0, line(v, op))
+	if why := v.Uncallable(op); why != "" {
+		p.line(0, "Calls are refused: "+oneLine(why, 3*maxText))
+	}
 	if text := prose(op.Description, maxText); text != "" && text != summary(op) {
 		p.line(0, text)
 	}
@@ -80,7 +83,9 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 func line(v *visible.View, op *spec.Operation) string {
 	class := v.Class(op)
 	mark := class.String()
-	if how := v.Reviewed(op); how != "" {
+	if v.Uncallable(op) != "" {
+		mark += ", can't be called"
+	} else if how := v.Reviewed(op); how != "" {
 		mark += ", " + how
 	}
 	if op.Deprecated {

@@ -27,6 +27,9 @@ type Request struct {
 	Query  string      // encoded, without "?"; "" for none
 	Header http.Header // without credentials; has Accept, and Content-Type if there is a body
 	Body   []byte      // nil for none
+
+	Server      string   // the address that the request is sent to in the place of the API's; "" for that
+	Credentials []string // the names of the credentials that it carries; nil for all that are configured
 }
 
 // Target returns path and query as in a request line.

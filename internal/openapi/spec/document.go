@@ -39,6 +39,7 @@ type Document struct {
 	Servers     []string // URLs with the defaults of their variables; for Swagger 2.0 scheme, host and basePath
 	Tags        []Tag    // as declared; operations may have further ones
 	Operations  []*Operation
+	Schemes     []Scheme  // the security schemes, as declared
 	Warnings    []Warning // what was left out or changed, in order
 
 	root    Raw
@@ -114,7 +115,8 @@ func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	} else {
 		d.Servers = servers(sections["servers"])
 	}
-	(&reader{d: d, root: sections}).paths(paths)
+	d.Schemes = d.schemes(sections)
+	(&reader{d: d, root: sections, security: requirements(sections["security"])}).paths(paths)
 	d.identify(d.Operations)
 	return d, nil
 }

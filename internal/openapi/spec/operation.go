@@ -12,11 +12,12 @@ type Operation struct {
 	Description string
 	Tags        []string
 	Deprecated  bool
-	Servers     []string    // if the document declares servers for this operation
-	Parameters  []Parameter // ordered by location (path, query, header, cookie), then as declared
-	Body        *Body       // nil if it has none
-	Responses   []Response  // as declared
-	Links       []Link      // of successful responses, to operations of the document
+	Servers     []string      // if the document declares servers for this operation
+	Security    []Requirement // alternatives, one of which a call must meet; an empty list requires nothing; nil if the document doesn't say
+	Parameters  []Parameter   // ordered by location (path, query, header, cookie), then as declared
+	Body        *Body         // nil if it has none
+	Responses   []Response    // as declared
+	Links       []Link        // of successful responses, to operations of the document
 }
 
 // Name returns method and path, which identify an operation in every document.

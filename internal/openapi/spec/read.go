@@ -14,6 +14,8 @@ var methods = []string{"get", "put", "post", "delete", "options", "head", "patch
 type reader struct {
 	d    *Document
 	root map[string]Raw // the document's other members
+
+	security []Requirement // of operations that don't have their own
 }
 
 // paths reads the operations of all paths, in the order of the document. An operation or a path that can't be read is left out with a
@@ -64,6 +66,7 @@ func (r *reader) operation(op *Operation, v, shared Raw) error {
 	if v.Kind() != '{' {
 		return errors.New("must be an object")
 	}
+	op.Security = r.security
 	in := input{consumes: r.root["consumes"].Texts()}
 	produces := r.root["produces"].Texts()
 	var body, responses, own Raw
@@ -81,6 +84,8 @@ func (r *reader) operation(op *Operation, v, shared Raw) error {
 			op.Deprecated = m.True()
 		case "servers":
 			op.Servers = servers(m)
+		case "security":
+			op.Security = requirements(m)
 		case "parameters":
 			own = m
 		case "requestBody":

@@ -37,6 +37,11 @@ func (d *Document) Supplement(other *Document) error {
 	}
 	d.Operations = append(d.Operations, added...)
 	d.identify(added)
+	for _, scheme := range other.Schemes {
+		if d.Scheme(scheme.Name).Kind == "" {
+			d.Schemes = append(d.Schemes, scheme)
+		}
+	}
 	for _, t := range other.Tags {
 		used := slices.ContainsFunc(added, func(op *Operation) bool { return slices.Contains(op.Tags, t.Name) })
 		if used && !slices.ContainsFunc(d.Tags, func(own Tag) bool { return own.Name == t.Name }) {

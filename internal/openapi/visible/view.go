@@ -28,6 +28,7 @@ type Filter struct {
 	Whole      bool                            // Schema and Field hide nothing that the document or the rules name
 	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
 	Reviewed   func(op *spec.Operation) string // what list and detail say of how its calls run; nil says "needs review" of all that change something
+	Uncallable func(op *spec.Operation) string // why no call of op is sent, "" if calls are; nil for none
 	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
 }
 
@@ -91,6 +92,14 @@ func (v *View) Reviewed(op *spec.Operation) string {
 		return "needs review"
 	}
 	return v.f.Reviewed(op)
+}
+
+// Uncallable returns why the gateway sends no call of op, which the document requires more for than it has; "" if it does.
+func (v *View) Uncallable(op *spec.Operation) string {
+	if v.f.Uncallable == nil {
+		return ""
+	}
+	return v.f.Uncallable(op)
 }
 
 // Operation returns the operation with that id, or that method and path, or whose id ends with that name after a dot or

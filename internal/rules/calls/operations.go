@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -46,7 +45,9 @@ type Rules struct {
 	Lists       request.Lists                 // see request.Options
 	Signed      bool                          // requests carry a credential: its parameters are not required
 	Base        string                        // the address that calls are sent to; "" for a handler of this program
-	Sends       []Place                       // the parameters that the credential sets: agents must not set them
+	Sends       []Place                       // the parameters that credentials and fixed headers set: agents must not set them
+	Signing     Signing                       // which credentials calls to Base carry
+	Servers     map[string]Signing            // further addresses of the document that calls are sent to, each with its own credentials
 }
 
 // Reviews says which calls that the rules of an API allow are reviewed all the same, by the gates and the rules of review.
@@ -344,35 +345,6 @@ func (a *api) reviewed(op *spec.Operation) string {
 		return "may need review"
 	}
 	return ""
-}
-
-// Elsewhere returns the address at which the document serves op, if it is another than that of the API and calls are sent to Base: the
-// servers of its path or of itself. "" means that op is called at Base.
-func (r Rules) Elsewhere(op *spec.Operation) string {
-	if r.Base == "" || len(op.Servers) == 0 {
-		return ""
-	}
-	same := func(a string) func(string) bool {
-		return func(b string) bool { return address(r.Base, a) == address(r.Base, b) }
-	}
-	for _, server := range op.Servers {
-		if same(server)(r.Base) || slices.ContainsFunc(r.Document.Servers, same(server)) {
-			return ""
-		}
-	}
-	return op.Servers[0]
-}
-
-// address returns a server's URL in a form that compares: a path alone is below the host of base.
-func address(base, server string) string {
-	to, err := url.Parse(server)
-	if err != nil {
-		return server
-	}
-	if from, err := url.Parse(base); err == nil {
-		to = from.ResolveReference(to)
-	}
-	return strings.ToLower(to.Scheme+"://"+to.Host) + strings.TrimSuffix(to.Path, "/")
 }
 
 // partial reports whether op is a PUT that keeps fields it isn't given.

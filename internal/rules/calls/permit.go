@@ -81,10 +81,8 @@ func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (
 	if err := suits(op, class, ask.Writes); err != nil {
 		return Permit{}, err
 	}
-	if at := r.api.rules.Elsewhere(op); at != "" {
-		return Permit{}, &problem.Error{Code: problem.Unsupported, Kind: "other_server", Pointer: "/operationId",
-			Detail:     fmt.Sprintf("%s is served at %s, which is not where this API is called", op.ID, problem.Cut(at)),
-			Suggestion: "use another operation, or ask whoever runs this gateway to add a source with that base_url"}
+	if err := r.api.rules.refusal(op); err != nil {
+		return Permit{}, err
 	}
 	if s := scope(class); !p.Has(s) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(s), Pointer: "/operationId",
@@ -146,6 +144,9 @@ func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operati
 		return nil, err
 	}
 	if err := r.leads(p, op, built.Path); err != nil {
+		return nil, err
+	}
+	if err := r.api.rules.sign(op, built); err != nil {
 		return nil, err
 	}
 	body, _ := checked.Body()

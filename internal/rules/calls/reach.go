@@ -161,6 +161,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		Whole:      !slices.ContainsFunc(out, func(h Hidden) bool { return len(h.Schemas)+len(h.Fields) > 0 }),
 		Undeclared: undeclared(out),
 		Reviewed:   a.reviewed,
+		Uncallable: a.rules.uncallable,
 		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },
 		Parameter: func(in, name string) bool {
 			if in == "cookie" && session(name) {

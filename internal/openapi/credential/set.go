@@ -1,0 +1,117 @@
+package credential
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+// A Member is one credential of a Set.
+type Member struct {
+	Name       string // as request.Request.Credentials names it; "" for the only one
+	Credential Credential
+}
+
+// A Set holds several credentials of one API. Each operation is called with some of them.
+type Set struct {
+	Always  []Header // on each request, such as the key of an application
+	Members []Member // in the order in which they are applied
+}
+
+// Of returns the credential of one call from c: of a Set, the members with these names. Nil names mean all of them. Any
+// other credential is whole: it is left out only for an empty list of names.
+func Of(c Credential, names []string) Credential {
+	set, ok := c.(*Set)
+	switch {
+	case !ok && names != nil && len(names) == 0:
+		return nil
+	case !ok || names == nil:
+		return c
+	}
+	out := &Set{Always: set.Always}
+	for _, name := range names {
+		i := slices.IndexFunc(set.Members, func(m Member) bool { return m.Name == name })
+		if i < 0 {
+			return failing{}
+		}
+		out.Members = append(out.Members, set.Members[i])
+	}
+	if len(out.Members)+len(out.Always) == 0 {
+		return nil
+	}
+	return out
+}
+
+// failing is the credential of a name that isn't configured.
+type failing struct{}
+
+// Apply implements Credential.
+func (failing) Apply(context.Context, identity.Principal, *http.Request) error { return missing() }
+
+// Apply implements Credential.
+func (s *Set) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
+	for _, h := range s.Always {
+		if err := h.Apply(ctx, who, r); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.Members {
+		if m.Credential == nil {
+			return missing()
+		}
+		if err := m.Credential.Apply(ctx, who, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Renew implements Renewer. It renews all members that can be renewed.
+func (s *Set) Renew(who identity.Principal, r *http.Request) bool {
+	renewed := false
+	for _, m := range s.Members {
+		if renewer, ok := m.Credential.(Renewer); ok && renewer.Renew(who, r) {
+			renewed = true
+		}
+	}
+	return renewed
+}
+
+// Whose implements Named. Different owners are joined.
+func (s *Set) Whose(who identity.Principal) string {
+	var all []string
+	for _, m := range s.Members {
+		if whose := Whose(m.Credential, who); whose != "" && !slices.Contains(all, whose) {
+			all = append(all, whose)
+		}
+	}
+	if len(s.Always) > 0 && len(s.Members) == 0 {
+		all = append(all, "gateway")
+	}
+	return strings.Join(all, " and ")
+}
+
+// Secrets implements Holder.
+func (s *Set) Secrets() (all []string) {
+	for _, h := range s.Always {
+		all = append(all, h.Secrets()...)
+	}
+	for _, m := range s.Members {
+		if h, ok := m.Credential.(Holder); ok {
+			all = append(all, h.Secrets()...)
+		}
+	}
+	return all
+}
+
+// Close closes the connections of the members.
+func (s *Set) Close() {
+	for _, m := range s.Members {
+		if c, ok := m.Credential.(interface{ Close() }); ok {
+			c.Close()
+		}
+	}
+}
