@@ -34,6 +34,7 @@ const (
 	Microseconds  Ability = "dates finer than a millisecond"
 	OpenRepeats   Ability = "regular expressions with more than 4 repetitions such as * and +"
 	Infinities    Ability = "doubles that are infinite"
+	FarDecimals   Ability = "conditions on decimals that name infinity"
 	Lists         Ability = "columns of lists, beside those of JSON"
 	ListsInLists  Ability = "lists whose elements are lists"
 	JSONDigits    Ability = "numbers in JSON with more digits than a double or a 64-bit integer holds"

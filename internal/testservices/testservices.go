@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,13 +29,27 @@ const (
 	mariaDBVariable  = "BAILIWICK_TEST_MARIADB"
 	chromiumVariable = "BAILIWICK_TEST_CHROMIUM"
 	axeVariable      = "BAILIWICK_TEST_AXE"
+	majorVariable    = "BAILIWICK_TEST_POSTGRES_MAJOR"
+	encodingVariable = "BAILIWICK_TEST_ENCODING"
 )
 
 // Postgres returns the URL of a new, empty database on a private PostgreSQL, as a superuser of that server.
-// The database is dropped when the test ends, with every session that is still connected to it.
+// The database is dropped when the test ends, with every session that is still connected to it. Its encoding is UTF-8, or the
+// one that BAILIWICK_TEST_ENCODING names.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	if encoding := os.Getenv(encodingVariable); encoding != "" {
+		return Encoded(t, encoding)
+	}
 	return newPostgres(t, "TEMPLATE template0")
+}
+
+// PostgresMajor returns the major version of the server that Postgres uses: Debian 12's, or the one that scripts/versions names.
+func PostgresMajor() int {
+	if n, err := strconv.Atoi(os.Getenv(majorVariable)); err == nil {
+		return n
+	}
+	return 15
 }
 
 // Copy is Postgres with what the database at of the same server holds. Nobody may be connected to that.

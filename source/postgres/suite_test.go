@@ -22,12 +22,9 @@ import (
 
 var suite = database.Database{
 	Dialect: sqlgen.PostgreSQL,
-	Tables: sourcetest.Limits{
-		sourcetest.Untyped:    "its columns have types",
-		sourcetest.LongRepeat: "its regular expressions repeat at most 255 times",
-	},
-	Fresh:  testservices.Postgres,
-	Driver: func(at string) (string, string) { return "pgx", at },
+	Tables:  limits(),
+	Fresh:   testservices.Postgres,
+	Driver:  func(at string) (string, string) { return "pgx", at },
 	Open: func(ctx context.Context, name, at string) (database.Source, error) {
 		return postgres.Open(ctx, name, at)
 	},
@@ -38,6 +35,18 @@ var suite = database.Database{
 		}
 		return s.Writable(ctx, "")
 	},
+}
+
+// limits returns what the server's version lacks, and every version.
+func limits() sourcetest.Limits {
+	out := sourcetest.Limits{
+		sourcetest.Untyped:    "its columns have types",
+		sourcetest.LongRepeat: "its regular expressions repeat at most 255 times",
+	}
+	if testservices.PostgresMajor() < 14 {
+		out[sourcetest.FarDecimals] = "its decimals are never infinite"
+	}
+	return out
 }
 
 func TestMain(m *testing.M) { suite.Main(m) }
@@ -90,7 +99,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := "reader_" + filepath.Base(u.Path)
-	outside := suite.Outside(t, at, `CREATE TABLE a (id int PRIMARY KEY)`, `CREATE ROLE `+name+` LOGIN PASSWORD 'reader'`,
+	outside := suite.Outside(t, at, `REVOKE CREATE ON SCHEMA public FROM PUBLIC`, `CREATE TABLE a (id int PRIMARY KEY)`, `CREATE ROLE `+name+` LOGIN PASSWORD 'reader'`,
 		`GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+name)
 	t.Cleanup(func() {
 		outside.Exec(`DROP OWNED BY ` + name)
@@ -152,6 +161,9 @@ func TestStopsEarly(t *testing.T) {
 
 // TestStatementsRaw compares the corpus of SQL with what PostgreSQL itself answers.
 func TestStatementsRaw(t *testing.T) {
+	if major := testservices.PostgresMajor(); major < 15 {
+		t.Skipf("LEFT OUT: PostgreSQL %d itself answers some statements in another way, as the newer ones are answered by the source", major)
+	}
 	var raw rawStatements
 	opened := suite
 	opened.Fresh = raw.fresh

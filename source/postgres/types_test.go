@@ -4,10 +4,15 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
 // TestKeyTypes checks that an id of every type that can be a key is found as it is shown.
 func TestKeyTypes(t *testing.T) {
+	numeric := database.Key{"numeric", "1.50", "1.5000001", "0.00000000000000000001", "-12345678901234567890.5", "'NaN'"}
+	if testservices.PostgresMajor() >= 14 {
+		numeric = append(numeric, "'Infinity'", "'-Infinity'")
+	}
 	suite.TestKeyTypes(t, []string{
 		`CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s')`, `CREATE DOMAIN rating AS numeric(4,2) CHECK (VALUE > 0)`, `CREATE DOMAIN code AS text`,
 		`CREATE TYPE pair AS (a int, b text)`, `CREATE EXTENSION IF NOT EXISTS citext`, `CREATE EXTENSION IF NOT EXISTS ltree`, `CREATE EXTENSION IF NOT EXISTS hstore`,
@@ -15,7 +20,7 @@ func TestKeyTypes(t *testing.T) {
 	}, []database.Key{
 		{"smallint", "-32768", "0", "7"},
 		{"bigint", "9007199254740993", "-9223372036854775808", "9223372036854775807"},
-		{"numeric", "1.50", "1.5000001", "0.00000000000000000001", "-12345678901234567890.5", "'NaN'", "'Infinity'", "'-Infinity'"},
+		numeric,
 		{"numeric(10,2)", "1.50", "-0.01", "100", "0"},
 		{"numeric(10,0)", "1", "1000000000"},
 		{"rating", "1.50", "10"},
