@@ -31,7 +31,7 @@ func TestStates(t *testing.T) {
 		state, code string
 		later       bool
 	}{
-		{"22P02", "upstream_error", false}, {"22003", "upstream_error", false}, {"22P05", "invalid_argument", false}, {"22008", "invalid_argument", false}, {"22021", "invalid_argument", false},
+		{"22P02", "upstream_error", false}, {"22003", "upstream_error", false}, {"22P05", "unsupported_by_source", false}, {"22008", "invalid_argument", false}, {"22021", "invalid_argument", false},
 		{"42501", "upstream_error", false}, {"42P01", "upstream_error", false}, {"42703", "upstream_error", false}, {"55000", "upstream_error", false},
 		{"28P01", "upstream_error", false}, {"3D000", "upstream_error", false}, {"25006", "upstream_error", false}, {"XX000", "upstream_error", false},
 		{"XX001", "upstream_error", false}, {"58030", "upstream_error", false}, {"0A000", "unsupported_by_source", false}, {"54001", "budget_exceeded", false},

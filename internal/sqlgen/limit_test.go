@@ -192,7 +192,7 @@ func TestPrograms(t *testing.T) {
 		{"filtered, then in another order", base, []plan.Stage{&plan.Filter{Where: query.Exists{Path: query.Path{"name"}, Want: true}, Shape: named}},
 			`SELECT v1."id", v1."org", v1."name", v1."boss" FROM ` + users + `$1::text) AS v1 WHERE v1."name" IS NOT NULL ORDER BY v1."name" COLLATE "C" NULLS FIRST, v1."id" LIMIT $2`, `'acme' 101`},
 		{"sampled, then in another order", base, []plan.Stage{&plan.Sample{N: 5, Seed: "s", Shape: named}},
-			outer + inner + ` ORDER BY md5($2::text || coalesce(((v1."id"::int8)::text COLLATE "C"), '')) COLLATE "C", v1."id" LIMIT $3) AS t2 ORDER BY t2.c3 COLLATE "C" NULLS FIRST, t2.c1 LIMIT $4`,
+			outer + inner + ` ORDER BY md5(convert_to($2::text || coalesce(((v1."id"::int8)::text COLLATE "C"), ''), 'UTF8')) COLLATE "C", v1."id" LIMIT $3) AS t2 ORDER BY t2.c3 COLLATE "C" NULLS FIRST, t2.c1 LIMIT $4`,
 			`'acme' 's' 5 101`},
 	} {
 		p := planned

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,11 @@ const (
 func Postgres(t testing.TB) string {
 	t.Helper()
 	if encoding := os.Getenv(encodingVariable); encoding != "" {
-		return Encoded(t, encoding)
+		at := Encoded(t, encoding)
+		if err := exec(at, "ALTER DATABASE "+path.Base(at[:strings.IndexByte(at, '?')])+" SET client_encoding = 'UTF8'"); err != nil {
+			t.Fatal(err)
+		}
+		return at
 	}
 	return newPostgres(t, "TEMPLATE template0")
 }

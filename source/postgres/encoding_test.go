@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -54,10 +55,13 @@ func TestEncodings(t *testing.T) {
 			outside := suite.Outside(t, at+"&client_encoding=UTF8", `CREATE TABLE t (id int PRIMARY KEY, v text, j jsonb)`, `CREATE TABLE k (v text PRIMARY KEY)`)
 			outside.SetMaxOpenConns(1)
 			var held []value.Row
+			var lacks string
 			for i, w := range words {
 				if _, err := outside.Exec(`INSERT INTO t VALUES ($1, $2, jsonb_build_object('w', $2::text))`, i, w); err == nil {
 					outside.Exec(`INSERT INTO k VALUES ($1)`, w)
 					held = append(held, value.Row{value.OfInt(int64(i)), value.OfString(w), value.OfObject([]value.Member{{Name: "w", Value: value.OfString(w)}})})
+				} else {
+					lacks = w
 				}
 			}
 			src, err := postgres.Open(t.Context(), "app", at)
@@ -73,8 +77,26 @@ func TestEncodings(t *testing.T) {
 			for i, row := range held {
 				keys[i] = row[1:2]
 			}
+			if lacks != "" {
+				refuseWord(t, src, classes, lacks)
+			}
 			compareWords(t, src, memory.New(classes, map[string][]value.Row{"t": held, "k": keys}), classes, held)
 		})
+	}
+}
+
+// refuseWord asks for a word with a character that the database lacks.
+func refuseWord(t *testing.T, src source.Source, classes []schema.Class, word string) {
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}}, found(t, "t", fmt.Sprintf(`{"v":%q}`, word), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sourcetest.Collect(t.Context(), src, permit); problem.CodeOf(err) != problem.Unsupported || !strings.Contains(problem.Of(err).Detail, "lacks a character") {
+		t.Errorf("%s: %v", word, err)
 	}
 }
 

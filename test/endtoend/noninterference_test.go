@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -115,7 +116,7 @@ func postgresSide(t *testing.T, twin bool) side {
 	}
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	exec := func(statements []string) error {
-		_, err := conn.PgConn().Exec(t.Context(), strings.Join(statements, ";")).ReadAll()
+		_, err := conn.PgConn().Exec(t.Context(), sourcetest.Spelled(strings.Join(statements, ";"))).ReadAll()
 		return err
 	}
 	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.

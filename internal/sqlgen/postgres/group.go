@@ -230,5 +230,6 @@ func (p dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.T
 		}
 		parts = append(parts, "coalesce("+x+", '')")
 	}
-	return "md5(" + strings.Join(parts, " || ") + ")" + pgC
+	// The same records are drawn from a database in any encoding.
+	return "md5(" + byBytes(strings.Join(parts, " || "), true) + ")" + pgC
 }

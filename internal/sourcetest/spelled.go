@@ -1,0 +1,33 @@
+package sourcetest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Spelled returns text as a database of BAILIWICK_TEST_ENCODING can hold it, which is LATIN1 or an encoding with the same characters:
+// each character that it lacks becomes another one.
+func Spelled(text string) string {
+	if os.Getenv("BAILIWICK_TEST_ENCODING") == "" {
+		return text
+	}
+	text = escapes.ReplaceAllStringFunc(text, func(e string) string {
+		n, err := strconv.ParseUint(e[2:], 16, 32)
+		if err != nil || n < 0x100 {
+			return e
+		}
+		return fmt.Sprintf("\\u%04x", 0xc0+n%0x40)
+	})
+	return strings.Map(func(r rune) rune {
+		if r < 0x100 {
+			return r
+		}
+		return 0xc0 + r%0x40
+	}, text)
+}
+
+// escapes matches an escaped character of JSON.
+var escapes = regexp.MustCompile(`\\u[0-9a-fA-F]{4}`)
