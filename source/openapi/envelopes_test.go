@@ -130,6 +130,8 @@ func TestEnvelopes(t *testing.T) {
 		return shape{call: "PATCH /orders/{id}", id: "7", body: send, answer: answer}
 	}
 	with := func(s shape, change func(*shape)) shape { change(&s); return s }
+	const orderList = `{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"status":{"type":"string"},"note":{"type":"string"}}}}`
+	const three = `[{"id":1,"status":"open","note":"a"},{"id":2,"status":"open"},{"id":3,"status":"paid"}]`
 	rows := []struct {
 		name  string
 		shape shape
@@ -199,6 +201,25 @@ func TestEnvelopes(t *testing.T) {
 			`{"body":["a","b"]} → {"body":["a"]}`},
 		{"a list of something else", shape{call: "PUT /tags/{id}", id: "7", takes: `{"type":"array","items":{"type":"string"}}`, body: `["a"]`, answer: `{"names":["a","b"],"colours":["c"]}`},
 			`unknown  → {"body":["a"]}`},
+		{"a list of records, two of them", shape{call: "PATCH /orders", takes: orderList, gives: orderList, body: `[{"id":3,"status":"sent"},{"id":1,"note":"m"}]`, answer: three},
+			`{"body":[{"id":3,"status":"paid"},{"id":1,"note":"a"}]} → {"body":[{"id":3,"status":"sent"},{"id":1,"note":"m"}]}`},
+		{"a list of records in an envelope", shape{call: "PATCH /orders", takes: orderList, body: `[{"id":2,"status":"sent"}]`, answer: `{"data":` + three + `}`},
+			`{"body":[{"id":2,"status":"open"}]} → {"body":[{"id":2,"status":"sent"}]}`},
+		{"a list of records, one of which isn't there", shape{call: "PATCH /orders", takes: orderList, body: `[{"id":2,"status":"sent"},{"id":9,"status":"sent"}]`, answer: three},
+			`unknown  → {"body":[{"id":2,"status":"sent"},{"id":9,"status":"sent"}]}`},
+		{"a list of records, one of them twice", shape{call: "PATCH /orders", takes: orderList, body: `[{"id":2,"status":"sent"},{"id":2,"note":"x"}]`, answer: three},
+			`unknown  → {"body":[{"id":2,"status":"sent"},{"id":2,"note":"x"}]}`},
+		{"a list of records without ids", shape{call: "PATCH /orders", takes: orderList, body: `[{"status":"sent"}]`, answer: three}, `unknown  → {"body":[{"status":"sent"}]}`},
+		{"a list of records by code", shape{call: "PATCH /orders", takes: orderList, body: `[{"code":"b","status":"sent"}]`, answer: `[{"code":"a","status":"x"},{"code":"b","status":"y"}]`},
+			`{"body":[{"code":"b","status":"y"}]} → {"body":[{"code":"b","status":"sent"}]}`},
+		{"a list of records that replaces", shape{call: "PUT /orders", takes: orderList, body: `[{"id":2,"status":"sent"}]`, answer: three},
+			`{"body":` + three + `} → {"body":[{"id":2,"status":"sent"}]}`},
+		{"records in an envelope of the body", shape{call: "PATCH /orders", body: `{"records":[{"id":1,"fields":{"status":"sent"}}],"typecast":true}`, answer: `{"records":[{"id":1,"fields":{"status":"open","note":"a"},"createdTime":"t"},{"id":2,"fields":{}}],"offset":"o"}`},
+			`{"records":[{"id":1,"fields":{"status":"open","note":"a"}}]} → {"records":[{"id":1,"fields":{"note":"a","status":"sent"}}],"typecast":true} not known: typecast`},
+		{"records in an envelope of the body, one of which isn't there", shape{call: "PATCH /orders", body: `{"records":[{"id":7,"fields":{"status":"sent"}}]}`, answer: `{"records":[{"id":1,"fields":{"status":"open"}}]}`},
+			`unknown  → {"records":[{"id":7,"fields":{"status":"sent"}}]}`},
+		{"ids and what to set on them", shape{call: "PATCH /orders", body: `{"keys":[1,2],"data":{"status":"sent"}}`, answer: `{"data":` + three + `}`},
+			`unknown  → {"keys":[1,2],"data":{"status":"sent"}}`},
 		{"no body, something is done", with(order(draft), func(s *shape) { s.call, s.body = "POST /orders/{id}", "" }), `→`},
 	}
 	if len(rows) < 40 {

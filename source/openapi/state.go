@@ -90,6 +90,11 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 	if body.Kind() != value.Object {
 		return f.valued(is, none)
 	}
+	if in := f.severalIn(body); in != "" {
+		if at, ok := f.lists(is.whole, value.Array); ok {
+			return f.listed(is, at, []string{in}, none)
+		}
+	}
 	m, ok := f.find(is.whole, body)
 	if !changesRecord(call.Operation) && (!ok || m.given == 0 || slices.Contains(m.at, "0")) {
 		none.read = value.Value{} // what it makes is not in there
@@ -105,32 +110,6 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 		declared, _ := f.declared(f.belowAll(f.takes(), m.in))
 		s.before, s.after = nest(m.in, f.replaced(record, reach(body, m.in), declared)), body
 	}
-	return s
-}
-
-// valued returns the state for a body that isn't an object, such as a list or a text: the answer has the same kind, itself or as the
-// only such value in its envelopes.
-func (f *finder) valued(is answer, none state) state {
-	if !changesRecord(f.call.Operation) {
-		none.read = value.Value{}
-		return none
-	}
-	kind := f.call.Body.Kind()
-	var at []string
-	for v := is.whole; v.Kind() != kind; {
-		var next []value.Member
-		for _, m := range v.Members() {
-			if m.Value.Kind() == kind && kind == value.Array || m.Value.Kind() == value.Object && f.wraps(v, m.Name) {
-				next = append(next, m)
-			}
-		}
-		if len(next) != 1 {
-			return none
-		}
-		at, v = append(at, next[0].Name), next[0].Value
-	}
-	s := state{seen: object(reach(is.seen, at)), raw: object(reach(is.raw, at)), whole: object(reach(is.whole, at)), read: marks(is.seen, at)}
-	s.before, s.after, s.record = s.whole, object(f.call.Body), s.whole
 	return s
 }
 

@@ -101,37 +101,57 @@ func (s *items) fields(list []value.Value) {
 	}
 }
 
-// declared returns Date or Day for a field that the document declares so, else Any.
+// declared returns the type of a field that the document declares as a date or a number, else Any. Services write both as texts.
 func (s *items) declared(name string) schema.Type {
 	if s.node == nil || s.node.fields[name] == nil || len(s.node.fields[name].places) == 0 {
 		return schema.Any
 	}
-	format := ""
+	var out schema.Type
 	for i, p := range s.node.fields[name].places {
-		is := s.w.v.Schema(p.raw).Format
-		if i > 0 && is != format {
+		is := schema.Any
+		switch declared := s.w.v.Schema(p.raw); {
+		case declared.Format == "date-time":
+			is = schema.Date
+		case declared.Format == "date":
+			is = schema.Day
+		case declared.Is("integer") && len(declared.Types) > 0:
+			is = schema.Integer
+		case declared.Is("number") && len(declared.Types) > 0:
+			is = schema.Decimal
+		}
+		if i > 0 && is != out {
 			return schema.Any
 		}
-		format = is
+		out = is
 	}
-	switch format {
-	case "date-time":
-		return schema.Date
-	case "date":
-		return schema.Day
-	}
-	return schema.Any
+	return out
 }
 
-// holds reports whether the values of a field that is declared as a date are dates.
+// holds reports whether the values of a field that is declared as a date or a number are such.
 func holds(f *schema.Field, values []value.Value) bool {
 	if f.Type == schema.Any {
 		return false
 	}
 	return !slices.ContainsFunc(values, func(v value.Value) bool {
-		_, ok := f.Dated(v.Text())
-		return !v.IsNull() && (v.Kind() != value.String || !ok)
+		if (f.Type == schema.Decimal || f.Type == schema.Integer) && v.IsNumber() || v.IsNull() {
+			return false
+		}
+		_, ok := typed(f, v)
+		return !ok
 	})
+}
+
+// typed returns the date or the number that a text is in a field declared so, and whether it is one.
+func typed(f *schema.Field, v value.Value) (value.Value, bool) {
+	switch {
+	case v.Kind() != value.String:
+		return v, false
+	case f.Type == schema.Date, f.Type == schema.Day:
+		return f.Dated(v.Text())
+	case f.Type == schema.Decimal, f.Type == schema.Integer:
+		return schema.Number(f.Type, v.Text())
+	}
+	return v, false
 }
 
 // typeOf returns the type of a field with these values: JSON, which takes any comparison, if they are of several kinds.
@@ -176,10 +196,8 @@ func (s *items) row(e value.Value) value.Row {
 	for i := range s.class.Fields {
 		f := &s.class.Fields[i]
 		v, _ := e.Get(f.Name)
-		if f.Type == schema.Date || f.Type == schema.Day {
-			if date, ok := f.Dated(v.Text()); ok {
-				v = date
-			}
+		if out, ok := typed(f, v); ok {
+			v = out
 		}
 		row[i] = v
 	}

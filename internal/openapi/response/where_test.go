@@ -15,12 +15,12 @@ import (
 
 // orders are two pages' worth of records with the kinds of values that APIs answer with.
 const orders = `{"data":[
-	{"id":1,"status":"paid","total":10.50,"created":"2026-11-01T10:00:00Z","day":"2026-11-01","tags":["new","gift"],"customer":{"name":"Ana","city":"Roma"},"lines":[{"sku":"a","n":2}],"gift":true,"note":null,"mixed":1},
+	{"id":1,"status":"paid","total":10.50,"created":"2026-11-01T10:00:00Z","day":"2026-11-01","tags":["new","gift"],"customer":{"name":"Ana","city":"Roma"},"lines":[{"sku":"a","n":2}],"gift":true,"note":null,"mixed":1,"price":"10.50"},
 	{"id":2,"status":"open","total":7,"created":"2026-11-02T23:30:00+02:00","day":"2026-11-02","tags":[],"customer":{"name":"Ben","city":"Wien"},"lines":[{"sku":"b","n":9},{"sku":"a","n":1}],"gift":false,"mixed":"x"},
-	{"id":3,"status":"open","total":9007199254740993,"created":null,"tags":["gift"],"customer":null,"lines":[],"gift":false,"note":"late","mixed":true}],"api_token":"s3cretvalue"}`
+	{"id":3,"status":"open","total":9007199254740993,"created":null,"tags":["gift"],"customer":null,"lines":[],"price":"-3","gift":false,"note":"late","mixed":true}],"api_token":"s3cretvalue"}`
 
 const ordersDocument = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{"application/json":{"schema":{"properties":{"data":{"type":"array","items":{"properties":{
-	"id":{"type":"integer"},"created":{"type":"string","format":"date-time"},"day":{"type":"string","format":"date"},"password":{"type":"string"},"salary":{"type":"integer"},"shade":{"type":"string"}}}}}}}}}}}}}}`
+	"id":{"type":"integer"},"created":{"type":"string","format":"date-time"},"day":{"type":"string","format":"date"},"password":{"type":"string"},"salary":{"type":"integer"},"shade":{"type":"string"},"price":{"type":"number"}}}}}}}}}}}}}}`
 
 // parsed returns the filter that a where object is.
 func parsed(t testing.TB, text string) query.Filter {
@@ -51,6 +51,9 @@ func TestWhere(t *testing.T) {
 		{`{"total":{"$gt":9007199254740993}}`, " of 3"},
 		{`{"total":{"$lt":"10"}}`, `2 of 3; /where/total/$lt: "10" was taken as 10: total is of type decimal`},
 		{`{"id":"2"}`, "2 of 3"},
+		{`{"price":{"$gt":9}}`, "1 of 3"},
+		{`{"price":-3.0}`, "3 of 3"},
+		{`{"price":{"$lt":"9"}}`, `3 of 3; /where/price/$lt: "9" was taken as 9: price is of type decimal`},
 		{`{"created":{"$gte":"2026-11-02"}}`, "2 of 3; /where/created/$gte: 2026-11-02 is the whole day in UTC"},
 		{`{"created":{"$gt":"2026-11-02T21:29:59Z"}}`, "2 of 3"},
 		{`{"created":{"$gt":"2026-11-02T21:30:00Z"}}`, " of 3"},
@@ -72,9 +75,9 @@ func TestWhere(t *testing.T) {
 		{`{"$not":{"status":"open"}}`, "1 of 3"},
 		{`{"shade":{"$exists":false}}`, "1 2 3 of 3"},
 		{`{"statuss":"open"}`, `invalid_query: unknown field "statuss" of the items of this answer near status`},
-		{`{"salary":1}`, `invalid_query: unknown field "salary" of the items of this answer; their fields are id, created, day, password, shade, status, total, tags, customer, lines, gift, note, mixed`},
-		{`{"lair":1}`, `invalid_query: unknown field "lair" of the items of this answer; their fields are id, created, day, password, shade, status, total, tags, customer, lines, gift, note, mixed`},
-		{`{"liar":1}`, `invalid_query: unknown field "liar" of the items of this answer; their fields are id, created, day, password, shade, status, total, tags, customer, lines, gift, note, mixed`},
+		{`{"salary":1}`, `invalid_query: unknown field "salary" of the items of this answer; their fields are id, created, day, password, shade, price, status, total, tags, customer, lines, gift, note, mixed`},
+		{`{"lair":1}`, `invalid_query: unknown field "lair" of the items of this answer; their fields are id, created, day, password, shade, price, status, total, tags, customer, lines, gift, note, mixed`},
+		{`{"liar":1}`, `invalid_query: unknown field "liar" of the items of this answer; their fields are id, created, day, password, shade, price, status, total, tags, customer, lines, gift, note, mixed`},
 		{`{"password":"x"}`, `invalid_query: password is masked: it is shown and can't be filtered by; filter by other fields`},
 		{`{"customer.api_key":"x"}`, `invalid_query: api_key is masked: it is shown and can't be filtered by; filter by other fields`},
 		{`{"lines":{"$elemMatch":{"secret":"x"}}}`, " of 3"},

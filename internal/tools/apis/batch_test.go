@@ -30,6 +30,7 @@ import (
 
 const shopDocument = `{"openapi":"3.0.0","paths":{"/orders":{"get":{"operationId":"listOrders","parameters":[{"in":"query","name":"n","schema":{"type":"integer"}},{"in":"query","name":"from","schema":{"type":"string","format":"date"}}],"responses":{"200":{"description":""}}}},
 	"/orders/{id}":{"get":{"operationId":"getOrder","parameters":[{"in":"path","name":"id","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":""}}}},
+	"/items/{id}":{"get":{"operationId":"getItem","parameters":[{"in":"path","name":"id","required":true,"schema":{"type":"string"}},{"in":"query","name":"id","schema":{"type":"string"}}],"responses":{"200":{"description":""}}}},
 	"/secrets":{"get":{"operationId":"listSecrets","responses":{"200":{"description":""}}}}}}`
 
 // A shop is an API, the tools over it, and what it was asked at once.
@@ -359,6 +360,9 @@ func TestLikeNames(t *testing.T) {
 	s := newShop(t, bailiwick.Options{})
 	if _, text, err := s.call(t.Context(), `{"operationId":"listOrders","from":"2026-11-01"}`); err != nil || text != "{\"since\":\"2026-11-01\"}\n" {
 		t.Error(text, err)
+	}
+	if _, text, err := s.call(t.Context(), `{"operationId":"getItem","id":"7"}`); err != nil || !strings.Contains(text, `"/items/7"`) {
+		t.Error(text, err) // of two places that it may have, the path can't do without
 	}
 	if _, text, err := s.call(t.Context(), `{"operationId":"listOrders","n":3,"from":3}`); err != nil || !strings.HasPrefix(text, `{"data":[{"id":3,"even":false}]}`) {
 		t.Error(text, err)

@@ -41,7 +41,10 @@ func Placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, er
 	for _, m := range spread(v, op, args.Members()) {
 		in, ok := "", true
 		if !known(m) {
-			if in = place(v, op, m.Name); in == "" {
+			if in = place(v, op, m.Name); in == "" && onPath(v, op, m.Name, args) {
+				in = "path"
+			}
+			if in == "" {
 				if err := unknown(m.Name, places(v, op)); err != nil {
 					return args, err
 				}
@@ -107,6 +110,14 @@ func place(v *visible.View, op *spec.Operation, name string) string {
 		return found[0]
 	}
 	return ""
+}
+
+// onPath reports whether a name that the operation has in several places is that of a parameter of its path which isn't given there: without
+// it the operation can't be called.
+func onPath(v *visible.View, op *spec.Operation, name string, args value.Value) bool {
+	path, _ := args.Get("path")
+	_, given := path.Get(name)
+	return !given && slices.Contains(places(v, op)[name], "path")
 }
 
 // places returns the names that the operation has, and the arguments that hold each.

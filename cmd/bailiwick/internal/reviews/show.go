@@ -154,7 +154,7 @@ func riskOf(r change.Risk) string {
 	return oneLine(string(r))
 }
 
-// item prints record i of the change: what it is now, the fields before and after, what it takes from earlier answers, and how many
+// item prints record i of the change: what it was when previewed, the fields before and after, what it takes from earlier answers, and how many
 // fields the viewer isn't shown. A record whose class the viewer doesn't see has no name here.
 func (p *page) item(i int, item review.Item) {
 	number := ""
@@ -181,7 +181,7 @@ func (p *page) item(i int, item review.Item) {
 		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! "+oneLine(item.Unread)))
 	}
 	for _, f := range item.About {
-		p.t.Printf("  it is now: %s %s\n", oneLine(f.Name), shown(f.Value))
+		p.t.Printf("  when previewed: %s %s\n", oneLine(f.Name), shown(f.Value))
 	}
 	if item.Came != "" {
 		p.t.Printf("  %s\n", terminal.Styled(terminal.Bold, oneLine(item.Came)))
