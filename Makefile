@@ -92,7 +92,7 @@ apis: ## what is told of the largest public APIs; their documents come from npm
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && exports=$$(scripts/apis "$$dir") && eval "$$exports" && \
 	go test -count=1 -v -timeout=1h ./test/largeapis
 
-applications: ## what init knows of Directus, Strapi, Ghost and Parse Server, against what their own migrations make; they come from npm
+applications: ## what init knows of Directus, Strapi, Ghost and Parse Server, against what their own migrations make, and changes of a live Directus; they come from npm
 	@dir=$$(mktemp -d) && exports=$$(BAILIWICK_SERVICES="postgres mariadb" scripts/services up "$$dir") && eval "$$exports" && \
 	code=0; scripts/applications/run || code=1; scripts/services down "$$dir"; rm -rf "$$dir"; exit $$code
 
