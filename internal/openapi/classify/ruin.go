@@ -36,10 +36,11 @@ var (
 // finally matches in a description what can't be taken back, and overwrites in a summary what takes the place of something.
 var (
 	finally    = regexp.MustCompile(`\bpermanently\b|\birrevers|\birrevocabl|\b(?:can ?not|can't|could not) be (?:undone|reversed|reverted|recovered|restored)\b|\b(?:is|are|be|gets?) (?:lost|wiped|erased|destroyed|purged|terminated)\b|\b(?:wipes|destroys|erases|purges) (?:all|any|every|the|its)\b`)
-	overwrites = regexp.MustCompile(`\boverwrit(?:e|es|ing)\b|\bpowers? (?:\w+ ){0,4}off\b|\bpower(?:s|ing)? (?:off|down)\b|\bshut(?:s|ting)? down\b|\bto (?:the )?trash\b|\b(?:factory|hard)[ -]reset\b|\bfor(?:ce|cibly|cefully)[ -](?:\w+)|\bwip(?:e|es|ing)\b|\brestores? .*\bover\b`)
+	overwrites = regexp.MustCompile(`\boverwrit(?:e|es|ing)\b|\bpowers? (?:\w+ ){0,4}off\b|\bpower(?:s|ing)? (?:off|down)\b|\bshut(?:s|ting)? down\b|\bto (?:the )?trash\b|\b(?:factory|hard)[ -]reset\b|\bfor(?:ce|cibly|cefully)[ -](?:\w+)|\bwip(?:e|es|ing)\b|^blocks? (?:an? |the )?(?:\w+ ){0,2}(?:users?|contacts?|members?|accounts?|senders?|visitors?|guests?|customers?|profiles?|devices?|callers?)\b|\brestores? .*\bover\b`)
 	denied     = regexp.MustCompile(`\b(?:not|never|without|avoid|instead of|rather than|doesn't|don't|won't|isn't|aren't|only if|unless)\b(?:\W+\w+){0,3}\W*$|\bno \w+ $|\bnothing $`)
 	fromCopy   = regexp.MustCompile(`\b(?:backup|snapshot|point[ -]in[ -]time|dump|earlier time|in[ -]place|over)\b`)
 	asNew      = regexp.MustCompile(`\b(?:new|another|fresh|clone)\b`)
+	kept       = regexp.MustCompile(`\b(?:metadata|settings?|config|configuration|labels|attributes|properties|preferences|patch)\b`) // a merge into these keeps both
 	branch     = regexp.MustCompile(`\b(?:pull|merge requests?|merge_request|mergerequest|branch|branches|commit|change|pr|mr|fork|upstream|template)s?\b`)
 )
 
@@ -101,8 +102,13 @@ func isBulk(names [][]string, summary []string) bool {
 	bulk := false
 	for i, words := range append(slices.Clone(names), summary) {
 		bulk = bulk || slices.ContainsFunc(words, func(w string) bool { return w == "bulk" || w == "mass" })
-		if i == 0 && first(names[1]) != "" { // a path names things, such as export-templates
+		switch {
+		case i == 0 && first(names[1]) != "": // a path names things, such as export-templates
 			continue
+		case i == 1 && len(summary) > 1: // an id may begin with its group: imports_users_close
+			continue
+		case i == 2:
+			words = words[:min(len(words), 4)]
 		}
 		if slices.ContainsFunc(words, func(w string) bool {
 			return slices.Contains(gentle, w) || slices.Contains(gentle, strings.TrimSuffix(w, "s"))
@@ -127,7 +133,7 @@ func restores(names [][]string, summary string) bool {
 func merges(names [][]string, summary string) bool {
 	text := strings.Join(slices.Concat(names...), " ") + " " + summary
 	verb := slices.ContainsFunc([]string{first(names[0]), first(names[1]), first(start(summary))}, func(w string) bool { return strings.TrimSuffix(w, "s") == "merge" })
-	if !verb || branch.MatchString(text) {
+	if !verb || branch.MatchString(text) || kept.MatchString(text) {
 		return false
 	}
 	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, singular(strings.Trim(w, ".,"))) })

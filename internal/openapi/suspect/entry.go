@@ -13,7 +13,7 @@ var (
 	// makes are the verbs that let somebody in or make a thing, and changes those that change one.
 	makes = []string{"create", "add", "new", "invite", "import", "enroll", "enrol", "assign", "join", "register", "provision", "put", "post", "store", "insert", "onboard", "promote", "make", "generate", "approve",
 		"save", "bulk", "upsert", "set", "associate", "attach", "grant", "resend"}
-	changes = []string{"update", "edit", "modify", "patch", "replace", "change", "configure"}
+	changes = []string{"update", "edit", "modify", "patch", "replace", "change", "configure", "enable", "disable", "activate", "deactivate", "reactivate"}
 	// ways are the prepositions that end the object of a sentence.
 	ways = []string{"to", "for", "of", "with", "by", "from", "in", "into", "as", "on", "at", "and", "or", "using", "via", "if", "that", "who", "whose", "per", "within", "under", "through", "inside"}
 	// entrants are whom an operation lets in.
@@ -48,13 +48,13 @@ func entry(op *spec.Operation) Kind {
 		return Machines
 	case audiences.MatchString(op.Path):
 		return ""
-	case matchesAny(entrants, made), last == "share" && shares.MatchString(op.Summary):
+	case matchesAny(entrants, made), matchesAny([]string{"membership"}, changed), last == "share" && shares.MatchString(op.Summary):
 		return Rights
 	case slices.Contains(entrants, last) && !one && op.Method == "POST": // POST /teams/{id}/members
 		return Rights
 	case slices.Contains(entrants[1:], last) && op.Method == "PUT", strings.TrimSuffix(verbOf(op), "s") == "invite": // PUT /teams/{id}/members/{user}
 		return Rights
-	case (last == "user" || last == "team") && one && len(segments) > 3 && op.Method == "PUT" && strings.HasPrefix(segments[len(segments)-3], "{"): // PUT /groups/{id}/users/{user}
+	case (last == "user" || last == "team") && one && len(segments) > 3 && (op.Method == "PUT" || op.Method == "POST" && matchesAny([]string{"user", "team", "project team"}, made)) && strings.HasPrefix(segments[len(segments)-3], "{"): // PUT /groups/{id}/users/{user}
 		return Rights
 	}
 	return ""
@@ -105,6 +105,9 @@ func phrase(words []string) string {
 // "Add a database user to a cluster".
 func objects(op *spec.Operation, verbs []string) (out []string) {
 	texts := []string{op.Summary, lastOf(op.Path)}
+	if at := strings.LastIndexByte(strings.TrimSuffix(op.Path, "/"), '/'); at > 0 && slices.Contains(verbs, strings.ToLower(texts[1])) { // /bulk_users/add
+		texts[1] += " " + lastOf(op.Path[:at])
+	}
 	if op.Declared {
 		texts = append(texts, spec.ShortName(op.ID))
 	}

@@ -64,11 +64,13 @@ var words = []struct {
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
 	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
-		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "user policy", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator"}},
+		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "user policy", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator",
+		"scim", "authenticator", "authorization server", "user factor", "enroll factor", "trusted origin", "ip allowlist", "ip allow list", "ip whitelist", "user exemption",
+		"reinvite", "restore access", "grant access", "give access"}},
 	{Shows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
 		"internal configuration", "internal config", "internal setting", "connection string", "connection uri", "connection url", "connection detail", "connection info", "console url", "console link", "remote console", "vnc", "novnc", "spice",
 		"kube config", "kubectl config", "ovpn", "openvpn config", "wireguard config", "wireguard configuration", "wire guard config", "wire guard configuration", "vpn config", "vpn configuration", "openvpn configuration", "keystore", "key store", "mnemonic", "seed phrase", "user data", "userdata", "cloud init", "config var", "env var", "environment variable",
-		"dotenv", "pem", "pfx", "p12", "pkcs12", "magic link", "session cookie", "backup code", "dsn", "signing certificate"}},
+		"dotenv", "pem", "pfx", "p12", "pkcs12", "magic link", "session cookie", "backup code", "dsn", "signing certificate", "env", "portal url", "portal link", "portal session"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 

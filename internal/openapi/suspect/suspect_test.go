@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 		{"POST /keys APIKeyCreate", "credentials"},
 		{"POST /key MakeApiKey", "credentials"},
 		{"POST /account/register", "credentials"},
-		{"POST /webhooks/register", ""},
+		{"POST /webhooks/register", "hooks"},
 		{"POST /training-sessions", ""},
 		{"POST /user/sessions", "credentials"},
 		{"GET /api /key", ""},
