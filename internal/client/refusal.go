@@ -36,6 +36,7 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 			problem.Reply
 		} `json:"details"`
 		Suggestion string  `json:"suggestion"`
+		Retryable  *bool   `json:"retryable"`
 		RetryAfter float64 `json:"retry_after"`
 	}
 	if json.Unmarshal(body, &told) != nil || told.Code == "" {
@@ -51,7 +52,7 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	}
 	return &Refusal{Raw: body, Problem: &problem.Error{
 		Denial: denial, Reply: reply, Code: told.Code, Detail: told.Error, Suggestion: told.Suggestion, Pointer: told.Details.Pointer, Near: told.Details.Near,
-		Faults: told.Details.Errors, Scope: told.Details.Scope, RetryAfter: time.Duration(told.RetryAfter * float64(time.Second)),
+		Lasting: told.Retryable != nil && !*told.Retryable, Faults: told.Details.Errors, Scope: told.Details.Scope, RetryAfter: time.Duration(told.RetryAfter * float64(time.Second)),
 	}}, true
 }
 

@@ -91,7 +91,7 @@ func loggable(err error) error {
 // statuses (307, 308) that ask to send the same request again.
 func redirected(status int, where string) *failure {
 	return &failure{final: true, sent: status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect,
-		problem: &problem.Error{Code: problem.Upstream, Kind: "redirect", Detail: fmt.Sprintf("the API redirects (status %d) %s", status, where),
+		problem: &problem.Error{Code: problem.Upstream, Kind: "redirect", Lasting: true, Detail: fmt.Sprintf("the API redirects (status %d) %s", status, where),
 			Suggestion: "A redirect is followed to operations that you can call, and nowhere else"}}
 }
 
@@ -107,22 +107,17 @@ func again(res *request.Response, f *failure) bool {
 	return false
 }
 
-// ended returns the outcome of the last attempt.
-func ended(res *request.Response, f *failure, asked time.Duration) (*request.Response, *failure) {
-	if f == nil && res.Status == http.StatusTooManyRequests {
-		return nil, limited(asked)
-	}
-	return res, f
-}
-
-// limited returns the failure of a rate limit (429). If the API gives no time to wait, it is 1 to 5 s, as for the
+// ended returns the outcome of the last attempt. A rate limit (429) says how long to wait: if the API doesn't, it is 1 to 5 s, as for the
 // gateway's own limits.
-func limited(asked time.Duration) *failure {
-	if asked <= 0 {
-		asked = time.Second + rand.N(4*time.Second).Truncate(time.Millisecond)
+func ended(res *request.Response, f *failure, asked time.Duration) (*request.Response, *failure) {
+	if f != nil || res.Status != http.StatusTooManyRequests && asked <= 0 {
+		return res, f
 	}
-	return &failure{final: true, problem: &problem.Error{Code: problem.RateLimited, Detail: "the API takes no more calls for now", Suggestion: "Wait, then send the same call again",
-		RetryAfter: asked, Kind: "upstream_rate"}}
+	if asked <= 0 {
+		asked = time.Second + rand.N(4*time.Second)
+	}
+	res.Header.Set("Retry-After", strconv.FormatInt(int64((asked+time.Second-1)/time.Second), 10))
+	return res, nil
 }
 
 // backoff returns the wait after the n-th attempt: doubled each time, with jitter.

@@ -56,7 +56,6 @@ var answers = map[string]struct {
 	"redirects no URL":   {redirect(308, "http://["), "upstream_error: the API redirects (status 308) elsewhere", "", true},
 	"redirects nowhere":  {says("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"), "upstream_error: the API redirects (status 302) elsewhere", "", false},
 	"redirects in place": {func(n int, c net.Conn) { redirect(307, "/api/"+fmt.Sprint(n))(n, c) }, "upstream_error: the API redirects (status 307) elsewhere", "", true},
-	"too many":           {says("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"), "rate_limited: the API takes no more calls for now", "", true},
 }
 
 func redirect(status int, to string) func(int, net.Conn) {

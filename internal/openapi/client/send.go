@@ -161,9 +161,6 @@ func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*request
 		}
 		wait := max(backoff(n), asked)
 		if until, ok := ctx.Deadline(); ok && time.Until(until) <= wait {
-			if asked > 0 {
-				return nil, limited(asked)
-			}
 			return ended(res, f, asked)
 		}
 		select {

@@ -62,6 +62,7 @@ type Answer struct {
 	Of       int         // items of that list in the API's response, of those for which Where holds
 	Skipped  int         // items before the first that is shown
 	Total    *int64      // items on all pages, if the API reports it
+	Counted  bool        // Total comes from a header, so Body does not have it
 	Next     value.Value // changes to the arguments that get the next page ({query: {page: 2}}); null for none
 	Rest     *Rest       // where this response continues; nil if it doesn't, or Next leads there
 	Link     *Blob       // a body that is neither JSON nor text; nil for none
@@ -106,6 +107,9 @@ func Make(v *visible.View, op *spec.Operation, r *request.Response, o Options) (
 	body := bytes.TrimSpace(r.Body)
 	if spec.IsJSON(media) || validate.IsText(media) {
 		body = bytes.TrimSpace(decoded(r))
+	}
+	if spec.IsJSON(media) {
+		body = inJSON(body)
 	}
 	switch {
 	case r.Status >= 300 && r.Status != http.StatusNotModified || r.Status < 200:
@@ -186,7 +190,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 		w.masks(a)
 	}
 	if l.is && (len(p.params) > 0 || p.counts) {
-		a.Total = p.total
+		a.Total, a.Counted = p.total, p.counts
 	}
 	a.headers(w, header)
 	k.seen = seen
@@ -199,7 +203,7 @@ func (w *walker) masks(a *Answer) {
 		a.note("masked, for their names are those of credentials: %s", some(w.masked))
 	}
 	if w.shaped > 0 {
-		a.note("parts of %d texts are masked, for they look like credentials", w.shaped)
+		a.note("parts of %s are masked, for they look like credentials", map[bool]string{true: "a text", false: fmt.Sprint(w.shaped, " texts")}[w.shaped == 1])
 	}
 }
 
@@ -213,19 +217,27 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media
 		return partless(w.o, named(media))
 	}
 	a.headers(w, r.Header)
-	isText := validate.IsText(media) || media == "" && utf8.Valid(r.Body)
+	raw := decoded(r)
+	isText := (validate.IsText(media) || media == "" && utf8.Valid(r.Body)) && bytes.IndexByte(raw, 0) < 0 // no text has a NUL
 	if isText && !documented(op, func(name string) bool { return validate.IsText(name) || strings.HasPrefix(name, "*/") }) {
 		return upstream(fmt.Sprintf("the API answered with %s, and its document knows no such answer of %s", named(media), op.ID))
 	}
 	if isText {
-		text := strings.ToValidUTF8(string(decoded(r)), "\uFFFD")
-		masked := denylist.Mask(text, Masked)
-		if a.HasBody = true; masked != text {
+		text := strings.ToValidUTF8(string(raw), "\uFFFD")
+		masked, err := w.table(media, text)
+		if err != nil {
+			return err
+		}
+		if masked = denylist.Mask(masked, Masked); masked != text {
 			a.ETag, a.Location = "", ""
 		}
+		a.HasBody = true
 		return a.part(w.o, value.OfString(masked), &cutting{})
 	}
 	sum := sha256.Sum256(r.Body)
+	if sniffed := http.DetectContentType(r.Body); strings.HasPrefix(sniffed, "image/") && (media == "" || media == "application/octet-stream" || strings.HasPrefix(media, "image/")) {
+		media = sniffed // image/jpg is a usual mistake, and some services call all files octets
+	}
 	a.Link = &Blob{MediaType: named(media), Name: fileName(r.Header), Size: len(r.Body), SHA256: hex.EncodeToString(sum[:]), Bytes: r.Body}
 	return nil
 }

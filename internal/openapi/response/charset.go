@@ -111,5 +111,19 @@ func charset(name string) encoding.Encoding {
 
 // Raw returns the JSON of a response as it came, with nothing removed.
 func Raw(r *request.Response) (value.Value, error) {
-	return value.Read(bytes.TrimSpace(decoded(r)), maxDepth)
+	return value.Read(inJSON(decoded(r)), maxDepth)
+}
+
+// guards are what services put before JSON, so that browsers don't run it as a script.
+var guards = []string{")]}',", ")]}'", "while(1);", "for(;;);"}
+
+// inJSON returns a body of JSON without space around it, and without a guard before it.
+func inJSON(body []byte) []byte {
+	body = bytes.TrimSpace(body)
+	for _, guard := range guards {
+		if rest, ok := bytes.CutPrefix(body, []byte(guard)); ok {
+			return bytes.TrimSpace(rest)
+		}
+	}
+	return body
 }

@@ -16,7 +16,7 @@ const (
 
 var (
 	markup   = regexp.MustCompile(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<!--.*?-->|<[a-z/!][^<>]*>`)
-	isStack  = regexp.MustCompile(`(?i)^\s*(at \S|traceback\b|file ".*", line \d|goroutine \d|caused by:|panic:|stack ?trace|#\d+ |\.\.\. \d+ more|[\w./$<>-]+\(.*\.(java|kt|scala|go|rb|py):\d+\))`)
+	isStack  = regexp.MustCompile(`(?i)^\s*(at (?:new |async )?(?:\S*[./\\(<]|\S+ \()|traceback\b|file ".*", line \d|goroutine \d|caused by:|panic:|stack ?trace|#\d+ |\.\.\. \d+ more|[\w./$<>-]+\(.*\.(java|kt|scala|go|rb|py):\d+\))`)
 	inStack  = regexp.MustCompile(`(?i)\s(?:at (?:new |async )?[\w$.<>\[\] ]*\(?(?:file:|node:|/|[a-z]:\\|webpack|[\w$./-]+\.(?:js|ts|java|kt|cs|go):\d)|traceback \(most recent|goroutine \d+ \[)`)
 	filePath = regexp.MustCompile(`(?i)(?:file://)?(?:[a-z]:\\|\\\\)[^\s"'():;,]+|(?:file://)?/(?:home|users|usr|var|opt|etc|srv|app|root|tmp|private|mnt|proc|lib|lib64|bin|sbin|run|workspace|build|go|snap|volumes|node_modules)/[^\s"'():;,]*(?::\d+)*|[\w.@~/\\-]*[\w-]\.(?:go|[cm]?[jt]sx?|py|rb|php|java|kt|rs|cs|cc|cpp|ex|exs|scala|swift|vue|sql|env|pem|key|sqlite3?|db)(?::\d+)+`)
 

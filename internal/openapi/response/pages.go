@@ -24,7 +24,7 @@ func Join(a, b *Answer, budget int) (*Answer, bool) {
 	out.Shown, out.Of, out.Skipped, out.Looked = a.Shown+b.Shown, a.Of+b.Of, a.Skipped+b.Skipped, a.Looked+b.Looked
 	out.ETag, out.Location = "", "" // they are those of one page
 	if a.Total != nil {
-		out.Total = a.Total
+		out.Total, out.Counted = a.Total, a.Counted
 	}
 	out.Notes = nil
 	for _, notes := range [][]string{a.Notes, b.Notes} {

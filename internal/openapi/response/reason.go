@@ -17,7 +17,7 @@ type reason struct{ code, message string }
 
 // told reads the reason from the visible part of the response. What the usual forms don't hold is added as it is, in one line.
 func (w *walker) told(op *spec.Operation, r *request.Response) reason {
-	body := bytes.TrimSpace(decoded(r))
+	body := inJSON(decoded(r))
 	if len(body) == 0 {
 		return reason{}
 	}

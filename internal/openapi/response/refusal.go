@@ -3,6 +3,7 @@ package response
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 // refusal returns the error for a response whose status reports a failure.
 func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error {
 	told := w.told(op, r)
+	if told.message == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
+		told.message = challenged(r.Header)
+	}
 	p := &problem.Error{Kind: "api_refused", RetryAfter: retryAfter(r.Header),
 		Reply: &problem.Reply{Status: r.Status, UpstreamCode: told.code, Message: told.message}}
 	what := "answered"
@@ -30,6 +34,7 @@ func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error
 		p.Code, what = problem.Conflict, "found a conflict:"
 	case http.StatusTooManyRequests:
 		p.Code, what = problem.RateLimited, "takes no more calls for now:"
+		p.Suggestion = "Wait, then send the same call again"
 	default:
 		p.Code = problem.Upstream
 		if r.Status >= 300 && r.Status < 400 {
@@ -48,6 +53,21 @@ func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error
 		p.Detail += ": " + told.message
 	}
 	return p
+}
+
+// described matches the reason in a challenge of a bearer token (RFC 6750).
+var described = regexp.MustCompile(`(?i)\berror(_description)?="([^"]*)"`)
+
+// challenged returns the reason that WWW-Authenticate gives; "" for none.
+func challenged(h http.Header) (reason string) {
+	for _, line := range h.Values("WWW-Authenticate") {
+		for _, found := range described.FindAllStringSubmatch(line, -1) {
+			if reason == "" || found[1] != "" {
+				reason = sentence(found[2])
+			}
+		}
+	}
+	return reason
 }
 
 // maxWait is the longest Retry-After passed on to an agent.

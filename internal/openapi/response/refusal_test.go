@@ -33,6 +33,10 @@ func TestRefusal(t *testing.T) {
 		{500, "text/html", "<h1>Oops</h1>", `upstream_error: the API answered 500 Internal Server Error {Status:500 UpstreamCode: Message:} after 7s`},
 		{500, jsonType, `"down"`, `upstream_error: the API answered 500 Internal Server Error: down {Status:500 UpstreamCode: Message:down} after 7s`},
 		{302, "text/html", "", `upstream_error: the API answered with a redirect, which isn't followed: 302 Found {Status:302 UpstreamCode: Message:} after 7s`},
+		{412, "application/xml", "<Error><Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message></Error>",
+			`conflict: the API found a conflict: 412 PreconditionFailed: At least one of the pre-conditions you specified did not hold {Status:412 UpstreamCode:PreconditionFailed Message:At least one of the pre-conditions you specified did not hold}`},
+		{400, jsonType, `{"message":"At most 3 items\n    at Object.run (/srv/x.js:1:2)\n at com.x.Y.z(Y.java:1)"}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: At most 3 items {Status:400 UpstreamCode: Message:At most 3 items}`},
+		{400, jsonType, `{"message":"At most 3 items\nat server.go:12"}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: At most 3 items {Status:400 UpstreamCode: Message:At most 3 items}`},
 		{599, "", "odd", `upstream_error: the API answered 599: odd {Status:599 UpstreamCode: Message:odd} after 7s`},
 		{404, jsonType, `{"error":"Not Found"}`, `not_found: the API found nothing: 404 Not Found {Status:404 UpstreamCode: Message:Not Found}`},
 		{400, jsonType, `{"code":400,"message":"no silence"}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: no silence {Status:400 UpstreamCode:400 Message:no silence}`},
@@ -50,6 +54,18 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 	v, op := seen(t, "", "")
+	for _, tt := range []struct{ header, body, want string }{
+		{`Bearer error="invalid_token", error_description="The token expired"`, ``, `permission_denied: the API itself refused this call: 401 Unauthorized: The token expired {Status:401 UpstreamCode: Message:The token expired}`},
+		{`Bearer realm="x", error="invalid_token"`, `<html>`, `permission_denied: the API itself refused this call: 401 Unauthorized: invalid_token {Status:401 UpstreamCode: Message:invalid_token}`},
+		{`Bearer error_description="sk_live_51HxYzABCDEFGHIJKLMNOPQR is bad"`, ``, `permission_denied: the API itself refused this call: 401 Unauthorized: [masked] is bad {Status:401 UpstreamCode: Message:[masked] is bad}`},
+		{`Basic realm="x"`, ``, `permission_denied: the API itself refused this call: 401 Unauthorized {Status:401 UpstreamCode: Message:}`},
+		{`Bearer error="a"`, `"said"`, `permission_denied: the API itself refused this call: 401 Unauthorized: said {Status:401 UpstreamCode: Message:said}`},
+	} {
+		_, err := Make(v, op, &request.Response{Status: 401, Header: http.Header{"Www-Authenticate": {tt.header}}, Body: []byte(tt.body)}, Options{})
+		if got := shown(nil, err); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.header, got, tt.want)
+		}
+	}
 	_, err := Make(v, op, &request.Response{Status: 403, Header: http.Header{}}, Options{})
 	if p := problem.Of(err); !strings.Contains(p.Suggestion, "who runs the API") || p.Retryable() {
 		t.Errorf("%+v", p)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -238,6 +239,9 @@ func (r *reply) text() string {
 		fmt.Fprintf(&said, "%d, without a body", got.Status)
 	}
 	said.WriteByte('\n')
+	if got.Total != nil && got.Counted {
+		fmt.Fprintf(&said, "Total: %d\n", *got.Total)
+	}
 	if got.ETag != "" {
 		fmt.Fprintf(&said, "ETag: %s\n", got.ETag)
 	}
@@ -262,7 +266,7 @@ func (r *reply) attached() (links []tool.Link, images []tool.Image) {
 	if r.uri != "" {
 		links = append(links, tool.Link{URI: r.uri, Name: cmp.Or(file.Name, "file"), MediaType: file.MediaType, Size: int64(file.Size)})
 	}
-	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, file.MediaType) && file.Size <= maxImage {
+	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, file.MediaType) && file.Size <= maxImage && http.DetectContentType(file.Bytes) == file.MediaType {
 		images = append(images, tool.Image{MediaType: file.MediaType, Bytes: file.Bytes})
 	}
 	return links, images
