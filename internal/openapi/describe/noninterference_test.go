@@ -84,8 +84,8 @@ func (w world) text(without bool, other string) string {
 			}
 			op.summary += other
 		}
-		fmt.Fprintf(&b, `,"/%s":{"post":{"operationId":%q,"tags":[%q],"summary":%q,"requestBody":{"content":{"application/json":{"schema":%s}}},"responses":{"200":{"content":{"application/json":{"schema":%s}}}}}}`,
-			id, id, op.tag, op.summary, schema(op.body), schema(op.answer))
+		fmt.Fprintf(&b, `,"/%s":{"post":{"operationId":%q,"tags":[%q],"summary":%q,"requestBody":{"content":{"application/json":{"schema":%s,"example":%s}}},"responses":{"200":{"content":{"application/json":{"schema":%s}}}}}}`,
+			id, id, op.tag, op.summary, schema(op.body), w.example(op.body, without, other, 4), schema(op.answer))
 	}
 	b.WriteString(`},"components":{"schemas":{"x.Nobody":{}`)
 	for _, name := range slices.Sorted(maps.Keys(w.schemas)) {
@@ -100,10 +100,32 @@ func (w world) text(without bool, other string) string {
 			fields = append(fields, fmt.Sprintf("%q:%s", field, schema(w.schemas[name][field])))
 			required = append(required, fmt.Sprintf("%q", field))
 		}
+		fields = append(fields, `"bag":{"type":"object"}`)
 		fmt.Fprintf(&b, `,%q:{"type":"object","required":[%s],"properties":{%s}}`, name, strings.Join(required, ","), strings.Join(fields, ","))
 	}
 	b.WriteString("}}}")
 	return b.String()
+}
+
+// example returns a value of a schema. What is hidden is omitted, or has another text.
+func (w world) example(name string, without bool, other string, depth int) string {
+	switch {
+	case name == "" || depth == 0:
+		return `"a text"`
+	case w.hidden[name] && without:
+		return `7`
+	}
+	members := []string{`"bag":{"labels":["a","b"],"level":3}`}
+	for _, field := range slices.Sorted(maps.Keys(w.schemas[name])) {
+		switch hidden := w.hidden[name+"."+field] || w.hidden[name]; {
+		case hidden && without:
+		case hidden:
+			members = append(members, fmt.Sprintf("%q:%q", field, "hidden"+other))
+		default:
+			members = append(members, fmt.Sprintf("%q:%s", field, w.example(w.schemas[name][field], without, other, depth-1)))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 // answers returns all texts that can be rendered from a view.

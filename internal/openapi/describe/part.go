@@ -15,10 +15,14 @@ import (
 var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1, 200, false}, {1, 100, false}, {1, 60, false}, {1, 25, false}}
 
 // Part returns the description of one part of op, an operation visible in v: path, query, headers, cookies, body or response, and
-// dotted names below (body.line_items.price_data). Lists are passed through; an alternative is named by its schema or by
+// dotted names below (body.line_items.price_data), or description for the whole description of op, in parts of
+// maxDescription characters (description.2). Lists are passed through; an alternative is named by its schema or by
 // its number, from 1. It returns problem.NotFound with near names for a part that is not there.
 func Part(v *visible.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
+	if place == "description" {
+		return description(op, rest)
+	}
 	s, section, err := top(v, op, place, &rest)
 	if err != nil {
 		return "", err
@@ -33,6 +37,30 @@ func Part(v *visible.View, op *spec.Operation, at string) (string, error) {
 	}
 	below := strings.TrimSuffix(strings.TrimSuffix(at, rest), ".")
 	return described(v, s, below, rest, request)
+}
+
+// maxDescription is the maximum number of characters of a description in one answer.
+const maxDescription = 5000
+
+// description returns the part of op's description with that number, "" for the first one, on one line.
+func description(op *spec.Operation, number string) (string, error) {
+	flat := []rune(prose(op.Description, len(op.Description)+1))
+	parts := max(1, (len(flat)+maxDescription-1)/maxDescription)
+	n := 1
+	if number != "" {
+		var err error
+		if n, err = strconv.Atoi(number); err != nil || n < 1 || n > parts {
+			return "", &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("the description has %d parts: description to description.%d", parts, parts)}
+		}
+	}
+	if len(flat) == 0 {
+		return "", &problem.Error{Code: problem.NotFound, Detail: oneLine(op.ID, 200) + " has no description"}
+	}
+	text := "description: " + string(flat[(n-1)*maxDescription:min(len(flat), n*maxDescription)]) + "\n"
+	if n < parts {
+		text += fmt.Sprintf("Part %d of %d; the next one: at=\"description.%d\"\n", n, parts, n+1)
+	}
+	return text, nil
 }
 
 // SchemaPart returns the description of the part at of the schema with that full or short name.
@@ -85,15 +113,15 @@ func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spe
 		near = problem.Nearest(place, places, 2)
 	}
 	return s, nil, &problem.Error{Code: problem.NotFound, Near: near,
-		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response"}
+		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response; description is that of the operation"}
 }
 
 // places are what a part begins with.
-var places = []string{"path", "query", "headers", "cookies", "body", "response"}
+var places = []string{"path", "query", "headers", "cookies", "body", "response", "description"}
 
 // inside returns the parts of op that at is without their beginning: body.rules for rules.
 func inside(v *visible.View, op *spec.Operation, at string) (out []string) {
-	for _, place := range places {
+	for _, place := range places[:len(places)-1] {
 		if _, err := Part(v, op, place+"."+at); err == nil {
 			out = append(out, oneLine(place+"."+at, maxText))
 		}

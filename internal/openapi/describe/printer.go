@@ -68,7 +68,7 @@ func (p *printer) place(op *spec.Operation, in string) {
 		if q.Description != "" {
 			s.Description = q.Description
 		}
-		if s.Example == nil {
+		if s.Example == nil && describes(s) {
 			s.Example = q.Example
 		}
 		leave := p.enter(q.Name)
@@ -129,6 +129,7 @@ func (p *printer) body(b *spec.Body) {
 	p.form = spec.IsMultipart(c.MediaType)
 	defer func() { p.form = false }()
 	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
+	p.example(c)
 	if s := p.element(p.v.Schema(c.Schema)); p.depth > 0 && !slices.ContainsFunc(p.v.Object(s).Fields, func(f visible.Field) bool { return p.v.Schema(f.Schema).WriteOnly }) {
 		p.sent = s.Name
 	}
@@ -158,8 +159,8 @@ func (p *printer) answers(op *spec.Operation) {
 		}
 		p.line(0, title+text)
 	} else {
-		if !spec.IsJSON(c.MediaType) {
-			title += fmt.Sprintf(" (%s)", oneLine(c.MediaType, 100))
+		if text := media(op, c); text != "" {
+			title += fmt.Sprintf(" (%s)", oneLine(text, 200))
 		}
 		leave := p.enter("response")
 		p.content(title, c)
@@ -178,6 +179,23 @@ func (p *printer) answers(op *spec.Operation) {
 	}
 }
 
+// media returns the media type of a response that is no JSON, and the further ones that a call can choose, but for other names of JSON and
+// plain text.
+func media(op *spec.Operation, c *spec.Content) string {
+	text := ""
+	if !spec.IsJSON(c.MediaType) {
+		text = c.MediaType
+	}
+	others := slices.DeleteFunc(op.Answers(), func(m string) bool { return m == c.MediaType || spec.IsJSON(m) || m == "text/plain" })
+	if len(others) == 0 {
+		return text
+	}
+	if text == "" {
+		text = c.MediaType
+	}
+	return text + "; headers.Accept chooses " + strings.Join(others, " or ")
+}
+
 // content describes a body or a response: its type next to the title, its fields below.
 func (p *printer) content(title string, c *spec.Content) {
 	s := p.v.Schema(c.Schema)
@@ -185,7 +203,7 @@ func (p *printer) content(title string, c *spec.Content) {
 	if s.Description != "" && p.descriptions && len(s.Properties) == 0 {
 		text += " // " + prose(s.Description, maxText)
 	}
-	if e, ok := short(c.Example); ok {
+	if e, ok := short(c.Example); ok && describes(s) {
 		text += " // e.g. " + e
 	}
 	if in := p.element(s); !p.request && in.Name != "" && in.Name == p.sent {
@@ -195,6 +213,11 @@ func (p *printer) content(title string, c *spec.Content) {
 	}
 	p.line(0, text)
 	p.inside(1, s, 0)
+}
+
+// describes reports whether s says anything of its values. What it says nothing of may be hidden, and so has no example.
+func describes(s spec.Schema) bool {
+	return len(s.Types)+len(s.Enum)+len(s.Properties)+len(s.AllOf)+len(s.OneOf)+len(s.AnyOf) > 0 || s.Items != nil || s.Additional != nil
 }
 
 // given describes the fields of s that the API alone sets, which the description of the body has left out.

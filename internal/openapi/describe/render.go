@@ -64,7 +64,15 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 	if why := v.Uncallable(op); why != "" {
 		p.line(0, "Calls are refused: "+oneLine(why, 3*maxText))
 	}
-	if text := prose(op.Description, maxText); text != "" && text != summary(op) {
+	text := prose(op.Description, maxText)
+	cut := strings.HasSuffix(text, "…")
+	if text == summary(op) {
+		text = ""
+	}
+	if cut {
+		text = strings.TrimSpace(text + ` (at="description": the whole)`)
+	}
+	if text != "" {
 		p.line(0, text)
 	}
 	p.measure, p.request = request, true

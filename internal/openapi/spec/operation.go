@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An Operation is one HTTP call: a method and a path. It is read completely at load, except for its schemas.
 type Operation struct {
@@ -146,6 +149,20 @@ type Response struct {
 	Description string
 	Contents    []Content
 	Headers     []string // their names
+}
+
+// Answers returns the media types of successful responses, each once. Ranges such as */* are left out.
+func (o *Operation) Answers() (out []string) {
+	for i := range o.Responses {
+		if r := &o.Responses[i]; strings.HasPrefix(r.Status, "2") || r == o.Success() {
+			for _, c := range r.Contents {
+				if !strings.Contains(c.MediaType, "*") && !slices.Contains(out, c.MediaType) {
+					out = append(out, c.MediaType)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // Success returns the response of a successful call: that with the lowest 2xx status, else default; nil if none is

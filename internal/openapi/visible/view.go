@@ -218,6 +218,14 @@ func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
 	return all
 }
 
+// HidesName reports whether a field of that name is hidden in any schema of the document.
+func (v *View) HidesName(name string) bool {
+	if v.f.Field == nil {
+		return false
+	}
+	return !v.f.Field("", name) || slices.ContainsFunc(v.d.Names(), func(schema string) bool { return !v.f.Field(schema, name) })
+}
+
 // Fixed returns the value of a required parameter that allows only one; nil for other parameters. It is not shown to
 // agents and need not be given.
 func (v *View) Fixed(p spec.Parameter) spec.Raw {

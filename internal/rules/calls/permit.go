@@ -131,8 +131,11 @@ func suits(op *spec.Operation, class classify.Class, writes bool) error {
 
 // plan checks and binds arguments, and builds the request.
 func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
-	args, err := r.bind(p, op, args)
+	args, media, err := accepting(op, args)
 	if err != nil {
+		return nil, err
+	}
+	if args, err = r.bind(p, op, args); err != nil {
 		return nil, err
 	}
 	checked, err := r.checker.Check(ctx, op, args)
@@ -142,6 +145,9 @@ func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operati
 	built, err := request.Build(checked, request.Options{Lists: r.api.rules.Lists})
 	if err != nil {
 		return nil, err
+	}
+	if media != "" {
+		built.Header.Set("Accept", media)
 	}
 	if err := r.leads(p, op, built.Path); err != nil {
 		return nil, err

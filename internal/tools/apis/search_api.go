@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -79,10 +80,14 @@ type finding struct {
 // searchAPI answers search_api in its three forms: one operation, one schema, or a search over one API or all that the caller sees. at
 // asks for a part of the first two.
 func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
-	source, part := word(in, "source"), word(in, "at")
 	if err := together(in); err != nil {
 		return finding{}, err
 	}
+	in, called, err := concrete(c, in)
+	if err != nil {
+		return finding{}, err
+	}
+	source, part := word(in, "source"), word(in, "at")
 	if id := word(in, "operationId"); id != "" {
 		reach, err := named(c, source, id)
 		if err != nil {
@@ -99,7 +104,7 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 			}
 			return finding{text: text, source: reach.Name}, nil
 		}
-		return finding{text: describe.Operation(reach.View, op), source: reach.Name}, nil
+		return finding{text: called + describe.Operation(reach.View, op), source: reach.Name}, nil
 	}
 	if name := word(in, "schema"); name != "" {
 		found, err := schema(c, source, name)
@@ -126,6 +131,37 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	return across(all, in)
 }
 
+// concrete takes a concrete call (GET /teams/7?limit=5, or a URL) in the place of an operation or of a query apart: into the id of the
+// operation, and the line that tells how to call it so. Other arguments are returned as they are.
+func concrete(c *bailiwick.Call, in value.Value) (value.Value, string, error) {
+	name := "operationId"
+	if word(in, name) == "" {
+		if name = "query"; word(in, "service") != "" || word(in, "schema") != "" {
+			return in, "", nil
+		}
+	}
+	asked := value.OfObject([]value.Member{text("operationId", word(in, name)), text("source", word(in, "source"))})
+	call, err := flat.Concrete(c, asked)
+	id := word(call, "operationId")
+	if err != nil || id == word(in, name) {
+		return in, "", at("/"+name, err)
+	}
+	members := []value.Member{text("operationId", id)}
+	if source := word(call, "source"); source != "" {
+		members = append(members, text("source", source))
+	}
+	if part := word(in, "at"); part != "" {
+		members = append(members, text("at", part))
+	}
+	out := value.OfObject(members)
+	for _, in := range []string{"path", "query"} {
+		if given, ok := call.Get(in); ok {
+			members = append(members, value.Member{Name: in, Value: given})
+		}
+	}
+	return out, fmt.Sprintf("Called with %s\n", value.OfObject(members).AppendJSON(nil)), nil
+}
+
 // together refuses arguments that exclude each other, and more phrasings than are used, since some of them would be ignored.
 func together(in value.Value) error {
 	given := func(name string) bool { return word(in, name) != "" }
@@ -140,8 +176,11 @@ func together(in value.Value) error {
 	return nil
 }
 
-// at sets the pointer of an error.
+// at sets the pointer of an error; nil stays nil.
 func at(pointer string, err error) error {
+	if err == nil {
+		return nil
+	}
 	p := *problem.Of(err)
 	p.Pointer = pointer
 	return &p

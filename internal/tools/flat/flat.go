@@ -24,9 +24,13 @@ func Names() []string {
 
 // Placed returns the arguments of a call with those of the operation, written beside its id or in an object called parameters or the like,
 // moved into path, query, headers or body. Of its members those in own are the tool's. One that has no place stays, and a name of the
-// operation that it is like is named.
+// operation that it is like is named. A concrete call in the place of the id is taken apart, as by Concrete.
 func Placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
 	own = append(Names(), own...)
+	args, err := Concrete(c, args)
+	if err != nil {
+		return args, err
+	}
 	known := func(m value.Member) bool { return slices.Contains(own, m.Name) }
 	if args.Kind() != value.Object || !slices.ContainsFunc(args.Members(), func(m value.Member) bool { return !known(m) }) {
 		return args, nil
