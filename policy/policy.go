@@ -36,6 +36,9 @@ type Policy struct {
 	expressions *expression.Compiler
 	apis        *calls.APIs
 
+	schemas   map[string]*expression.Expression // by source with one schema per tenant: the schema of a principal
+	anySchema bool                              // views are of any schema: see InAnySchema
+
 	guarded   []string  // the sources that have classes with a guard, sorted
 	directory Directory // the groups of principals in these; nil hides their classes
 
@@ -59,6 +62,7 @@ type class struct {
 	personal  bool         // canonical has expressions
 	relations []relation   // those of a single field, and of a list
 	labels    []string     // the fields that can be the label of a record, the likeliest first
+	tables    *tablesOf    // of a class with Spaces: it in each of them
 }
 
 // relation is a pointer field, or a list of pointers, and its target.
@@ -82,13 +86,13 @@ func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Mess
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
 		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}}
-	errs := []error{rules.Gates.Check()}
+	errs := []error{rules.Gates.Check(), p.compileSchemas()}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &RuleFault{name, fmt.Sprintf(format, args...)})
 	}
 	for i := range p.catalogue {
 		p.catalogue[i].Relations = slices.DeleteFunc(slices.Clone(catalogue[i].Relations), func(r schema.Relation) bool { return r.Declared }) // by earlier rules
-		c := &class{Class: &p.catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted || catalogue[i].Recordless}
+		c := &class{Class: &p.catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted || catalogue[i].Recordless, tables: &tablesOf{}}
 		p.classes = append(p.classes, c)
 		p.byFull[c.full] = c
 		p.byName[c.Name] = append(p.byName[c.Name], c)

@@ -22,7 +22,8 @@ type Rules struct {
 	RefuseScans bool                   // refuse queries that read every record of a class
 	Review      []change.Rule          // who has to approve the changes agents propose
 	Disclose    bool                   // refusals disclose what was hidden: for companies that trust their agents
-	Pointers    bool                   `json:",omitzero"` // refuse conditions on pointers that are neither an id nor a whole pointer to the right class
+	Schemas     map[string]string      `json:",omitempty"` // by source with one schema per tenant: the schema of a principal, a CEL expression over principal
+	Pointers    bool                   `json:",omitzero"`  // refuse conditions on pointers that are neither an id nor a whole pointer to the right class
 }
 
 // A ClassRule is the owner's rule for one class. The zero ClassRule shows every record, and every field that the

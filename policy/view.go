@@ -16,7 +16,9 @@ import (
 // package policy can make a usable one.
 type View struct {
 	class  *class
-	name   string // as this principal addresses the class
+	table  *schema.Class // the class in the principal's schema; nil until scope has found it
+	schema string        // the name of that schema, in a source with one schema per tenant
+	name   string        // as this principal addresses the class
 	who    identity.Principal
 	policy *Policy
 	raw    bool                  // the canonical filters are switched off
@@ -75,6 +77,9 @@ func (p *Policy) viewFor(c *class, principal identity.Principal, raw bool, op sc
 
 // scope adds the layers, or returns the kind of refusal.
 func (v *View) scope() string {
+	if kind := v.bind(); kind != "" {
+		return kind
+	}
 	if v.class.Recordless {
 		return "" // there are no records to filter
 	}
@@ -193,8 +198,13 @@ func (v *View) Source() string { return v.class.Source }
 func (v *View) Principal() identity.Principal { return v.who }
 
 // Class returns the whole class, for predicates and for the names in the source. It includes fields that are not
-// visible.
-func (v *View) Class() *schema.Class { return v.class.Class }
+// visible. Of a source with one schema per tenant it is the class in the schema of the principal.
+func (v *View) Class() *schema.Class {
+	if v.table != nil {
+		return v.table
+	}
+	return v.class.Class
+}
 
 // Fields returns the visible fields in the order of the class.
 func (v *View) Fields() []*schema.Field { return v.class.Visible }

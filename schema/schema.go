@@ -48,6 +48,7 @@ type Class struct {
 	Source      string // the source's name in the configuration
 	Name        string // as agents write it
 	Space       string // the SQL schema that contains it; "" for the default one
+	Spaces      Spaces // the schemas that each have it, one per tenant; nil for a class of one schema
 	Table       string // its name in the source
 	Description string // the source's own comment
 	View        bool   // a database view, not a table

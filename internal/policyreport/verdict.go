@@ -159,6 +159,12 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	case "tenant_missing", "tenant_mismatch":
 		v.DeniedAt = AtTenant
 		v.Rule, v.Why = r.tenantRule(c, v.Reason)
+	case "schema_missing", "schema_unknown":
+		v.DeniedAt, v.Rule = AtTenant, []string{"sources", c.Source, "schema"}
+		v.Why = "the expression yields no schema for the principal: what it asks for is missing, empty or no text"
+		if v.Reason == "schema_unknown" {
+			v.Why = fmt.Sprintf("the schema %q of the principal is not there, or differs from the template", r.policy.Schema(p, c.Source))
+		}
 	case "principal_filter":
 		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(p, c), "a filter of the principal names what the class hasn't got"
 	case "rule_value":

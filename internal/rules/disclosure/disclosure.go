@@ -17,6 +17,8 @@ var reasons = map[string]string{
 	"no_visible_field": "none of its fields can be seen",
 	"tenant_missing":   "its records belong to tenants, and you come without one",
 	"tenant_mismatch":  "its records belong to tenants, and yours can't be one of them",
+	"schema_missing":   "each tenant has a schema of its own, and there is none for you",
+	"schema_unknown":   "each tenant has a schema of its own, and there is none for you",
 	"principal_filter": "a filter that you come with names what you don't see of it",
 	"rule_value":       "a rule of it needs what your credential doesn't say",
 }
