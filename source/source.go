@@ -85,6 +85,21 @@ type Chooser interface {
 	Choose(schema.Choice)
 }
 
+// A Divided is a Chooser over a database with one schema per tenant. Divide is called before Describe, with the name of the
+// schema that the others are compared with. The choice is asked about its tables as those of the default schema. Describe returns its
+// classes with their schema.Spaces: the schemas that have the same classes. It leaves out other schemas, with a warning that says
+// how they differ.
+type Divided interface {
+	Chooser
+	Divide(template string)
+}
+
+// A Partial is a Source that can say what Describe left out the last time although it should be there, such as the schemas that
+// differ from a template: one sentence each, for operators.
+type Partial interface {
+	LeftOut() []string
+}
+
 // A Pinger is a Source that can report whether it is reachable. The error is for operators.
 type Pinger interface {
 	Ping(context.Context) error

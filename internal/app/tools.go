@@ -76,7 +76,7 @@ func runnable(c *config.Config, set *action.Set) error {
 		for _, name := range a.Parameters() {
 			values = append(values, value.Member{Name: name})
 		}
-		if _, err := dml.Owned(dialect, a.Statement, value.OfObject(values)); err != nil {
+		if _, err := dml.Owned(dialect, nil, a.Statement, value.OfObject(values)); err != nil {
 			message := err.Error()
 			if p, ok := errors.AsType[*problem.Error](err); ok && p.Err != nil {
 				message = p.Err.Error()

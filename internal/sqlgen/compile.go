@@ -60,6 +60,7 @@ type Statement struct {
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
 	Foreign bool     // code of the application may run in it: triggers, defaults, or all of it
+	Tenant  string   // with Foreign: the schema whose records it writes, of a source with one schema per tenant; "" for others
 	Order   []int    // the columns that hold the values of the plan's order; nil if the order isn't unique
 
 	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. If Bounded isn't

@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"cmp"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -31,6 +32,14 @@ func (t *Text) Name(name string) string { return t.w.Quote(name) }
 
 // Table returns the quoted name of a class in its source; space is "" for the source's own schema.
 func (t *Text) Table(space, table string) string { return t.w.table(space, table) }
+
+// Tenant returns the schema of c, if its source has one schema per tenant; "" for others.
+func (t *Text) Tenant(c *schema.Class) string {
+	if c == nil || c.Spaces == nil {
+		return ""
+	}
+	return cmp.Or(c.Space, t.w.Home())
+}
 
 // Arg returns the place of a value that the source's driver takes: int64, float64, string, []byte or nil.
 func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }

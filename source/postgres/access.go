@@ -28,6 +28,10 @@ func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings
 		if _, err := r.conn.PgConn().Exec(ctx, withoutJIT).ReadAll(); err != nil {
 			return err
 		}
+		if s.template != "" {
+			classes, warnings, err = s.divided(ctx, r)
+			return err
+		}
 		classes, warnings, err = describe(ctx, r, s.name, s.choice)
 		return err
 	})

@@ -19,6 +19,7 @@ type querier interface {
 // reader reads a catalogue: the classes first, then their constraints and indexes.
 type reader struct {
 	conn     querier
+	source   string
 	choice   schema.Choice
 	oids     []uint32
 	byOID    map[uint32]*class
@@ -36,24 +37,56 @@ type class struct {
 // describe returns the classes of a PostgreSQL database that the role of conn may select from, under source's name,
 // sorted, and warnings about what it left out. If the role may select only some columns, the class has only those.
 func describe(ctx context.Context, conn querier, source string, choice schema.Choice) ([]schema.Class, []string, error) {
-	r := &reader{conn: conn, choice: choice, byOID: map[uint32]*class{}}
+	r := &reader{conn: conn, source: source, choice: choice, byOID: map[uint32]*class{}}
+	if err := r.step(ctx, "classes", r.classes); err != nil {
+		return nil, nil, err
+	}
+	return r.settled(ctx)
+}
+
+// step runs one step of describing and names it in its error.
+func (r *reader) step(ctx context.Context, name string, read func(context.Context) error) error {
+	if err := read(ctx); err != nil {
+		return fmt.Errorf("describe %s: %s: %w", r.source, name, barred(err))
+	}
+	return nil
+}
+
+// settled reads all about the classes that were found, and returns them with the warnings.
+func (r *reader) settled(ctx context.Context) ([]schema.Class, []string, error) {
+	if err := r.rest(ctx); err != nil {
+		return nil, nil, err
+	}
+	classes, more := catalogue.Settle(r.source, r.list(r.oids), r.choice)
+	err := r.step(ctx, "full text", func(ctx context.Context) error { return fullText(ctx, r.conn, classes, r.oids) })
+	return classes, append(r.warnings, more...), err
+}
+
+// rest reads what belongs to the classes that were found.
+func (r *reader) rest(ctx context.Context) error {
+	for _, oid := range r.oids {
+		if c := r.byOID[oid]; c.parent {
+			r.warnings = append(r.warnings, fmt.Sprintf("class %s has no key: tables inherit from it, and no index covers their rows", c.Place()))
+		}
+	}
 	for _, step := range []struct {
 		name string
 		read func(context.Context) error
-	}{{"classes", r.classes}, {"columns", r.columns}, {"constraints", r.constraints}, {"indexes", r.indexes}} {
-		if err := step.read(ctx); err != nil {
-			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, barred(err))
+	}{{"columns", r.columns}, {"constraints", r.constraints}, {"indexes", r.indexes}} {
+		if err := r.step(ctx, step.name, step.read); err != nil {
+			return err
 		}
 	}
-	list := make([]*catalogue.Found, 0, len(r.oids))
-	for _, oid := range r.oids {
-		list = append(list, &r.byOID[oid].Found)
+	return nil
+}
+
+// list returns the classes with these ids.
+func (r *reader) list(oids []uint32) []*catalogue.Found {
+	out := make([]*catalogue.Found, len(oids))
+	for i, oid := range oids {
+		out[i] = &r.byOID[oid].Found
 	}
-	classes, more := catalogue.Settle(source, list, choice)
-	if err := fullText(ctx, conn, classes); err != nil {
-		return nil, nil, fmt.Errorf("describe %s: full text: %w", source, barred(err))
-	}
-	return classes, append(r.warnings, more...), nil
+	return out
 }
 
 // collect reads all rows of a query into structs, by position.
@@ -80,8 +113,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
 	AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 ORDER BY 2, 3`
 
-// classes reads the tables, views, materialized views, and foreign and partitioned tables of the chosen schemas. A table that others
-// inherit from gets a warning: no index spans its rows, so it has no key.
+// classes reads the tables, views, materialized views, and foreign and partitioned tables of the chosen schemas.
 func (r *reader) classes(ctx context.Context) error {
 	type row struct {
 		OID                           uint32
@@ -97,10 +129,6 @@ func (r *reader) classes(ctx context.Context) error {
 		}
 		if name, _ := r.choice.Of(c.Space, c.Table); name == "" {
 			continue
-		}
-		if c.parent {
-			r.warnings = append(r.warnings, fmt.Sprintf(
-				"class %s has no key: tables inherit from it, and no index covers their rows", c.Place()))
 		}
 		r.oids, r.byOID[x.OID] = append(r.oids, x.OID), c
 	}

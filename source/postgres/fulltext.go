@@ -28,7 +28,7 @@ JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
 CROSS JOIN generate_series(1, i.indnkeyatts::int) AS k (at)
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k.at - 1] AND a.attnum > 0
 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-WHERE m.amname IN ('gin', 'gist') AND i.indisvalid AND i.indpred IS NULL
+WHERE t.oid = ANY ($1::oid[]) AND m.amname IN ('gin', 'gist') AND i.indisvalid AND i.indpred IS NULL
 	AND (a.attnum IS NULL OR a.atttypid = 'pg_catalog.tsvector'::regtype)
 	AND (t.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid))
 ORDER BY 1, 2, 3, k.at`
@@ -36,9 +36,9 @@ ORDER BY 1, 2, 3, k.at`
 // fullText adds to classes their full-text indexes: GIN and GiST indexes of to_tsvector('configuration', field), with or
 // without coalesce(field, ”), of stored generated columns that consist only of fields and their lexemes, and of columns
 // that the trigger tsvector_update_trigger keeps. It ignores all others.
-func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
+func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []uint32) error {
 	type row struct{ Space, Table, Name, Column, Expression string }
-	rows, err := conn.Query(ctx, indexed)
+	rows, err := conn.Query(ctx, indexed, oids)
 	if err != nil {
 		return fmt.Errorf("full-text indexes: %w", err)
 	}
@@ -46,19 +46,23 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
 	if err != nil {
 		return fmt.Errorf("full-text indexes: %w", err)
 	}
-	kept, err := triggers(ctx, conn)
+	kept, err := triggers(ctx, conn, oids)
 	if err != nil {
 		return err
 	}
+	place := map[[2]string]int{}
+	for i := range classes {
+		place[[2]string{classes[i].Space, classes[i].Table}] = i
+	}
 	for at, by := range kept {
-		if i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == at[0] && c.Table == at[1] }); i >= 0 {
+		if i, ok := place[[2]string(at[:2])]; ok {
 			if f := classes[i].Field(at[2]); f != nil {
 				f.From = by.Fields
 			}
 		}
 	}
 	for _, found := range indexes {
-		i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == found.Space && c.Table == found.Table })
+		i, there := place[[2]string{found.Space, found.Table}]
 		x, ok := vector(found.Expression)
 		switch t, by := kept[[3]string{found.Space, found.Table, found.Column}]; {
 		case found.Column != "" && by:
@@ -66,7 +70,7 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
 		case found.Column != "":
 			x, ok = generated(found.Expression)
 		}
-		if i < 0 || !ok || slices.ContainsFunc(x.Fields, func(name string) bool { return !textual(classes[i].Field(name)) }) ||
+		if !there || !ok || slices.ContainsFunc(x.Fields, func(name string) bool { return !textual(classes[i].Field(name)) }) ||
 			found.Column != "" && classes[i].Field(found.Column) == nil {
 			continue
 		}
@@ -84,13 +88,13 @@ SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname:
 FROM pg_catalog.pg_trigger g
 JOIN pg_catalog.pg_class t ON t.oid = g.tgrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
-WHERE g.tgfoid = 'pg_catalog.tsvector_update_trigger'::regproc AND g.tgenabled IN ('O', 'A') AND g.tgtype::int & 23 = 23
+WHERE t.oid = ANY ($1::oid[]) AND g.tgfoid = 'pg_catalog.tsvector_update_trigger'::regproc AND g.tgenabled IN ('O', 'A') AND g.tgtype::int & 23 = 23
 	AND g.tgqual IS NULL AND g.tgattr::text = ''`
 
 // triggers returns what such triggers keep, by space, table and column.
-func triggers(ctx context.Context, conn querier) (map[[3]string]schema.TextIndex, error) {
+func triggers(ctx context.Context, conn querier, oids []uint32) (map[[3]string]schema.TextIndex, error) {
 	type row struct{ Space, Table, Arguments string }
-	rows, err := conn.Query(ctx, keeping)
+	rows, err := conn.Query(ctx, keeping, oids)
 	if err != nil {
 		return nil, fmt.Errorf("triggers of full-text indexes: %w", err)
 	}

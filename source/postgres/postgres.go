@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -31,6 +33,11 @@ type Source struct {
 	encoding string // of the database
 	choice   schema.Choice
 	link     source.Link
+
+	template string                             // the schema that those of tenants are compared with; "" for a source without tenants
+	known    atomic.Pointer[catalogue.Template] // it as it was described last
+	tenants  atomic.Pointer[schema.Spaces]      // the schemas like it, as they were described last
+	left     atomic.Pointer[[]string]           // how the others differ from it
 }
 
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It
@@ -237,8 +244,12 @@ const selectEstimates = `SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspn
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0`
 
-// Estimate implements source.Estimator from the planner's statistics.
+// Estimate implements source.Estimator from the planner's statistics. With one schema per tenant there is no estimate of a class, which is
+// another table for each.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+	if s.template != "" {
+		return nil, nil
+	}
 	type row struct {
 		Space, Table string
 		Records      int64

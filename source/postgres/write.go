@@ -84,7 +84,8 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tx{conn: conn, path: "pg_catalog, " + sessionOf(conn.Conn()).path + ", pg_temp"}
+	role := sessionOf(conn.Conn()).path
+	t := &tx{conn: conn, path: "pg_catalog, " + role + ", pg_temp", in: func(space string) string { return w.pathIn(space, role) }}
 	if err := begun(ctx, conn.Conn(), "READ WRITE", writePins); err != nil {
 		t.Rollback()
 		return nil, err
@@ -96,6 +97,8 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 type tx struct {
 	conn *pgxpool.Conn
 	path string // the search path of the application's own code
+	in   func(space string) string
+	of   string // the schema of the tenant whose records it writes; "" for a source without tenants
 	done bool
 }
 
@@ -125,6 +128,12 @@ func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byt
 	args, err := textArgs(st.Args)
 	if err != nil {
 		return tag, err
+	}
+	if st.Tenant != "" && st.Tenant != t.of {
+		if t.of != "" {
+			return tag, errors.New("a transaction that writes records of two tenants")
+		}
+		t.of, t.path = st.Tenant, t.in(st.Tenant)
 	}
 	p := t.conn.Conn().PgConn().StartPipeline(ctx)
 	p.SendQueryParams(setPath, [][]byte{[]byte(t.path)}, nil, nil, nil)
@@ -319,9 +328,10 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 		r.Fields = []string{pg.ColumnName}
 	}
 	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == spaced(c.Space)
-	if !own {
+	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != spaced(c.Space) // what is there is not for this tenant
+	if !own && !elsewhere {
 		r.Class = pg.TableName
-		if pg.SchemaName != "public" {
+		if pg.SchemaName != "public" && c.Spaces == nil {
 			r.Class = pg.SchemaName + "_" + pg.TableName
 		}
 	}
@@ -335,6 +345,9 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	r.Fields, leads = w.constraint(ctx, pg, c)
 	if kind == writing.ForeignKey && leads && (!own || op == write.OpDelete) {
 		r.Kind = writing.Referenced
+	}
+	if elsewhere {
+		r.Fields, r.Name = nil, ""
 	}
 	return r
 }

@@ -105,7 +105,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 	}
 	for _, ref := range refs {
 		if ref.ToSpace == c.class.Space && ref.To == c.class.Table && (ref.Space != ref.ToSpace || ref.Table != ref.To) {
-			return &Refusal{Kind: Referenced, Class: classNamed(ref.Space, ref.Table)}, there, nil
+			return &Refusal{Kind: Referenced, Class: classNamed(c.class, ref.Space, ref.Table)}, there, nil
 		}
 	}
 	if lock {

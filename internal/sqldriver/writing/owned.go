@@ -47,7 +47,7 @@ func (r *run) own(ctx context.Context, it *writes.Item) (after value.Value, rows
 	if err != nil {
 		return after, 0, err
 	}
-	st, err := text.Owned(r.db.Dialect(), statement, parameters)
+	st, err := text.Owned(r.db.Dialect(), it.View.Class(), statement, parameters)
 	if err != nil {
 		return after, 0, err
 	}

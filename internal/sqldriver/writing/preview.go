@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	text "github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -224,15 +225,16 @@ func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, er
 			return nil, err
 		}
 		if rows[0][0].Int() > 0 {
-			out = append(out, change.Cascade{Class: c.Source + "." + classNamed(n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
+			out = append(out, change.Cascade{Class: c.Source + "." + classNamed(c, n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
 		}
 	}
 	return out, nil
 }
 
-// classNamed returns the class name of a table.
-func classNamed(space, table string) string {
-	if space == "" {
+// classNamed returns the class name of a table that is met with records of c. Of a source with one schema per tenant, the tables of the
+// same schema have their own names.
+func classNamed(c *schema.Class, space, table string) string {
+	if space == "" || c.Spaces != nil && space == c.Space {
 		return table
 	}
 	return space + "_" + table

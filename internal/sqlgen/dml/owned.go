@@ -6,13 +6,14 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Owned compiles a statement that the application's owner has written, in which :name is a parameter: each becomes an
+// Owned compiles a statement that the application's owner has written about records of c, nil for any, in which :name is a parameter: each becomes an
 // argument. Quoted parts and comments are left alone. It refuses a text of several statements, and names without a
 // value.
-func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statement, error) {
+func Owned(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
 		return sqlgen.Statement{}, err
@@ -46,7 +47,7 @@ func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statem
 		t.Write(t.Arg(plain(d, v)))
 		text = text[1+len(name):]
 	}
-	return foreign(t.Statement(nil))
+	return foreign(t, c, nil)
 }
 
 // identifier returns the name that text begins with.

@@ -52,7 +52,7 @@ func TestUnknownDialect(t *testing.T) {
 		"raise": func() (sqlgen.Statement, error) { return dml.Raise(d, "c", 1) }, "applied": func() (sqlgen.Statement, error) { return dml.Applied(d, "c", "x", 1, "") },
 		"begun": func() (sqlgen.Statement, error) { return dml.Begun(d, "c", "x", 1) }, "drop": func() (sqlgen.Statement, error) { return dml.DropTable(d, &c) },
 		"any": func() (sqlgen.Statement, error) { return dml.AnyRecord(d, &c) }, "lock": func() (sqlgen.Statement, error) { return dml.LockTable(d, &c) },
-		"there": func() (sqlgen.Statement, error) { return dml.TableThere(d, "c") }, "owned": func() (sqlgen.Statement, error) { return dml.Owned(d, "SELECT 1", value.Value{}) },
+		"there": func() (sqlgen.Statement, error) { return dml.TableThere(d, "c") }, "owned": func() (sqlgen.Statement, error) { return dml.Owned(d, nil, "SELECT 1", value.Value{}) },
 		"create": func() (sqlgen.Statement, error) {
 			st, _, err := dml.CreateTable(d, &write.CreateClass{Class: "n", Fields: value.OfArray([]value.Value{named("a")})})
 			return st, err
@@ -241,8 +241,8 @@ func TestOwnedParts(t *testing.T) {
 		{"SELECT x::n", [3]string{"", "", ""}}, {"SELECT 1;SELECT 2", [3]string{"one", "one", "one"}}, {"", [3]string{"", "", ""}}, {"SELECT '\x00:n'", [3]string{"", "", ""}},
 	} {
 		for i, d := range dialects {
-			_, got, _ := strings.Cut(shown(dml.Owned(d, tt.text, parameters))+" ", " | ")
-			if _, err := dml.Owned(d, tt.text, parameters); err != nil {
+			_, got, _ := strings.Cut(shown(dml.Owned(d, nil, tt.text, parameters))+" ", " | ")
+			if _, err := dml.Owned(d, nil, tt.text, parameters); err != nil {
 				got = "one"
 			}
 			if got = strings.TrimSpace(got); got != tt.want[i] {

@@ -120,12 +120,13 @@ func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[stri
 		t.Write([]string{" RETURNING ", ", "}[min(i, 1)], t.Read(t.Name(k), f))
 		columns = append(columns, sqlgen.Column{Field: f})
 	}
-	return foreign(t.Statement(columns))
+	return foreign(t, c, columns)
 }
 
-// foreign marks a statement that lets triggers, defaults and other code of the application run.
-func foreign(st sqlgen.Statement, err error) (sqlgen.Statement, error) {
-	st.Foreign = true
+// foreign returns the statement of t, which lets triggers, defaults and other code of the application run, on records of c.
+func foreign(t *sqlgen.Text, c *schema.Class, columns []sqlgen.Column) (sqlgen.Statement, error) {
+	st, err := t.Statement(columns)
+	st.Foreign, st.Tenant = true, t.Tenant(c)
 	return st, err
 }
 
@@ -149,7 +150,7 @@ func Update(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets []writes.S
 	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
 		return sqlgen.Statement{}, err
 	}
-	return foreign(t.Statement(nil))
+	return foreign(t, c, nil)
 }
 
 // Delete compiles the DELETE of the record of c with the key id.
@@ -162,7 +163,7 @@ func Delete(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Stateme
 	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
 		return sqlgen.Statement{}, err
 	}
-	return foreign(t.Statement(nil))
+	return foreign(t, c, nil)
 }
 
 // Would compiles a SELECT that returns a row if the record of v with the key id, nil for a new one, would be in v after

@@ -491,7 +491,7 @@ func TestOwned(t *testing.T) {
 		{"SELECT :other", [3]string{"one", "one", "one"}},
 	} {
 		for i, d := range dialects {
-			st, err := dml.Owned(d, test.text, parameters)
+			st, err := dml.Owned(d, nil, test.text, parameters)
 			got := shown(st, err)
 			if err != nil {
 				got = "one"

@@ -1,0 +1,154 @@
+package catalogue
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Template is the schema that the schemas of tenants are compared with.
+type Template struct {
+	Name    string // of the schema
+	Classes []schema.Class
+}
+
+// Own takes the name of the schema that classes are in out of the types and defaults that name it. Without that no two schemas would
+// have the same classes, and agents would read the name of a schema in a default.
+func Own(classes []schema.Class, space string) {
+	quoted := `"` + strings.ReplaceAll(space, `"`, `""`) + `"`
+	names := []string{quoted, strings.ReplaceAll(quoted, "'", "''")}
+	if LowerASCII(space) == space {
+		names = append(names, space)
+	}
+	own := func(f *schema.Field) {
+		if rest, ok := strings.CutPrefix(f.Native, space+"."); ok {
+			f.Native = schema.Unbound + "." + rest
+		}
+		for _, name := range names {
+			f.Default = without(f.Default, name+".")
+		}
+	}
+	for i := range classes {
+		for j := range classes[i].Fields {
+			f := &classes[i].Fields[j]
+			if own(f); f.Element != nil {
+				own(f.Element)
+			}
+		}
+	}
+}
+
+// without returns text without the occurrences of a prefix of names that begin a name.
+func without(text, prefix string) string {
+	var out strings.Builder
+	for {
+		i := strings.Index(text, prefix)
+		if i < 0 {
+			return out.String() + text
+		}
+		end := i + len(prefix)
+		if i > 0 && (text[i-1] == '_' || text[i-1] == '$' || text[i-1] == '"' || text[i-1] == '.' || text[i-1] >= 0x80 ||
+			text[i-1] >= '0' && text[i-1] <= '9' || text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z') {
+			out.WriteString(text[:end])
+		} else {
+			out.WriteString(text[:i])
+		}
+		text = text[end:]
+	}
+}
+
+// Table reports whether t has a class for the table called name.
+func (t Template) Table(name string) bool {
+	return slices.ContainsFunc(t.Classes, func(c schema.Class) bool { return c.Table == name })
+}
+
+// Difference returns how the classes of a schema differ from t in what statements and rules depend on; "" if they don't.
+// It ignores further tables, further indexes that are not unique, descriptions and the order of fields.
+func (t Template) Difference(classes []schema.Class) string {
+	for i := range t.Classes {
+		want := &t.Classes[i]
+		at := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Table == want.Table })
+		if at < 0 {
+			return fmt.Sprintf("it has no table %s that the account may read", want.Table)
+		}
+		if d := difference(want, &classes[at]); d != "" {
+			return want.Table + ": " + d
+		}
+	}
+	return ""
+}
+
+// difference returns how a class differs from that of the template; "" if it doesn't.
+func difference(want, have *schema.Class) string {
+	switch {
+	case want.View != have.View:
+		return "one is a table, and the other is a view"
+	case !slices.Equal(want.Key, have.Key):
+		return fmt.Sprintf("its key is (%s), not (%s)", strings.Join(have.Key, ", "), strings.Join(want.Key, ", "))
+	}
+	for i := range have.Fields {
+		if want.Field(have.Fields[i].Name) == nil {
+			return "it has the further column " + have.Fields[i].Name
+		}
+	}
+	for i := range want.Fields {
+		f, other := &want.Fields[i], have.Field(want.Fields[i].Name)
+		if other == nil {
+			return "it has no column " + f.Name
+		}
+		if !reflect.DeepEqual(alike(f), alike(other)) {
+			if f.Default != other.Default {
+				return fmt.Sprintf("its column %s has another default", f.Name)
+			}
+			return fmt.Sprintf("its column %s has another type or another constraint", f.Name)
+		}
+	}
+	if !sameSet(want.Relations, have.Relations) {
+		return "its foreign keys are others"
+	}
+	return paths(want, have)
+}
+
+// paths compares the indexes of two classes: those of the template must be there, and no further one may be unique.
+func paths(want, have *schema.Class) string {
+	index := func(x schema.Index) schema.Index { x.Name = ""; return x }
+	for _, x := range want.Indexes {
+		if !slices.ContainsFunc(have.Indexes, func(y schema.Index) bool { return reflect.DeepEqual(index(x), index(y)) }) {
+			return fmt.Sprintf("it has no such index as %s", x.Name)
+		}
+	}
+	for _, y := range have.Indexes {
+		if y.Unique && !slices.ContainsFunc(want.Indexes, func(x schema.Index) bool { return reflect.DeepEqual(index(x), index(y)) }) {
+			return fmt.Sprintf("it has the further unique index %s", y.Name)
+		}
+	}
+	text := func(x schema.TextIndex) schema.TextIndex { x.Name = ""; return x }
+	for _, x := range want.Text {
+		if !slices.ContainsFunc(have.Text, func(y schema.TextIndex) bool { return reflect.DeepEqual(text(x), text(y)) }) {
+			return fmt.Sprintf("it has no such full-text index as %s", x.Name)
+		}
+	}
+	return ""
+}
+
+// alike returns a field without what may differ between schemas.
+func alike(f *schema.Field) schema.Field {
+	out := *f
+	out.Description = ""
+	if f.Element != nil {
+		element := alike(f.Element)
+		out.Element = &element
+	}
+	return out
+}
+
+// sameSet reports whether two lists hold the same relations, in any order.
+func sameSet(a, b []schema.Relation) bool {
+	in := func(list []schema.Relation, r schema.Relation) bool {
+		return slices.ContainsFunc(list, func(o schema.Relation) bool { return reflect.DeepEqual(o, r) })
+	}
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(r schema.Relation) bool { return !in(b, r) })
+}
