@@ -156,7 +156,7 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 	if found.State.Ended() || found.Op == write.OpCall || len(found.Targets()) == 0 {
 		return
 	}
-	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Records: found.Targets(), Limit: 200}
+	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Records: found.Targets(), Schemas: c.policy.Schemas(c.who), Limit: 200}
 	switch {
 	case !viewer.Reviewer:
 		f.Principal, f.Limit = c.who.ID, 20
@@ -165,7 +165,7 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 	}
 	if waiting, more, err := c.gateway.options.Changes.Store().List(ctx, f); err == nil {
 		s.MoreOthers = more
-		s.Overlap(found, waiting, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
+		s.Overlap(found, c.owned(waiting), visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }
 

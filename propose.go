@@ -43,7 +43,7 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 			return nil, err
 		}
 	}
-	return c.own(ctx, kept), nil
+	return c.sheetOf(ctx, kept), nil
 }
 
 // Preview returns the change that Propose would file for r, without filing it.
@@ -56,7 +56,7 @@ func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, err
 		return nil, change.Denied()
 	}
 	filed.State, filed.Digest = change.Pending, filed.Sum()
-	return c.own(ctx, filed), nil
+	return c.sheetOf(ctx, filed), nil
 }
 
 // drafted returns the change that r asks for, judged by the rules but not filed.
@@ -161,7 +161,7 @@ func (c *Call) dependences(ctx context.Context, after []string) error {
 // change builds the change to file.
 func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *change.Change {
 	out := &change.Change{
-		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
+		Source: plan.Source, Schema: plan.Schema(), Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
 		Tool: r.Tool, Action: r.Action, Title: r.Title, Says: r.Says, Policy: plan.Version, Agent: change.PartyOf(c.who),
 		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After, Origins: r.Origins, Now: r.Now,
 	}
@@ -201,11 +201,12 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 	if queue == nil {
 		return nil, false, nil
 	}
-	f.Principal = c.who.ID
+	f.Principal, f.Schemas = c.who.ID, c.policy.Schemas(c.who)
 	found, more, err := queue.Store().List(ctx, f)
 	if err != nil {
 		return nil, false, storeFailed(err)
 	}
+	found = c.owned(found)
 	rows, seen := make([]review.Row, len(found)), visibility.Of(c.policy, c.who, c.gateway.masks)
 	for i, one := range found {
 		rows[i] = review.NewRow(one, seen, review.Viewer{})
@@ -229,7 +230,7 @@ func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 	if queue == nil {
 		return nil, change.NotFound()
 	}
-	found, err := queue.GetOf(ctx, id, change.Of{Principal: c.who.ID})
+	found, err := c.own(queue.GetOf(ctx, id, change.Of{Principal: c.who.ID}))
 	if err == nil {
 		c.record.Change = found.ID
 	}
@@ -238,15 +239,15 @@ func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 
 // CancelChange withdraws a change that the caller has proposed and that is not being applied yet.
 func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, error) {
-	if c.gateway.options.Changes == nil {
-		return nil, change.NotFound()
+	if _, err := c.mine(ctx, id); err != nil {
+		return nil, err
 	}
 	done, err := c.changes().Cancel(ctx, id, c.who)
 	if err != nil {
 		return nil, err
 	}
 	c.record.Change, c.did = done.ID, audit.Withdrawn
-	return c.own(ctx, done), nil
+	return c.sheetOf(ctx, done), nil
 }
 
 // WaitForChange returns a change of the caller once it is no longer pending, granted or being applied, or as it is
@@ -282,12 +283,12 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	}
 }
 
-// own returns a change as shown to the agent that proposed it.
-func (c *Call) own(ctx context.Context, found *change.Change) *review.Sheet {
+// sheetOf returns a change as shown to the agent that proposed it.
+func (c *Call) sheetOf(ctx context.Context, found *change.Change) *review.Sheet {
 	return c.shown(ctx, found, review.Viewer{})
 }
 
-// shown is own for viewer, the agent with what it sees of the records now.
+// shown is sheetOf for viewer, the agent with what it sees of the records now.
 func (c *Call) shown(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
 	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
 	c.refer(ctx, s, false)
@@ -356,6 +357,9 @@ func (c *Call) inverse(ctx context.Context, found *change.Change, reason string)
 	}
 	agent, err := parties.Agent(ctx, c.gateway.options.Refresher, found)
 	if err != nil {
+		return back, err
+	}
+	if err := writes.Placed(c.policy, agent, found); err != nil {
 		return back, err
 	}
 	back.request = write.Request{Writes: list, Tool: "revert", Origin: write.Origin{Action: writes.Revert, Mode: write.Review}, Title: "revert " + found.ID, Reason: reason,

@@ -170,7 +170,12 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o pages
 // bound identifies what a cursor may be used for: one principal, one query and one version of the rules.
 func bound(p *policy.Policy, principal identity.Principal, q interface{ Digest() [32]byte }) [32]byte {
 	digest := q.Digest()
-	doc := value.OfArray([]value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
+	parts := []value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))}
+	schemas := p.Schemas(principal)
+	for _, source := range slices.Sorted(maps.Keys(schemas)) {
+		parts = append(parts, value.OfString(source), value.OfString(schemas[source]))
+	}
+	doc := value.OfArray(parts)
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
@@ -289,13 +294,20 @@ func (g *Gateway) Drifted(ctx context.Context, names []string, forCall bool) ([]
 	return warnings, err
 }
 
-// Closed returns why classes are closed or can't be described, for operators.
+// Closed returns why classes are closed or can't be described, and which schemas of tenants are left out, for operators.
 func (g *Gateway) Closed() []string {
 	g.description.mu.Lock()
 	defer g.description.mu.Unlock()
 	out := slices.Clone(g.force.Load().closed)
 	for _, name := range slices.Sorted(maps.Keys(g.description.failing)) {
 		out = append(out, g.description.failing[name].Error())
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
+		if s, ok := g.options.Sources[name].(source.Partial); ok {
+			for _, left := range s.LeftOut() {
+				out = append(out, "source "+name+": "+left)
+			}
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package bailiwick
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -108,15 +109,32 @@ func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func
 	return s, err
 }
 
-// reviewable returns a change that the reviewer may see: one of their tenant, if they have one.
-func (c *Call) reviewable(ctx context.Context, id string) (*change.Change, error) {
+// reviewable returns a change that the reviewer may see: one of their tenant, if they have one, and of their schema.
+func (c *Call) reviewable(ctx context.Context, id string) (found *change.Change, err error) {
 	if c.who.Tenant != "" {
-		return c.gateway.options.Changes.GetOf(ctx, id, change.Of{Tenant: c.who.Tenant})
+		found, err = c.gateway.options.Changes.GetOf(ctx, id, change.Of{Tenant: c.who.Tenant})
+	} else {
+		found, err = c.gateway.options.Changes.Get(ctx, id)
 	}
-	return c.gateway.options.Changes.Get(ctx, id)
+	return c.own(found, err)
 }
 
-func (d *reviewer) scoped(f change.Filter) change.Filter {
+// own returns found, unless it writes to another schema than the caller's, of a source with one schema per tenant: then the change is one
+// that doesn't exist.
+func (c *Call) own(found *change.Change, err error) (*change.Change, error) {
+	if err == nil && c.policy.Schema(c.who, found.Source) != found.Schema {
+		return nil, change.NotFound()
+	}
+	return found, err
+}
+
+// owned is own for several.
+func (c *Call) owned(found []*change.Change) []*change.Change {
+	return slices.DeleteFunc(found, func(one *change.Change) bool { _, err := c.own(one, nil); return err != nil })
+}
+
+func (d *reviewer) scoped(c *Call, f change.Filter) change.Filter {
+	f.Schemas = c.policy.Schemas(c.who)
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}
@@ -131,11 +149,11 @@ func (d *reviewer) Queue(ctx context.Context, f change.Filter) (rows []review.Ro
 	err = d.do(ctx, "list", func(ctx context.Context, c *Call) error {
 		var found []*change.Change
 		var err error
-		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(f)); err != nil {
+		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(c, f)); err != nil {
 			return storeFailed(err)
 		}
 		seen := visibility.Of(c.policy, d.who, d.gateway.masks)
-		for _, one := range found {
+		for _, one := range c.owned(found) {
 			rows = append(rows, review.NewRow(one, seen, d.viewer()))
 		}
 		c.record.Rows = len(rows)
@@ -158,8 +176,8 @@ func storeFailed(err error) error {
 
 // Counts implements Reviewer.
 func (d *reviewer) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
-	err = d.do(ctx, "count", func(ctx context.Context, _ *Call) (err error) {
-		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scoped(f)); err != nil {
+	err = d.do(ctx, "count", func(ctx context.Context, c *Call) (err error) {
+		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scoped(c, f)); err != nil {
 			return storeFailed(err)
 		}
 		return nil
@@ -233,6 +251,9 @@ func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, e
 	if err != nil {
 		return writes.Draft{}, err
 	}
+	if err := writes.Placed(c.policy, p, found); err != nil {
+		return writes.Draft{}, err
+	}
 	list, err := found.Asked()
 	if err != nil {
 		return writes.Draft{}, err
@@ -252,7 +273,15 @@ func (d *reviewer) Events(ctx context.Context, after int64) (events []change.Eve
 }
 
 func (d *reviewer) feed() feed.Feed {
-	return feed.Feed{Store: d.gateway.options.Changes.Store(), Tenant: d.who.Tenant}
+	out := feed.Feed{Store: d.gateway.options.Changes.Store(), Tenant: d.who.Tenant}
+	c := &Call{gateway: d.gateway, who: d.who, policy: d.gateway.force.Load().policy}
+	if c.policy.Rules().Schemas != nil {
+		out.Sees = func(ctx context.Context, e change.Event) bool {
+			_, err := c.own(d.gateway.options.Changes.Get(ctx, e.Change))
+			return err == nil
+		}
+	}
+	return out
 }
 
 // Await implements Reviewer.

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -32,15 +33,15 @@ func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, e
 
 // Answer adds words of the caller to a change that it has proposed; one that was returned waits for review again.
 func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, error) {
-	if c.gateway.options.Changes == nil {
-		return nil, change.NotFound()
+	if _, err := c.mine(ctx, id); err != nil {
+		return nil, err
 	}
 	done, err := c.changes().Answer(ctx, id, c.who, text)
 	if err != nil {
 		return nil, err
 	}
 	c.record.Change = done.ID
-	return c.own(ctx, done), nil
+	return c.sheetOf(ctx, done), nil
 }
 
 // compared sets how found differs from the version before it. A failure to read that is no failure of the sheet, which
@@ -49,7 +50,7 @@ func (c *Call) compared(ctx context.Context, found *change.Change, s *review.She
 	if found.Replaces == "" {
 		return
 	}
-	if before, err := c.gateway.options.Changes.Get(ctx, found.Replaces); err == nil {
+	if before, err := c.own(c.gateway.options.Changes.Get(ctx, found.Replaces)); err == nil {
 		s.Compare(found, before, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }
@@ -74,6 +75,9 @@ func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*rev
 		}
 		agent, err := parties.Agent(ctx, d.gateway.options.Refresher, found)
 		if err != nil {
+			return nil, err
+		}
+		if err := writes.Placed(c.policy, agent, found); err != nil {
 			return nil, err
 		}
 		r := write.Request{Writes: list, Tool: "edit", Reason: e.Reason, Origin: write.Origin{Mode: write.Review}, After: found.After, Input: e.Input()}

@@ -24,6 +24,7 @@ type Change struct {
 
 	// What would run. Digest covers all of it.
 	Source   string        `json:"source"`
+	Schema   string        `json:"schema,omitzero"`   // that it writes, of a source with one schema per tenant
 	Op       write.Op      `json:"op"`                // that of all Writes; "group" when they differ
 	Writes   []value.Value `json:"writes"`            // as write.Print prints them
 	Effects  []Effect      `json:"effects"`           // one for each of Writes, in order

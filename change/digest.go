@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the actions, the
+// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, its schema, the actions, the
 // requested writes, the records before them and the answers of APIs that these are from. What a source adds by itself (defaults, triggers) is not included: it
 // is only known when the write runs.
 func (c *Change) Sum() string {
@@ -30,6 +30,9 @@ func (c *Change) Sum() string {
 			read[i] = value.OfArray([]value.Value{value.OfString(string(e.Present)), e.Read})
 		}
 		parts = append(parts, value.Member{Name: "read", Value: value.OfArray(read)})
+	}
+	if c.Schema != "" {
+		parts = append(parts, value.Member{Name: "schema", Value: value.OfString(c.Schema)})
 	}
 	if c.Origins != nil {
 		made := make([]value.Value, len(c.Origins))

@@ -109,8 +109,9 @@ type Filter struct {
 	Tenant    string  // Agent.Tenant, if Tenanted
 	Tenanted  bool
 	Source    string
-	Class     string   // one of Classes
-	Records   []Target // changes that have not ended and write any of these
+	Schemas   map[string]string // by source with one schema per tenant: the schema whose changes are meant, "" for none. Changes of other sources match
+	Class     string            // one of Classes
+	Records   []Target          // changes that have not ended and write any of these
 	Op        string
 	Risk      Risk
 	Text      string // part of the title, the reason or an id, ignoring case

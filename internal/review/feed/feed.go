@@ -1,4 +1,4 @@
-// Package feed reads the events of changes that one reviewer may see: all, or those of a tenant.
+// Package feed reads the events of changes that one reviewer may see: all, those of a tenant, or those of some schemas.
 package feed
 
 import (
@@ -12,6 +12,7 @@ import (
 type Feed struct {
 	Store  change.Store
 	Tenant string
+	Sees   func(context.Context, change.Event) bool // which of them; nil for all
 }
 
 // Next returns the next events after Seq after, and the Seq up to which it looked.
@@ -24,7 +25,7 @@ func (f Feed) Next(ctx context.Context, after int64) (events []change.Event, to 
 		}
 		for _, e := range found {
 			after = e.Seq
-			if f.Tenant == "" || e.Tenant == f.Tenant {
+			if (f.Tenant == "" || e.Tenant == f.Tenant) && (f.Sees == nil || f.Sees(ctx, e)) {
 				events = append(events, e)
 			}
 		}
@@ -37,7 +38,7 @@ func (f Feed) Next(ctx context.Context, after int64) (events []change.Event, to 
 // Await waits for the next event after Seq after, however many of other tenants come, or fails when ctx ends.
 func (f Feed) Await(ctx context.Context, after int64) error {
 	for {
-		if err := f.Store.Await(ctx, after); err != nil || f.Tenant == "" {
+		if err := f.Store.Await(ctx, after); err != nil || f.Tenant == "" && f.Sees == nil {
 			return err
 		}
 		events, to, err := f.Next(ctx, after)

@@ -30,6 +30,17 @@ func (p *Plan) Mode(r write.Request) write.Mode {
 	return last
 }
 
+// Schema returns the schema that a plan writes, of a source with one schema per tenant; "" for other sources. All items have the views
+// of one principal in one source, and so one schema.
+func (p *Plan) Schema() string {
+	for i := range p.Items {
+		if v := p.Items[i].View; v != nil {
+			return v.Schema()
+		}
+	}
+	return ""
+}
+
 // sentence returns the first sentence of a summary, without its full stop: some documents have a paragraph there.
 func sentence(summary string) string {
 	first, _, _ := strings.Cut(strings.Join(strings.Fields(summary), " "), ". ")

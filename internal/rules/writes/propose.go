@@ -50,6 +50,9 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	if err != nil {
 		return Permit{}, err
 	}
+	if err := Placed(p, principal, c); err != nil {
+		return Permit{}, err
+	}
 	if c.Sum() != c.Digest {
 		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "digest", Detail: "what would run is not what was approved"}
 	}
@@ -61,7 +64,7 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	if err != nil {
 		return Permit{}, err
 	}
-	if plan.Source != c.Source || len(c.Effects) != len(plan.Items) {
+	if plan.Schema() != c.Schema || plan.Source != c.Source || len(c.Effects) != len(plan.Items) {
 		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "plan", Detail: "what would run is not what was approved"}
 	}
 	plan.Change, plan.Digest, plan.Fence = c.ID, c.Digest, c.Lease.Fence
@@ -69,6 +72,20 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 		plan.Items[i].expect(&c.Effects[i])
 	}
 	return Permit{plan}, nil
+}
+
+// Placed refuses a change of a source with one schema per tenant that was proposed for another schema than that of its agent, the
+// principal. What a change writes is bound to the schema in which it was previewed and reviewed.
+func Placed(p *policy.Policy, principal identity.Principal, c *change.Change) error {
+	now := p.Schema(principal, c.Source)
+	if c.Schema == now && (now == "" || p.HasSchema(c.Source, now)) {
+		return nil
+	}
+	why := "the schema that it was proposed for is not that of its agent any more"
+	if c.Schema == now {
+		why = "the schema that it was proposed for is gone, or is no longer like those of other tenants"
+	}
+	return &problem.Error{Code: problem.Conflict, Kind: "schema", Detail: why}
 }
 
 // expect records what was reviewed, and which fields must not have changed: those set and the version of the record, or all for
@@ -151,6 +168,9 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 	case *write.Call:
 		return w.call(ctx, asked)
 	case *write.CreateClass:
+		if err := w.undivided(asked.Source); err != nil {
+			return Item{}, "", err
+		}
 		return Item{Op: write.OpSchema, Key: asked.Class, Write: asked, policy: w.policy, who: w.who}, asked.Source, nil
 	case *write.AddFields, *write.DeleteClass:
 		v, err := w.policy.View(w.who, asked.Target(), w.at+"/class_name", true)
@@ -160,9 +180,22 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 		if v.Class().Recordless {
 			return Item{}, "", w.recordless(v)
 		}
+		if err := w.undivided(v.Source()); err != nil {
+			return Item{}, "", err
+		}
 		return Item{Op: write.OpSchema, View: v, Key: v.Name(), Write: asked, policy: w.policy, who: w.who}, v.Source(), nil
 	}
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
+}
+
+// undivided refuses to change the classes of a source with one schema per tenant: the schema of the tenant would differ from the
+// template, and nothing of it could be read any more.
+func (w *writer) undivided(source string) error {
+	if w.policy.Rules().Schemas[source] == "" {
+		return nil
+	}
+	return &problem.Error{Code: problem.Unsupported, Kind: "schema_per_tenant", Pointer: w.at, Detail: "the classes of " + source + " are the same for all tenants, and no change makes or takes away one of them",
+		Suggestion: "ask for a migration of the application"}
 }
 
 // Kind returns the kind of write, for gates, of op; action is the action that made it, "" for none.

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,6 +137,13 @@ func (d Dialect) where(b *builder, f change.Filter, state change.State) {
 		if is.asked {
 			b.add(` AND c.`+is.column+` = ?`, d.Bytes(is.value))
 		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(f.Schemas)) {
+		b.add(` AND (c.source <> ?`, d.Bytes(source))
+		if f.Schemas[source] != "" {
+			b.add(` OR `+d.Contains+`(c.closed, ?) > 0`, word(mark(inSchema, f.Schemas[source])))
+		}
+		b.add(`)`)
 	}
 	if f.Op != "" {
 		b.add(` AND c.op = ?`, word(f.Op))

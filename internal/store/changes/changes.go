@@ -34,7 +34,7 @@ type Row struct {
 	Lease     time.Time       // end of the lease; zero for none
 	Leased    time.Time       // the lease has run out before this time, too; zero for none
 	Search    string          // the text searched by Filter.Text
-	Closed    string          // the people whom Filter.For leaves out: see closed
+	Closed    string          // the people whom Filter.For leaves out, and the schema: see closed
 	Since     string          // of a new change: the ids after it are those of the minute before
 	Body      string          // JSON
 	Events    []string        // of the steps that are stored with it, in order; JSON, without their Seq
@@ -63,9 +63,12 @@ func New(c *change.Change, now time.Time, f change.Filing) (r, old *Row, err err
 	return r, old, nil
 }
 
-// closed lists the people who can't decide about c: its authors and those who have approved it.
+// closed lists the people who can't decide about c, its authors and those who have approved it, and the schema that it writes.
 func closed(c *change.Change) string {
 	out := mark(author, c.Agent.Account())
+	if c.Schema != "" {
+		out += mark(inSchema, c.Schema)
+	}
 	if c.Asker != nil {
 		out += mark(author, c.Asker.Human())
 	}
@@ -75,8 +78,8 @@ func closed(c *change.Change) string {
 	return word(out)
 }
 
-// The marks of people in Row.Closed.
-const author, approver = "o:", "a:"
+// The marks in Row.Closed.
+const author, approver, inSchema = "o:", "a:", "s:"
 
 func mark(as, human string) string { return "\x1f" + as + human + "\x1f" }
 

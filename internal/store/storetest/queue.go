@@ -18,6 +18,7 @@ import (
 func varied(n int) *change.Change {
 	c := plain(n, fmt.Sprint("agent", n%3))
 	c.Agent.Owner, c.Agent.Tenant = fmt.Sprint("owner", n%2), []string{"", "acme", "zen"}[n%3]
+	c.Schema = []string{"", "acme", "zen"}[n%3]
 	c.Source, c.Risk = []string{"tracker", "crm"}[n%5/4], []change.Risk{change.Low, change.Medium, change.High}[n%7/3]
 	c.Classes = []string{c.Source + ".issues"}
 	if n%4 == 0 {
@@ -34,7 +35,8 @@ func varied(n int) *change.Change {
 // asked is an implementation of Filter in Go.
 func asked(f change.Filter, c *change.Change) bool {
 	text := strings.ToLower(f.Text)
-	return (len(f.States) == 0 || slices.Contains(f.States, c.State)) &&
+	schema, divided := f.Schemas[c.Source]
+	return (!divided || schema != "" && schema == c.Schema) && (len(f.States) == 0 || slices.Contains(f.States, c.State)) &&
 		(f.Principal == "" || f.Principal == c.Agent.Principal) && (f.Owner == "" || f.Owner == c.Agent.Owner) &&
 		(!f.Tenanted || f.Tenant == c.Agent.Tenant) && (f.Source == "" || f.Source == c.Source) &&
 		(f.Class == "" || slices.Contains(c.Classes, f.Class)) && (f.Op == "" || f.Op == string(c.Op)) && (f.Risk == "" || f.Risk == c.Risk) &&
@@ -58,6 +60,11 @@ var filters = []change.Filter{
 	{Tenant: "acme", Tenanted: true},
 	{Tenant: "acme"}, // not requested: Tenanted isn't set
 	{Source: "crm", Risk: change.High},
+	{Schemas: map[string]string{"tracker": "acme"}},
+	{Schemas: map[string]string{"tracker": "acme", "crm": ""}, Class: "tracker.users"},
+	{Schemas: map[string]string{"tracker": "", "crm": ""}},
+	{Schemas: map[string]string{"tracker": "acm", "crm": Strange}},
+	{Schemas: map[string]string{"other": ""}, Principal: "agent1"},
 	{Class: "tracker.users"},
 	{Class: "tracker.users", States: []change.State{change.Pending}, Tenanted: true, Tenant: "zen"},
 	{Class: "tracker"},
