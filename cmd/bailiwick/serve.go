@@ -135,7 +135,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) 
 	all, err := p.Tokens.List(ctx, identity.Local(app.LocalUser()))
 	if err == nil && len(all) == 0 {
 		tenant := ""
-		if _, closed := p.Config.Tenanted(); closed > 0 {
+		if _, closed := p.Config.Tenanted(); closed > 0 || p.Config.Divided() != nil {
 			tenant = " --tenant TENANT"
 		}
 		t.Notef("no token yet: make one with \"bailiwick token create --name NAME%s --store %s\"", tenant, app.StoreName(p.Config.Store))

@@ -60,11 +60,11 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// Closed returns what anyone may read on /readyz about classes that are closed or can't be described: their number.
+// Closed returns what anyone may read on /readyz about classes, sources and schemas that are closed or can't be described: their number.
 func (p *App) Closed() []string {
 	n := len(p.Gateway.Closed())
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d classes or sources no longer fit their description or the rules; the log names them", n)}
+	return []string{fmt.Sprintf("%d classes, sources or schemas no longer fit their description or the rules; the log names them", n)}
 }

@@ -2,6 +2,10 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -34,6 +38,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	if classes, warnings, err = opened.Describe(ctx); err != nil {
 		return nil, nil, e, err
 	}
+	warnings = append(warnings, alike(classes)...)
 	rules, err := policy.New(policy.Rules{Unlisted: true}, classes)
 	if err != nil {
 		return nil, nil, e, err
@@ -59,6 +64,35 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	}
 	e.Points, e.Doubts = undeclared.Confirmed(ctx, opened, scaffold.Pointers(classes, e), classes)
 	return classes, warnings, e, nil
+}
+
+// alike returns a warning if several schemas have the same tables with the same columns: they may be those of tenants.
+func alike(classes []schema.Class) []string {
+	tables := map[string][]string{}
+	for i := range classes {
+		if c := &classes[i]; c.Space != "" && !c.Recordless {
+			fields := slices.Sorted(slices.Values(c.FieldNames()))
+			tables[c.Space] = append(tables[c.Space], fmt.Sprintf("%q %q", c.Table, fields))
+		}
+	}
+	same := map[string][]string{}
+	for _, space := range slices.Sorted(maps.Keys(tables)) {
+		slices.Sort(tables[space])
+		same[strings.Join(tables[space], "\n")] = append(same[strings.Join(tables[space], "\n")], space)
+	}
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(same)) {
+		if names := same[key]; len(names) > 1 {
+			list := names[:min(len(names), 3)]
+			more := ""
+			if len(names) > len(list) {
+				more = fmt.Sprintf(" and %d others", len(names)-len(list))
+			}
+			out = append(out, fmt.Sprintf("the schemas %s%s have the same tables. If each is the schema of a tenant, write schema: {$cel: principal.tenant} and template: %s in the source, and rules for the classes of one schema (docs/connections.md, One schema per tenant)",
+				strings.Join(list, ", "), more, names[0]))
+		}
+	}
+	return out
 }
 
 // sample adds to e what the first records of c show.

@@ -242,7 +242,9 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
 	switch ruled, closed := c.Tenanted(); {
-	case ruled == 0 && t.Tenant != "" && len(c.Sources) > 0:
+	case c.Divided() != nil && t.Tenant == "":
+		warnings = append(warnings, "tenant: the token names none, and the schema of a caller in "+strings.Join(c.Divided(), ", ")+" depends on it: it sees no class there (--tenant)")
+	case ruled == 0 && c.Rules.Schemas == nil && t.Tenant != "" && len(c.Sources) > 0:
 		warnings = append(warnings, "tenant: no class has tenants, so that --tenant hides nothing")
 	case closed > 0 && t.Tenant == "":
 		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of the classes that have one, which are %d (--tenant)", closed))

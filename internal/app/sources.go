@@ -157,6 +157,9 @@ func keep(s source.Adapter, choice *config.Chooser) *kept {
 	if c, ok := s.(source.Chooser); ok {
 		c.Choose(choice.Choose)
 	}
+	if d, ok := s.(source.Divided); ok && choice.Template() != "" {
+		d.Divide(choice.Template())
+	}
 	return &kept{Adapter: s, choice: choice, mu: new(sync.Mutex), once: new(bool)}
 }
 
@@ -190,6 +193,14 @@ func (k *kept) Close() error { return errors.Join(k.Adapter.Close(), k.through.c
 func (k *kept) Drifts() bool {
 	d, ok := k.Adapter.(source.Drifting)
 	return ok && d.Drifts()
+}
+
+// LeftOut implements source.Partial.
+func (k *kept) LeftOut() []string {
+	if p, ok := k.Adapter.(source.Partial); ok {
+		return p.LeftOut()
+	}
+	return nil
 }
 
 // SourceOf parses a source of the command line: a URL or the path of an SQLite file. Its name is given as "name=…", or

@@ -38,6 +38,9 @@ func (s Source) space(space string) string {
 	if space != "" {
 		return space
 	}
+	if s.Template != "" {
+		return s.Template
+	}
 	if _, duck := s.DuckDB(); duck {
 		return "main"
 	}
@@ -177,6 +180,9 @@ func (s *Source) rename() yamlconf.Shape {
 		}
 	}})
 }
+
+// Template returns the schema that those of tenants are compared with; "" for a source without one schema per tenant.
+func (ch *Chooser) Template() string { return ch.source.Template }
 
 // Name returns the name of the source.
 func (ch *Chooser) Name() string { return ch.source.Name }

@@ -15,6 +15,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,8 @@ type Source struct {
 	Collections map[string]Collection // of MongoDB, by name
 	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here; 0 is the source's default
 	Schemas     []string              // the PostgreSQL schemas to read; nil for the default
+	Schema      string                // the schema of a principal, a CEL expression: each tenant has one; "" for a source without such schemas
+	Template    string                // with Schema: the schema whose tables become classes, which the others are compared with
 	Tables      identity.List         // the tables and views that become classes
 	SSH         *SSH                  // the server through which the database is reached; nil for none
 	Rename      map[string]string     // the names of classes, by table: "orders" or "sales.orders"
@@ -325,6 +328,19 @@ func (c *Config) State() string { return c.document.State() }
 
 // Now returns the current State; see State.
 func (c *Config) Now() string { return c.document.Now() }
+
+// Divided returns the sources with one schema per tenant whose expression asks for the tenant, so that a principal without one sees nothing
+// of them, sorted.
+func (c *Config) Divided() []string {
+	var out []string
+	for source, text := range c.Rules.Schemas {
+		if strings.Contains(text, "principal.tenant") {
+			out = append(out, source)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // Tenanted counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
 func (c *Config) Tenanted() (ruled, closed int) {

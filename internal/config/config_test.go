@@ -116,6 +116,7 @@ func TestParse(t *testing.T) {
 		Sources: []config.Source{
 			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", WriteURL: "postgres://writer:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
 				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}, Rename: map[string]string{"crm.deals": "sales"}, SSH: &config.SSH{Host: "bastion.example:2222", User: "gate", Key: "/etc/bailiwick/id_ed25519", KnownHosts: "/etc/bailiwick/known_hosts"}},
+			{Name: "desks", URL: "postgres://app:hunter2@db/desks", Schema: "'desk_' + principal.tenant", Template: "desk_model"},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 			{Name: "docs", URL: "mongodb://reader:hunter2@a.example:27017,b.example:27017/shop?replicaSet=r0", LocalRows: 500,
 				Collections: map[string]config.Collection{"orders": {Fields: map[string]string{"coupon": "string", "total": "decimal"}, Index: "default", Search: []string{"title", "body"}}}},
@@ -160,7 +161,7 @@ func TestParse(t *testing.T) {
 				"mail": {Signed: true, Base: "https://mail.example/v1"},
 				"box":  {Description: "Boxes", Base: "http://10.0.0.1:8080", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
 			},
-			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
+			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Schemas: map[string]string{"desks": "'desk_' + principal.tenant"}, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
@@ -353,6 +354,7 @@ func TestDigest(t *testing.T) {
 	note("Unlisted", policy.Rules{Unlisted: true})
 	note("RefuseScans", policy.Rules{RefuseScans: true})
 	note("Disclose", policy.Rules{Disclose: true})
+	note("Schemas", policy.Rules{Schemas: map[string]string{"app": "principal.tenant"}})
 	note("Pointers", policy.Rules{Pointers: true})
 	for _, g := range []policy.Gates{{Writes: policy.Off}, {Writes: policy.On}, {RawWrites: policy.Review}, {SchemaWrites: policy.Review}} {
 		note(fmt.Sprint(g), policy.Rules{Gates: g})

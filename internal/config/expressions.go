@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -29,4 +31,40 @@ func (c *Config) where(into *query.Filter) yamlconf.Shape {
 			return d, nil // continue, to report all faults
 		})
 	}}
+}
+
+// schema is the shape of the schema of a principal: an expression in an object, since a text would be taken for a name.
+func (c *Config) schema(into *string) yamlconf.Shape {
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "$cel", Doc: "An expression over principal that yields the name of a schema", Must: true, Shape: c.expression(into, expression.Scalar)},
+	}, nil)
+}
+
+// divide sets the rule for the schema of principals in a source.
+func (c *Config) divide(source, text string) {
+	if c.Rules.Schemas == nil {
+		c.Rules.Schemas = map[string]string{}
+	}
+	c.Rules.Schemas[source] = text
+}
+
+// wrongSchemas returns what is wrong with the keys of a source with one schema per tenant and the key it concerns, or "".
+func (s *Source) wrongSchemas(given func(key string) bool) (key, why string) {
+	switch {
+	case s.Schema == "" && s.Template == "":
+		return "", ""
+	case !strings.HasPrefix(s.URL, "postgres"):
+		key = "schema"
+		if s.Schema == "" {
+			key = "template"
+		}
+		return key, "only PostgreSQL has one schema per tenant; take it out"
+	case s.Schema == "":
+		return "template", "goes with the key schema: {$cel: principal.tenant}; a source that reads fixed schemas has the key schemas"
+	case s.Template == "":
+		return "schema", "needs the key template: the name of one schema, whose tables become the classes and which the others are compared with"
+	case given("schemas"):
+		return "schemas", "can't be combined with schema, which yields one schema for each caller; take one of them out"
+	}
+	return "", ""
 }

@@ -194,7 +194,7 @@ f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a lette
 f.yaml:1:58: sources.c: needs the key url, metadata or openapi
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, tables, ssh, rename, local_rows, collections, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, schema, template, tables, ssh, rename, local_rows, collections, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +

@@ -70,16 +70,19 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 			r.WrongAt(at+"/"+k.given[1], "the source has "+k.given[0]+" already, and is one thing")
 		}
 		s.parses(r, n, at)
-		if s.Schemas == nil {
+		if s.Schemas == nil && s.Schema == "" {
 			s.Schemas = k.schemas
 		}
 		if s.OpenAPI != nil {
-			for _, key := range []string{"schemas", "tables", "rename", "ssh", "write_url"} {
+			for _, key := range []string{"schemas", "schema", "template", "tables", "rename", "ssh", "write_url"} {
 				if r.Given(at + "/" + key) {
 					r.WrongAt(at+"/"+key, "only databases have it; take it out")
 				}
 			}
 			return
+		}
+		if key, why := s.wrongSchemas(func(key string) bool { return r.Given(at + "/" + key) }); why != "" {
+			r.WrongAt(at+"/"+key, why)
 		}
 		_, duck := s.DuckDB()
 		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && !duck && (s.URL != "" || s.Metadata != nil) {

@@ -190,6 +190,8 @@ func (c *Config) sources() yamlconf.Shape {
 			{Name: "parse", Doc: "With the url of a Parse Server: its keys, and whom agents act as", Shape: yamlconf.Shape{Schema: (&ParseServer{}).shape(nil).Schema, Read: parse}},
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL and DuckDB: the schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
+			{Name: "schema", Doc: "PostgreSQL with one schema per tenant: {$cel: principal.tenant}, an expression over principal that yields the name of the caller's schema. Needs template", Shape: c.schema(&s.Schema)},
+			{Name: "template", Doc: "With schema: the schema whose tables become classes. Other schemas are used only while their tables are like its own", Shape: yamlconf.Words(&s.Template)},
 			{Name: "tables", Doc: "Which tables and views become classes: names of tables, with the schema before a dot if it is not the default one, or of classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
 			{Name: "ssh", Doc: "PostgreSQL and MariaDB: the SSH server through which the database is reached", Shape: s.ssh()},
 			{Name: "rename", Doc: "Names of classes, by table: {sales.orders: orders_eu}. A table of another schema than the default one is otherwise called by both names: sales_orders", Shape: s.rename()},
@@ -199,7 +201,12 @@ func (c *Config) sources() yamlconf.Shape {
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
 		}
 		one := []any{map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"metadata"}}, map[string]any{"required": []string{"openapi"}}}
-		return yamlconf.Object(keys, is.check(&s)).With("oneOf", one), func() { c.Sources = append(c.Sources, s) }
+		return yamlconf.Object(keys, is.check(&s)).With("oneOf", one), func() {
+			if s.Schema != "" {
+				c.divide(name, s.Schema)
+			}
+			c.Sources = append(c.Sources, s)
+		}
 	}})
 }
 

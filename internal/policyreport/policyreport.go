@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -63,6 +64,9 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 		}
 		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
 			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
+		if text := rules.Schemas[class.Source]; text != "" {
+			e.Tenant = strings.TrimSuffix("schema is "+text+", "+e.Tenant, ", ")
+		}
 		if class.Guard != nil {
 			e.Guarded = class.Guard.As
 		}
@@ -108,7 +112,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
 	out := map[string][]string{}
-	for _, v := range p.AtMost().Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
+	for _, v := range p.AtMost().InAnySchema().Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
 		names := []string{}
 		for _, f := range v.Fields() {
 			names = append(names, f.Name)

@@ -21,7 +21,7 @@ const countTimeout = 20 * time.Second
 // Wrong returns a warning for each pointer and each type that the rules of p declare for classes of s, and that doesn't
 // hold for some records or could not be checked.
 func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
-	p = p.AtMost()
+	p = p.AtMost().InAnySchema()
 	warn := func(at, what string, n int64, err error) {
 		switch {
 		case err != nil:
@@ -51,7 +51,7 @@ func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.Cla
 	if err != nil {
 		return nil, nil
 	}
-	p, doubts = p.AtMost(), map[string]policy.ClassRule{}
+	p, doubts = p.AtMost().InAnySchema(), map[string]policy.ClassRule{}
 	for name, rule := range rules {
 		for _, field := range slices.Sorted(maps.Keys(rule.Pointers)) {
 			n, err := dangling(ctx, s, p, name, field)
@@ -111,7 +111,7 @@ func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field
 	if err != nil {
 		return 0, err
 	}
-	bare = bare.AtMost()
+	bare = bare.AtMost().InAnySchema()
 	if v, err = bare.View(checker(), v.Class().FullName(), "", true); err != nil {
 		return 0, err
 	}
