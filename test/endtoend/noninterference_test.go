@@ -67,6 +67,7 @@ type side struct {
 	exec    func(statements []string) error
 	fill    func(world) error // instead of exec, for a source without SQL
 	source  source.Source
+	schema  string // the rule for the schema of everybody; "" for a source with one
 	set     *tool.Set
 	prompts *prompt.Set
 }
@@ -133,6 +134,52 @@ func postgresSide(t *testing.T, twin bool) side {
 	return side{twin: twin, exec: exec, source: src}
 }
 
+// TestNonInterferenceSchemas is the same in the schema of one tenant. The sides differ in the content, the number and the names of the
+// schemas of other tenants, too.
+func TestNonInterferenceSchemas(t *testing.T) {
+	t.Parallel()
+	interfereUpTo(t, pairs(t, 5_000), func(name string, twin bool) side {
+		url := testservices.Postgres(t)
+		text := ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision",
+			"%inet": "inet", "%cidr": "cidr", "%interval": "interval", "%clock": "time", "%money": "money", "%lexemes": "tsvector"}, twin) + postgresWords(twin)
+		var conn *pgx.Conn
+		schemas := []string{"template", tenantSchema}
+		if name == "other" {
+			schemas = []string{"template", "odd", "tenant_b", "app", "Ten'ant", tenantSchema}
+		}
+		for _, schema := range schemas {
+			var err error
+			if conn, err = pgx.Connect(t.Context(), within(t, url, schema)); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close(context.Background()) })
+			all := text
+			if schema == "odd" {
+				all = strings.Replace(text, "title text", "title varchar(7)", 1)
+			}
+			if schema != tenantSchema && name == "other" {
+				all += "; INSERT INTO orgs VALUES ('acme', 'of another schema'), ('zen', NULL); INSERT INTO labels VALUES (1, 'of another schema'), (900, NULL)"
+			}
+			for _, s := range []string{`CREATE SCHEMA "` + strings.ReplaceAll(schema, `"`, `""`) + `"`, all, "SET session_replication_role = replica"} {
+				if _, err := conn.PgConn().Exec(t.Context(), s).ReadAll(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		src, err := postgres.Open(t.Context(), "app", url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { src.Close() })
+		src.Divide("template")
+		exec := func(statements []string) error {
+			_, err := conn.PgConn().Exec(t.Context(), strings.Join(statements, ";")).ReadAll()
+			return err
+		}
+		return side{twin: twin, exec: exec, source: src, schema: tenantRule}
+	})
+}
+
 func TestNonInterferenceMariaDB(t *testing.T) {
 	t.Parallel()
 	interfere(t, func(_ string, twin bool) side { return mariadbSide(t, twin) })
@@ -192,6 +239,9 @@ func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
 		c.Types = nil
 		delete(c.Pointers, "user_ids")
 		r.Classes["readings"] = c
+	}
+	if s.schema != "" {
+		r.Schemas = map[string]string{"app": s.schema}
 	}
 	s.set, s.prompts, err = toolsOver(t, s.source, r)
 	return err

@@ -86,6 +86,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 	}
 	o.sources = options.Sources
 	if options.Rules.Version == "" {
+		o.rules.Schemas = options.Rules.Schemas
 		options.Rules = o.rules
 	}
 	o.rules = options.Rules

@@ -1,0 +1,350 @@
+package endtoend
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// schemaTables are the tables of a tenant. A trigger writes to one of them without naming its schema, as an application does.
+const schemaTables = `
+CREATE TYPE mood AS ENUM ('low', 'high');
+CREATE TABLE users (id serial PRIMARY KEY, name text UNIQUE);
+CREATE TABLE issues (id bigserial PRIMARY KEY, title varchar(80) NOT NULL, mood mood DEFAULT 'low', moods mood[], author integer REFERENCES users (id), due timestamptz, meta jsonb);
+CREATE TABLE log (id serial PRIMARY KEY, said text);
+CREATE TABLE notes (id serial PRIMARY KEY, issue_id bigint REFERENCES issues (id) ON DELETE CASCADE, body text);
+CREATE INDEX ON issues USING gin (to_tsvector('english', title));
+CREATE VIEW high AS SELECT id, title FROM issues WHERE mood = 'high';
+CREATE FUNCTION logged() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO log (said) VALUES (NEW.title); RETURN NEW; END';
+CREATE TRIGGER logs AFTER INSERT OR UPDATE ON issues FOR EACH ROW EXECUTE FUNCTION logged();
+`
+
+// schemaRule is the rule for the schema of a principal. A tenant can have any name.
+const schemaRule = `principal.tenant == "odd" ? string(principal.claims.schema) : "tenant_" + principal.tenant`
+
+// hostileTenant is a tenant whose name would end an identifier.
+const hostileTenant = `"; DROP SCHEMA tenant_acme CASCADE; --'`
+
+// A block is a database with one schema per tenant.
+type block struct {
+	*testing.T
+	at string
+	db *sql.DB
+}
+
+// newBlock makes the schemas tenant_acme, which is the template, tenant_globex, tenant_initech and that of a tenant with a hostile name.
+func newBlock(t *testing.T) *block {
+	t.Helper()
+	b := &block{T: t, at: testservices.Postgres(t)}
+	var err error
+	if b.db, err = sql.Open("pgx", b.at); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.db.Close() })
+	for _, name := range []string{"acme", "globex", "initech", hostileTenant} {
+		b.tenant(name)
+	}
+	return b
+}
+
+// run runs statements in the schema of a tenant.
+func (b *block) run(tenant, statements string) {
+	b.Helper()
+	db, err := sql.Open("pgx", within(b.T, b.at, "tenant_"+tenant))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(b.Context(), statements); err != nil {
+		b.Fatalf("%s: %v", statements, err)
+	}
+}
+
+// tenant makes the schema of a tenant, with records whose texts name it.
+func (b *block) tenant(name string) {
+	b.Helper()
+	b.run(name, `CREATE SCHEMA "tenant_`+strings.ReplaceAll(name, `"`, `""`)+`"`)
+	b.run(name, schemaTables)
+	mark := strings.ReplaceAll(name, "'", "''")
+	b.run(name, fmt.Sprintf(`INSERT INTO users (name) VALUES ('ann of %[1]s'), ('ben of %[1]s');
+		INSERT INTO issues (title, mood, moods, author, due, meta) SELECT 'issue ' || n || ' of %[1]s', CASE n %% 3 WHEN 0 THEN 'high' ELSE 'low' END::mood, '{low,high}', 1 + n %% 2, timestamptz '2026-01-01' + n * interval '1 day', '{"of": "x"}' FROM generate_series(1, 30 + %[2]d) n;
+		INSERT INTO notes (issue_id, body) SELECT n, 'note ' || n || ' of %[1]s' FROM generate_series(1, 10) n`, mark, len(name)))
+}
+
+// gateway opens a gateway over the block with one schema per tenant.
+func (b *block) gateway(more func(*bailiwick.Options)) *bailiwick.Gateway {
+	b.Helper()
+	src := b.source()
+	src.Divide("tenant_acme")
+	o := bailiwick.Options{Sources: map[string]source.Source{"app": src}, Audit: forgetful{}, Secret: make([]byte, 32),
+		Rules: policy.Rules{Version: "1", Unlisted: true, Schemas: map[string]string{"app": schemaRule}}}
+	if more != nil {
+		more(&o)
+	}
+	o.Limits.PerMinute, o.Limits.Burst = 1e9, 1e9
+	g, _, err := bailiwick.New(b.Context(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g
+}
+
+func (b *block) source() *postgres.Source {
+	b.Helper()
+	src, err := postgres.Open(b.Context(), "app", b.at)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { src.Close() })
+	return src
+}
+
+// oracle opens a gateway whose source is the one schema of a tenant; "" is one without any class.
+func (b *block) oracle(tenant string) *bailiwick.Gateway {
+	b.Helper()
+	src := b.source()
+	src.Choose(func(space, table string) (string, bool) {
+		if space != "tenant_"+tenant {
+			return "", false
+		}
+		return table, true
+	})
+	return b.gateway(func(o *bailiwick.Options) {
+		o.Sources, o.Rules.Schemas = map[string]source.Source{"app": src}, nil
+	})
+}
+
+func toolsOf(t *testing.T, g *bailiwick.Gateway) *tool.Set {
+	t.Helper()
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// ofTenant returns an agent of a tenant.
+func ofTenant(tenant string) identity.Principal {
+	return identity.Principal{ID: "bot", Owner: "ann", Tenant: tenant, Scopes: []identity.Scope{identity.Read, identity.Explain}}
+}
+
+// schemaCalls are calls of all tools that read, also with names of schemas that agents may guess.
+var schemaCalls = [][2]string{
+	{"get_all_schemas", `{}`},
+	{"get_schema", `{"class_name": "issues"}`},
+	{"get_schema", `{"class_name": "app.issues"}`},
+	{"get_schema", `{"class_name": "tenant_globex.issues"}`},
+	{"get_schema", `{"class_name": "tenant_globex_issues"}`},
+	{"query_class", `{"class_name": "issues", "limit": 7, "order": ["-due"]}`},
+	{"query_class", `{"class_name": "issues", "where": {"mood": "high"}, "include": ["author"]}`},
+	{"query_class", `{"class_name": "notes", "where": {"issue_id": "3"}, "include": ["issue_id.author"]}`},
+	{"query_class", `{"class_name": "high"}`},
+	{"query_class", `{"class_name": "log", "limit": 3}`},
+	{"get_object", `{"class_name": "issues", "object_id": "31"}`},
+	{"get_objects", `{"class_name": "issues", "ids": ["1", "36", "999"]}`},
+	{"get_sample_objects", `{"class_name": "notes"}`},
+	{"count_objects", `{"class_name": "issues"}`},
+	{"count_objects", `{"class_name": "issues", "where": {"author.name": {"$regex": "^ann"}}}`},
+	{"distinct", `{"class_name": "users", "field": "name"}`},
+	{"group_by", `{"class_name": "issues", "by": ["mood"]}`},
+	{"group_by_date", `{"class_name": "issues", "field": "due", "interval": "month"}`},
+	{"text_search", `{"class_name": "issues", "search": "issue"}`},
+	{"query_class", `{"class_name": "issues", "where": {"$text": {"$search": "issues"}}, "limit": 2}`},
+	{"aggregate", `{"class_name": "notes", "pipeline": [{"$lookup": {"from": "issues", "localField": "issue_id", "foreignField": "id", "as": "i"}}, {"$unwind": "$i"}, {"$group": {"_id": "$i.mood", "n": {"$sum": 1}}}]}`},
+	{"aggregate", `{"class_name": "notes", "pipeline": [{"$lookup": {"from": "tenant_globex.issues", "localField": "issue_id", "foreignField": "id", "as": "i"}}]}`},
+	{"query_sql", `{"sql": "SELECT i.title, u.name FROM issues i JOIN users u ON u.id = i.author ORDER BY i.id LIMIT 3"}`},
+	{"query_sql", `{"sql": "SELECT count(*) FROM issues WHERE id IN (SELECT issue_id FROM notes)"}`},
+	{"query_sql", `{"sql": "SELECT * FROM tenant_globex.issues"}`},
+	{"query_sql", `{"sql": "SELECT * FROM \"tenant_globex\".\"issues\""}`},
+	{"query_sql", `{"sql": "SELECT * FROM public.issues LIMIT 1"}`},
+	{"query_sql", `{"sql": "SELECT table_schema, table_name FROM information_schema.tables ORDER BY 2"}`},
+	{"query_sql", `{"sql": "SELECT * FROM information_schema.columns ORDER BY table_name, ordinal_position"}`},
+	{"query_sql", `{"sql": "SELECT relname FROM pg_catalog.pg_class ORDER BY 1"}`},
+	{"query_sql", `{"sql": "SELECT nspname FROM pg_catalog.pg_namespace"}`},
+	{"export_data", `{"class_name": "issues", "format": "csv"}`},
+}
+
+// sealed matches a cursor, which is bound to the schema and so is another one in the gateway of the oracle.
+var sealed = regexp.MustCompile(`"cursor":"[^"]*"`)
+
+// schemaAnswers returns what a principal is told by all calls, page by page.
+func schemaAnswers(t *testing.T, set *tool.Set, p identity.Principal) []string {
+	t.Helper()
+	var out []string
+	for _, c := range schemaCalls {
+		args, err := value.Read([]byte(c[1]), 0)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		for range 3 {
+			got, next := answer(set, p, tool.Request{Name: c[0], Arguments: args})
+			out = append(out, c[0]+" "+c[1]+"\n"+sealed.ReplaceAllString(got, "cursor"))
+			if strings.HasPrefix(got, "FAILED") {
+				t.Errorf("%s %s: %s", c[0], c[1], got)
+			}
+			if args = next; next.IsNull() {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// different returns the first pair of answers that are not the same bytes; "" for none.
+func different(a, b []string) string {
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return fmt.Sprintf("%s\nand\n%s", strings.Join(a[min(i, len(a)):min(i+1, len(a))], ""), strings.Join(b[min(i, len(b)):min(i+1, len(b))], ""))
+		}
+	}
+	return ""
+}
+
+// TestSchemas compares what agents of tenants are told with what they are told by a gateway over the schema of their tenant, and those
+// without a schema with those of a database without a class.
+func TestSchemas(t *testing.T) {
+	b := newBlock(t)
+	b.run("odd", `CREATE SCHEMA tenant_odd`)
+	b.run("odd", strings.Replace(schemaTables, "title varchar(80)", "title text", 1))
+	b.run("less", `CREATE SCHEMA tenant_less; CREATE TABLE tenant_less.users (id serial PRIMARY KEY, name text UNIQUE)`)
+	b.run("acme", `CREATE TABLE public.plans (id integer PRIMARY KEY)`)
+	src := b.source()
+	src.Divide("tenant_acme")
+	_, warnings, err := src.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{
+		`schema "tenant_less" differs from the template tenant_acme and is left out: it has no table high that the account may read`,
+		`schema "tenant_odd" differs from the template tenant_acme and is left out: high: its column title has another type or another constraint`,
+	}; !slices.Equal(warnings, want) {
+		t.Errorf("warnings\n%s\nwant\n%s", strings.Join(warnings, "\n"), strings.Join(want, "\n"))
+	}
+	set := toolsOf(t, b.gateway(nil))
+	for _, tenant := range []string{"acme", "globex", "initech", hostileTenant} {
+		got, want := schemaAnswers(t, set, ofTenant(tenant)), schemaAnswers(t, toolsOf(t, b.oracle(tenant)), ofTenant(tenant))
+		quoted := `"tenant_` + strings.ReplaceAll(tenant, `"`, `""`) + `".`
+		doubled := strings.ReplaceAll(quoted, "'", "''")
+		named := strings.NewReplacer("tenant_"+tenant+".", "", doubled, "", strings.ReplaceAll(doubled, `"`, `\"`), "", quoted, "", strings.ReplaceAll(quoted, `"`, `\"`), "")
+		for i := range got { // defaults name the schema in the gateway of the oracle, and what the agent has asked for
+			got[i] = named.Replace(got[i])
+		}
+		for i := range want {
+			want[i] = named.Replace(want[i])
+		}
+		if d := different(got, want); d != "" {
+			t.Errorf("an agent of %s is told\n%s", tenant, d)
+		}
+		for _, other := range []string{"acme", "globex", "initech", "DROP"} {
+			text := strings.Join(got, "\n")
+			for _, c := range schemaCalls { // which name one of the schemas
+				text = strings.ReplaceAll(text, c[1], "")
+			}
+			if tenant != other && strings.Contains(text, "of "+other) {
+				t.Errorf("an agent of %s is told of %s", tenant, other)
+			}
+		}
+	}
+	nothing := schemaAnswers(t, toolsOf(t, b.oracle("nobody")), ofTenant("nobody"))
+	for _, tenant := range []string{"", "nobody", "odd", "less", "Acme", "acme ", `acme"`, `acme"."issues`, "acme\x00", "acme'", "../tenant_acme", "\x00", "ACME", "\xff", "%"} {
+		if d := different(schemaAnswers(t, set, ofTenant(tenant)), nothing); d != "" {
+			t.Errorf("an agent of %q, which has no schema, is told\n%s", tenant, d)
+		}
+	}
+	claims := []string{`{"schema": null}`, `{"schema": ""}`, `{"schema": 1}`, `{"schema": ["tenant_acme"]}`, `{"schema": {"tenant_acme": 1}}`, `{}`, `{"schema": "public"}`, `{"schema": "pg_catalog"}`, `{"schema": "\"tenant_acme\""}`}
+	for _, c := range claims {
+		p := ofTenant("odd")
+		var err error
+		if p.Claims, err = value.Read([]byte(c), 0); err != nil {
+			t.Fatal(err)
+		}
+		if d := different(schemaAnswers(t, set, p), nothing); d != "" {
+			t.Errorf("an agent with the claims %s is told\n%s", c, d)
+		}
+	}
+	if d := different(schemaAnswers(t, toolsOf(t, b.gateway(func(o *bailiwick.Options) { o.Rules.Schemas = nil })), ofTenant("acme")), nothing); d != "" {
+		t.Errorf("without a rule for schemas, an agent is told\n%s", d)
+	}
+}
+
+// TestSchemasDrift makes a schema while the gateway serves, and changes it: agents of its tenant see its classes only while it is like
+// the template.
+func TestSchemasDrift(t *testing.T) {
+	b := newBlock(t)
+	g := b.gateway(nil)
+	gone := true
+	sees := func(tenant string, want bool) {
+		t.Helper()
+		warnings, err := g.Drifted(t.Context(), nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := strings.Join(g.Closed(), "\n")
+		if differs := strings.Contains(closed, `source app: schema "tenant_`+tenant+`" differs from the template tenant_acme and is left out: `); differs == (want || gone) {
+			t.Errorf("%s is reported: %v. %s", tenant, differs, closed)
+		}
+		if got := len(g.Views(ofTenant(tenant))) == 5; got != want {
+			t.Errorf("classes of %s are seen: %v; want %v. Warnings: %s", tenant, got, want, warnings)
+		}
+		if got := g.Views(ofTenant("globex")); len(got) != 5 {
+			t.Errorf("%d classes of another tenant", len(got))
+		}
+	}
+	sees("late", false)
+	b.tenant("late")
+	gone = false
+	sees("late", true)
+	for _, change := range [][2]string{
+		{"ALTER TABLE issues ADD extra int", "ALTER TABLE issues DROP extra"},
+		{"ALTER TABLE issues RENAME meta TO data", "ALTER TABLE issues RENAME data TO meta"},
+		{"DROP VIEW high", "CREATE VIEW high AS SELECT id, title FROM issues WHERE mood = 'high'"},
+		{"ALTER TABLE notes DROP CONSTRAINT notes_pkey", "ALTER TABLE notes ADD PRIMARY KEY (id)"},
+		{"ALTER TABLE notes DROP CONSTRAINT notes_issue_id_fkey", "ALTER TABLE notes ADD FOREIGN KEY (issue_id) REFERENCES issues (id)"},
+		{"ALTER TABLE notes DROP CONSTRAINT notes_issue_id_fkey; ALTER TABLE notes ADD FOREIGN KEY (issue_id) REFERENCES tenant_globex.issues (id)",
+			"ALTER TABLE notes DROP CONSTRAINT notes_issue_id_fkey; ALTER TABLE notes ADD FOREIGN KEY (issue_id) REFERENCES issues (id)"},
+		{"ALTER TYPE mood ADD VALUE 'none'", "DROP VIEW high; ALTER TABLE issues ALTER mood DROP DEFAULT, DROP moods; ALTER TABLE issues ALTER mood TYPE text; DROP TYPE mood; CREATE TYPE mood AS ENUM ('low', 'high');" +
+			"ALTER TABLE issues ALTER mood TYPE mood USING mood::mood, ADD moods mood[], ALTER mood SET DEFAULT 'low'; CREATE VIEW high AS SELECT id, title FROM issues WHERE mood = 'high'"},
+		{"DROP INDEX issues_to_tsvector_idx", "CREATE INDEX ON issues USING gin (to_tsvector('english', title))"},
+		{"ALTER TABLE issues ALTER mood SET DEFAULT 'high'", "ALTER TABLE issues ALTER mood SET DEFAULT 'low'"},
+		{"ALTER TABLE issues ALTER id SET DEFAULT nextval('tenant_globex.issues_id_seq')", "ALTER TABLE issues ALTER id SET DEFAULT nextval('issues_id_seq')"},
+		{"CREATE UNIQUE INDEX more ON issues (title)", "DROP INDEX more"},
+		{"ALTER TABLE issues ADD CHECK (id > 0)", "ALTER TABLE issues DROP CONSTRAINT issues_id_check"},
+	} {
+		b.run("late", change[0])
+		sees("late", false)
+		b.run("late", change[1])
+		sees("late", true)
+	}
+	for _, same := range []string{"CREATE TABLE extra (id int)", "CREATE INDEX ON issues (due)", "COMMENT ON TABLE issues IS 'x'", "ALTER TABLE issues ALTER meta SET STORAGE external"} {
+		b.run("late", same)
+		sees("late", true)
+	}
+	gone = true
+	b.run("late", "DROP SCHEMA tenant_late CASCADE")
+	sees("late", false)
+	b.run("acme", "DROP SCHEMA tenant_acme CASCADE") // the template: others are compared with it as it was
+	sees("acme", false)
+	b.tenant("later")
+	sees("later", true)
+	if err := g.Do(context.Background(), ofTenant("later"), bailiwick.CallSpec{Tool: "x", Needs: identity.Read}, func(_ context.Context, c *bailiwick.Call) (int, error) {
+		if v := c.Views()[0]; v.Class().Space != "tenant_later" || v.Schema() != "tenant_later" {
+			t.Errorf("the view of an agent of later is of %q", v.Class().Space)
+		}
+		return 0, nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
