@@ -128,6 +128,9 @@ func (s *sending) call(ctx context.Context, i int) error {
 	case r.Status >= 300:
 		return problem.New(problem.Upstream, fmt.Sprintf("the API answered %d: it wants the call elsewhere", r.Status))
 	}
+	if err := response.Refused(call.View, call.Operation, r, call.Body); err != nil {
+		return err
+	}
 	answer := value.Value{}
 	if got.HasBody {
 		answer = object(got.Body)

@@ -50,7 +50,7 @@ type hall struct {
 	mu      sync.Mutex
 	machine map[string]any // nil once it was deleted
 	asked   []string       // method, path, key and body of each request except GETs
-	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write
+	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write, -3 answers 200 with a refusal
 	spares  int            // number of writes before fails applies
 	made    []any          // by POST
 	late    int            // the number of lists that don't show yet what was made last
@@ -70,6 +70,10 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("Idempotency-Key") == "":
 			w.WriteHeader(400)
+			return
+		case fails == -3:
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"ok": false, "error": "machine_locked"}`)
 			return
 		case fails == -1:
 			panic(http.ErrAbortHandler)
@@ -348,6 +352,7 @@ func TestCallEnds(t *testing.T) {
 	}{
 		{"done", func(*office, *hall) {}, "applied ", 1},
 		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken; nothing was written", 1},
+		{"the API refuses in its answer", func(_ *office, h *hall) { h.fails = -3 }, "failed the API says that it did not do this: 200: machine_locked; nothing was written", 1},
 		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown ", 1},
 		{"the API hangs up", func(_ *office, h *hall) { h.fails = -1 }, "unknown ", 1},
 		{"the API does it and hangs up", func(_ *office, h *hall) { h.fails = -2 }, "applied ", 1},

@@ -10,7 +10,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // refusal returns the error for a response whose status reports a failure.
@@ -37,7 +39,9 @@ func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error
 		p.Suggestion = "Wait, then send the same call again"
 	default:
 		p.Code = problem.Upstream
-		if r.Status >= 300 && r.Status < 400 {
+		if r.Status >= 200 && r.Status < 300 {
+			what = "says that it did not do this:"
+		} else if r.Status >= 300 && r.Status < 400 {
 			what = "answered with a redirect, which isn't followed:"
 		}
 	}
@@ -46,7 +50,7 @@ func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error
 	text := http.StatusText(r.Status)
 	if told.code != "" && told.code != strconv.Itoa(r.Status) {
 		p.Detail += " " + told.code
-	} else if text != "" {
+	} else if text != "" && r.Status >= 300 {
 		p.Detail += " " + text
 	}
 	if told.message != "" && !strings.EqualFold(told.message, text) {
@@ -88,4 +92,38 @@ func retryAfter(h http.Header) time.Duration {
 		return 0
 	}
 	return min(max(at.Sub(now), 0), maxWait)
+}
+
+// Refused returns the error for the response of a write that says, with a status of success, that the API refused it, as {"ok": false,
+// "error": "channel_not_found"} does; nil for any other. sent is the body of the write.
+func Refused(v *visible.View, op *spec.Operation, r *request.Response, sent value.Value) error {
+	read, err := Raw(r)
+	if err != nil || r.Status >= 300 || !declines(read, sent) {
+		return nil
+	}
+	return newWalker(v, Options{}).refusal(op, r)
+}
+
+// declines reports whether an object is the envelope of a failure: a member says that the call did not succeed, another one says why, and
+// no record is in it. A member that was sent is a field of what was made, and no such word.
+func declines(read, sent value.Value) bool {
+	failed, says := false, false
+	for _, m := range read.Members() {
+		_, given := sent.Get(m.Name)
+		empty := m.Value.IsNull() || m.Value.Kind() == value.String && m.Value.Text() == "" || m.Value.Kind() == value.Array && len(m.Value.List()) == 0 || m.Value.Kind() == value.Object && len(m.Value.Members()) == 0
+		switch plain(m.Name) {
+		case "ok", "success", "succeeded", "issuccess", "successful":
+			failed = failed || !given && m.Value.Kind() == value.Bool && !m.Value.Bool()
+		case "status":
+			text := strings.ToLower(m.Value.Text())
+			failed = failed || !given && (text == "error" || text == "fail" || text == "failed" || text == "failure")
+		case "error", "errors", "errormessage", "errorcode", "message", "messages", "msg", "reason", "detail", "details", "errordescription":
+			says = says || !given && !empty
+		case "id", "data", "result", "results", "record", "records", "item", "items", "uuid", "key":
+			if !empty {
+				return false
+			}
+		}
+	}
+	return failed && says
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // TestRefusal checks the error for each failure response.
@@ -122,6 +123,44 @@ func TestSentence(t *testing.T) {
 	for says, want := range map[string]string{"about:blank": "", "urn:problem:x": "urn:problem:x", "has space": "", "a/b": "b", "": "", "sk_live_1": "", "E12.3": "E12.3", strings.Repeat("x", 101): ""} {
 		if got := token(says); got != want {
 			t.Errorf("%q is the code %q, want %q", says, got, want)
+		}
+	}
+}
+
+// TestRefused checks which answers to writes are refusals though their status is one of success.
+func TestRefused(t *testing.T) {
+	v, op := seen(t, "", "")
+	for _, tt := range []struct{ sent, body, want string }{
+		{`{"text":"x"}`, `{"ok":false,"error":"channel_not_found"}`, "upstream_error: the API says that it did not do this: 200: channel_not_found"},
+		{`{}`, `{"success":false,"errors":[{"code":1001,"message":"bad zone"}],"messages":[],"result":null}`, "upstream_error: the API says that it did not do this: 200 1001: bad zone"},
+		{`{}`, `{"status":"fail","message":"No such user","data":null}`, "upstream_error: the API says that it did not do this: 200 fail: No such user"},
+		{`{}`, `{"status":"error","message":"token=ghp_0123456789abcdefghijABCDEFGHIJ012345 is bad"}`, "upstream_error: the API says that it did not do this: 200 error: token=[masked] is bad"},
+		{`{}`, `{"isSuccess":false,"errorMessage":"Taken"}`, "upstream_error: the API says that it did not do this: 200: Taken"},
+		{`{}`, `{"ok":true,"error":null}`, ""},
+		{`{}`, `{"ok":true,"message":"created"}`, ""},
+		{`{}`, `{"success":false}`, ""},
+		{`{"success":false}`, `{"success":false,"message":"the run failed"}`, ""},
+		{`{}`, `{"id":7,"success":false,"message":"a run that failed"}`, ""},
+		{`{}`, `{"success":false,"message":"in part","data":{"id":1}}`, ""},
+		{`{}`, `{"status":"open","message":"hello"}`, ""},
+		{`{"status":"error"}`, `{"status":"error","message":"logged"}`, ""},
+		{`{}`, `[{"ok":false,"error":"x"}]`, ""},
+		{`{}`, `ok`, ""},
+		{`{}`, ``, ""},
+	} {
+		sent, err := value.Read([]byte(tt.sent), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := Refused(v, op, ok(tt.body), sent); err != nil {
+			got = problem.Of(err).Error()
+			if problem.Of(err).Retryable() {
+				t.Errorf("%s: it may be made again", tt.body)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.body, got, tt.want)
 		}
 	}
 }
