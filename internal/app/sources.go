@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
@@ -95,50 +92,6 @@ func openElsewhere(ctx context.Context, c *config.Config, s config.Source) (sour
 		return nil, fmt.Errorf("source %s is read by DuckDB, which this program doesn't have: run bailiwick-duckdb, as docs/duckdb.md says", s.Name)
 	}
 	return nil, nil
-}
-
-// unreachable returns a one-sentence error for a source that can't be opened, without its password.
-func unreachable(s config.Source, err error) error {
-	if path, ok := s.SQLite(); ok {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("source %s can't be opened: there is no file %s", s.Name, path)
-		}
-		return err
-	}
-	reason := err
-	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		// It joins the errors of all addresses and encryption modes it tried; the last cause is enough.
-		reason = innermost(connect)
-	} else if s.MariaDB() {
-		reason = innermost(err)
-	}
-	at := "the database"
-	if u, perr := url.Parse(s.URL); perr == nil && u.Host != "" {
-		at = u.Host + u.Path
-	}
-	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, at, strings.TrimPrefix(lastLine(reason.Error()), "source "+s.Name+": "))
-}
-
-// innermost returns the innermost error that err wraps.
-func innermost(err error) error {
-	for {
-		if pg, ok := err.(*pgconn.PgError); ok {
-			return pg
-		}
-		next := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
-			next = joined.Unwrap()[len(joined.Unwrap())-1]
-		}
-		if next == nil {
-			return err
-		}
-		err = next
-	}
-}
-
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // kept is a source restricted to the classes that its configuration allows.

@@ -178,6 +178,9 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	if !ok {
 		return 0, false
 	}
+	if e.Code == "22P02" && (strings.Contains(e.Message, `"Infinity"`) || strings.Contains(e.Message, `"-Infinity"`)) {
+		return sqldriver.Unable, true // a numeric is never infinite before PostgreSQL 14
+	}
 	return sqldriver.StateOf(e.Code), true
 }
 

@@ -78,13 +78,17 @@ func TestIndexes(t *testing.T) {
 }
 
 func TestPreviews(t *testing.T) {
+	outside := `invalid_argument: b does not take this value: it is not of the type of the field, or out of its range`
+	if testservices.PostgresMajor() < 14 { // which finds out when it writes the record
+		outside = `{"id":3,"b":-2} a constraint on the record doesn't hold: positive_check`
+	}
 	suite.TestPreviews(t, []database.Preview{
 		{Name: "late key", Statements: []string{`CREATE TABLE b (id int PRIMARY KEY)`, `CREATE TABLE a (id int PRIMARY KEY, b int REFERENCES b DEFERRABLE INITIALLY DEFERRED)`},
 			Data: `{"id":"1","b":"2"}`, Want: `{"id":1,"b":2} b leads to no record`},
 		{Name: "exclusion", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, b int, EXCLUDE USING btree (b WITH =))`, `INSERT INTO a VALUES (1, 2)`},
 			Data: `{"id":"3","b":2}`, Want: `{"id":3,"b":2} it is in conflict with another record in b`},
 		{Name: "domain", Statements: []string{`CREATE DOMAIN positive AS int CHECK (VALUE + 0 > 0)`, `CREATE TABLE a (id int PRIMARY KEY, b positive)`},
-			Data: `{"id":"3","b":-2}`, Want: `invalid_argument: b does not take this value: it is not of the type of the field, or out of its range`},
+			Data: `{"id":"3","b":-2}`, Want: outside},
 		{Name: "hidden field that is needed", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, password_hash text NOT NULL)`},
 			Data: `{"id":"3"}`, Want: `{"id":3} password_hash can't be null`},
 	})
