@@ -17,6 +17,7 @@ type (
 	//   - Reviews: which calls that Write allows are reviewed all the same; New sets it, from the gates and the rules of review
 	//   - OpenBodies: bodies may have members that the document doesn't name
 	//   - OpenFormats: texts and numbers may be of other formats than the document says
+	//   - OpenParameters: query parameters that the document doesn't declare, and that calls may have
 	//   - Partial: the PUT operations that keep the fields which they aren't given
 	//   - ReadBack: how calls whose answer was lost are settled
 	//   - Synonyms: further words for searches of operations

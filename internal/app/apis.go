@@ -28,7 +28,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: its credential: %w", s.Name, err)
 	}
-	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: knownTo(c), Timeout: s.OpenAPI.Timeout, Headers: http.Header{}}
+	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: knownTo(c), Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads}
 	for _, h := range s.OpenAPI.Headers {
 		if !h.Secret {
 			o.Headers.Set(h.Name, h.Value)
@@ -45,7 +45,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 	}
 	senders := map[string]*client.Sender{}
 	for at, who := range servers {
-		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout}); err != nil {
+		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout, Downloads: o.Downloads}); err != nil {
 			return nil, fmt.Errorf("the server %s of source %s can't be opened: %w", at, s.Name, err)
 		}
 	}

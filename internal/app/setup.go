@@ -4,15 +4,23 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"os/user"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/documents"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -80,7 +88,56 @@ func LoadFile(path string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Fetch(documents.Fetch(nil))
+	return c, c.Fetch(fetched)
+}
+
+// fetched reads the document of a source at a URL. Requests to the host of base_url carry what calls of the API carry, so that a document
+// behind a sign-in can be read; others carry nothing of that. Accounts of people, and credentials of principals, are not used.
+func fetched(s config.Source) (apis.Contents, error) {
+	of := *s.OpenAPI
+	alone := func(c *apis.Credential) bool { return c != nil && c.Person == nil && c.Each == nil }
+	if !alone(of.Credential) {
+		of.Credential = nil
+	}
+	of.Credentials = slices.DeleteFunc(slices.Clone(of.Credentials), func(c apis.SchemeCredential) bool { return !alone(&c.Credential) })
+	who, _, err := configured.Credentials(&of, s.Name, nil)
+	if err != nil {
+		return apis.Contents{}, err
+	}
+	if set, ok := who.(*credential.Set); ok {
+		defer set.Close()
+		if unsaid := of.Signing(&spec.Document{}).Unsaid; unsaid != nil { // of several for one header, the first
+			who = credential.Of(set, unsaid)
+		}
+	}
+	base, err := url.Parse(of.BaseURL)
+	if err != nil {
+		return apis.Contents{}, errors.New("the document can't be fetched: base_url is no URL")
+	}
+	sign := func(r *http.Request) error {
+		if r.URL.Scheme != base.Scheme || !strings.EqualFold(r.URL.Host, base.Host) {
+			return nil
+		}
+		for _, h := range of.Headers {
+			if !h.Secret {
+				r.Header.Set(h.Name, h.Value)
+			}
+		}
+		if who == nil {
+			return nil
+		}
+		return who.Apply(r.Context(), identity.Principal{}, r)
+	}
+	var own *http.Transport
+	if t := of.TLS; t != nil {
+		files, err := credential.NewCertificate(credential.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities})
+		if err != nil {
+			return apis.Contents{}, err
+		}
+		own = netguard.Transport(base, netguard.Options{Identity: files.Current})
+		defer own.CloseIdleConnections()
+	}
+	return documents.FetchSigned(documents.Signing{Host: base.Host, Sign: sign, Own: own}, of.Document)
 }
 
 // A fileError reports a configuration file that can't be read.

@@ -146,16 +146,16 @@ func (c *Config) packedBy(tool string) string {
 	return ""
 }
 
-// Fetch reads the documents at URLs with read, and adds them to the rules. Invalid documents are reported in an *Error.
+// Fetch reads the documents of sources at URLs with read, and adds them to the rules. Invalid documents are reported in an *Error.
 // Until it is called, those APIs have no document.
-func (c *Config) Fetch(read func(url string) (apis.Contents, error)) error {
+func (c *Config) Fetch(read func(of Source) (apis.Contents, error)) error {
 	var faults []Fault
 	fetched := false
 	for _, s := range c.Sources {
 		if _, ruled := c.Rules.APIs[s.Name]; !ruled || !s.OpenAPI.Remote() {
 			continue
 		}
-		of, err := read(s.OpenAPI.Document)
+		of, err := read(s)
 		if err != nil {
 			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "document"))
 			continue
@@ -189,6 +189,11 @@ func (c *Config) SignWith(own func(source string) credential.Credential) {
 			c.Rules.APIs[name] = rules
 		}
 	}
+}
+
+// Remote reports whether the document of an API is at a URL.
+func (c *Config) Remote() bool {
+	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.OpenAPI != nil && s.OpenAPI.Remote() })
 }
 
 // Forget removes the rules of an API, which hides it.

@@ -73,6 +73,9 @@ func TestAPIFaults(t *testing.T) {
 		{source("tls: {ca: '-----BEGIN CERTIFICATE-----'}"), "1:91: sources.flow.openapi.tls.ca: must be the path of a file, not what it holds"},
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'http://127.0.0.1:8080', tls: {ca: ca.pem}}}}\n", "1:84: sources.flow.openapi.tls: goes with a base_url that begins with https://"},
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'http://flow.example', headers: {X-Key: t}}}}\n", "1:49: sources.flow.openapi.base_url: base_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
+		{source("downloads: ['*']"), "1:93: sources.flow.openapi.downloads.0: must be a host such as files.example, or *.files.example for those below it"},
+		{source("downloads: ['*.com']"), "1:93: sources.flow.openapi.downloads.0: must be a host such as files.example, or *.files.example for those below it"},
+		{source("downloads: ['https://files.example']"), "1:93: sources.flow.openapi.downloads.0: must be a host such as files.example, or *.files.example for those below it"},
 		{source("servers: {files.example: {}}"), "1:91: sources.flow.openapi.servers.files.example: a server is an address such as https://files.example/v1, and this must begin with https:// or http://"},
 		{source("servers: {'http://files.example': {credential: {bearer: t}}}"), "1:91: sources.flow.openapi.servers.http://files.example: the server would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{source("credentials: {a: {oauth: {token_url: 'http://flow.example/t', client_id: a, client_secret: t}}}"), "1:107: sources.flow.openapi.credentials.a.oauth.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
@@ -220,7 +223,8 @@ func TestFetch(t *testing.T) {
 	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}"
 	c := parsed(t, text)
 	before := c.Rules.Version
-	if err := c.Fetch(func(url string) (apis.Contents, error) {
+	if err := c.Fetch(func(s config.Source) (apis.Contents, error) {
+		url := s.OpenAPI.Document
 		return apis.Fetched(url, func(url string) ([]byte, error) {
 			if url != "https://x.example/a.json" {
 				t.Error(url)
@@ -235,7 +239,8 @@ func TestFetch(t *testing.T) {
 		"{": "f.yaml:1:28: sources.flow.openapi.document: the document is not right: not a JSON or YAML document",
 	} {
 		c := parsed(t, text)
-		err := c.Fetch(func(url string) (apis.Contents, error) {
+		err := c.Fetch(func(s config.Source) (apis.Contents, error) {
+			url := s.OpenAPI.Document
 			return apis.Fetched(url, func(string) ([]byte, error) {
 				if got == "" {
 					return nil, errors.New("no answer")

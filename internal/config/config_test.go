@@ -141,6 +141,7 @@ func TestParse(t *testing.T) {
 				Credentials: []apis.SchemeCredential{{Scheme: "apiKey", Credential: apis.Credential{Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}}, {Scheme: "sso", Credential: apis.Credential{Bearer: "b"}}},
 				Headers:     []apis.FixedHeader{{Name: "X-Org", Value: "acme"}, {Name: "X-App-Key", Value: "hunter2", Secret: true}},
 				TLS:         &apis.TLS{Certificate: "/etc/bailiwick/client.pem", Key: "/etc/bailiwick/client.key", Authorities: "/etc/ssl/metrics.pem"},
+				Downloads:   []string{"files.metrics.example", "*.s3.amazonaws.com"},
 				Servers:     []apis.Server{{URL: "https://files.metrics.example/v1", Credential: &apis.Credential{Bearer: "f"}}, {URL: "https://logs.metrics.example", Credentials: []apis.SchemeCredential{{Scheme: "sso", Credential: apis.Credential{Bearer: "l"}}}}}}},
 		},
 		Rules: policy.Rules{
@@ -152,7 +153,7 @@ func TestParse(t *testing.T) {
 					Shown: []string{"* /teams*"}, Hidden: []calls.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
 						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
 					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
-					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, OpenFormats: true, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
+					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, OpenFormats: true, OpenParameters: []calls.Opened{{Names: []string{"sort", "filter[state]"}, Operations: []string{"GET /teams*"}}}, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
 					ReadBack: []readback.Rule{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
 					Base:     "https://flow.example/v2", Sends: []calls.Place{{In: "cookie", Name: "sid"}, {In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},

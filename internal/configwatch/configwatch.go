@@ -32,6 +32,8 @@ type Options struct {
 	Hangup  <-chan os.Signal                                        // reads the configuration and the sources at once
 	Log     *slog.Logger
 	Every   time.Duration // interval; 0 is a second
+
+	Documents time.Duration // how often documents at URLs are read again; 0 is 15 minutes
 }
 
 // A Watcher watches a configuration. The zero Watcher watches nothing until Watch is called.
@@ -47,6 +49,9 @@ type Watcher struct {
 func (w *Watcher) Watch(ctx context.Context, o Options) (stop func()) {
 	if o.Every == 0 {
 		o.Every = time.Second
+	}
+	if o.Documents == 0 {
+		o.Documents = 15 * time.Minute
 	}
 	w.options, w.told = o, reading{config: o.Started}
 	ctx, cancel := context.WithCancel(ctx)
@@ -83,12 +88,16 @@ func (w *Watcher) run(ctx context.Context) {
 		w.options.File = ""
 		w.options.Log.InfoContext(ctx, "the configuration is not an ordinary file; changes take a restart")
 	}
+	remote := time.NewTicker(w.options.Documents)
+	defer remote.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick:
 			w.look(ctx)
+		case <-remote.C:
+			w.documents(ctx)
 		case <-w.options.Hangup:
 			if w.options.File != "" {
 				w.candidate = nil
@@ -110,6 +119,21 @@ func (w *Watcher) look(ctx context.Context) {
 	case c != nil || w.now(w.told) != w.told.state():
 		r := w.read()
 		w.candidate = &r
+	}
+}
+
+// documents reads documents at URLs again, and applies the configuration if one has changed. One that can't be read leaves all as it is.
+func (w *Watcher) documents(ctx context.Context) {
+	if w.options.File == "" || w.candidate != nil || w.told.err != nil || !w.told.config.Remote() {
+		return
+	}
+	r := w.read()
+	switch {
+	case r.state() != w.told.state(): // the files changed meanwhile, which look notices
+	case r.err != nil:
+		w.options.Log.WarnContext(ctx, "a document at a URL could not be read again; what was in force stays", "error", r.err)
+	case r.config.Rules.Version != w.told.config.Rules.Version:
+		w.settle(ctx, r)
 	}
 }
 

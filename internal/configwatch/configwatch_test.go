@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 )
 
 // TestLook writes a file step by step and checks, after each step, what was applied and logged.
@@ -79,6 +80,51 @@ func TestLook(t *testing.T) {
 		w.look(t.Context())
 		if got := fmt.Sprint(applied, " ", strings.Count(log.String(), "is refused"), " ", w.Notes() != nil); got != step.want {
 			t.Errorf("step %d: %s, want %s\n%s", i, got, step.want, log.String())
+		}
+	}
+}
+
+// TestDocuments checks that a document at a URL is read again, and that one that can't be read changes nothing.
+func TestDocuments(t *testing.T) {
+	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: 'https://x.example'}}}\napis: {flow: {}}\n"
+	path := filepath.Join(t.TempDir(), "b.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	operation, failing := "a", false
+	load := func() (*config.Config, error) {
+		c, err := config.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		return c, c.Fetch(func(config.Source) (apis.Contents, error) {
+			if failing {
+				return apis.Contents{}, errors.New("no answer")
+			}
+			return apis.Fetched("https://x.example/a.json", func(string) ([]byte, error) {
+				return []byte(`{"openapi": "3.0.3", "paths": {"/a": {"get": {"operationId": "` + operation + `", "responses": {}}}}}`), nil
+			})
+		})
+	}
+	started, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var applied []string
+	w := &Watcher{options: Options{File: path, Load: load, Log: slog.New(slog.DiscardHandler), Restart: func(_, _ *config.Config) []string { return nil },
+		Apply: func(_ context.Context, c *config.Config) ([]string, error) {
+			applied = append(applied, c.Rules.APIs["flow"].Document.Operations[0].ID)
+			return nil, nil
+		}}, told: reading{config: started}}
+	for _, step := range []struct {
+		operation string
+		failing   bool
+		want      string
+	}{{"a", false, ""}, {"b", true, ""}, {"b", false, "b"}, {"b", false, "b"}, {"c", false, "b c"}} {
+		operation, failing = step.operation, step.failing
+		w.documents(t.Context())
+		if got := strings.Join(applied, " "); got != step.want {
+			t.Errorf("%+v: %s", step, got)
 		}
 	}
 }

@@ -42,6 +42,33 @@ func Fetch(transport http.RoundTripper) func(address string) (apis.Contents, err
 	}
 }
 
+// A Signing says what requests for a document carry. It is asked for each request, also after a redirect.
+type Signing struct {
+	Host string                    // with its port: where Own is used
+	Sign func(*http.Request) error // sets the headers of a request, if they are for its host
+	Own  http.RoundTripper         // connects to Host; nil if that needs nothing of its own
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s Signing) RoundTrip(r *http.Request) (*http.Response, error) {
+	own := r.Clone(r.Context())
+	if err := s.Sign(own); err != nil {
+		return nil, err
+	}
+	if s.Own != nil && strings.EqualFold(own.URL.Host, s.Host) {
+		return s.Own.RoundTrip(own)
+	}
+	return http.DefaultTransport.RoundTrip(own)
+}
+
+// FetchSigned reads the API document at a URL with signed requests.
+func FetchSigned(s Signing, address string) (apis.Contents, error) {
+	if s.Own == (*http.Transport)(nil) {
+		s.Own = nil
+	}
+	return Fetch(s)(address)
+}
+
 // getter returns a function that fetches what is at an address. A redirect leads by https to where may allows.
 func getter(ctx context.Context, transport http.RoundTripper, may func(to string) bool) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {

@@ -25,6 +25,8 @@ type Options struct {
 	Roots    *x509.CertPool // trusted certificate authorities; nil means the system's
 	Resolver *net.Resolver  // nil means the system's
 
+	Strict bool // only addresses of the Internet, whatever the host resolves to
+
 	// Identity returns the certificate to show, nil for none, and the authorities to trust in the place of Roots, nil for
 	// these. It is called for each connection. It may be nil.
 	Identity func() (*tls.Certificate, *x509.CertPool)
@@ -59,6 +61,9 @@ func Parse(text string) (*url.URL, error) {
 // address. It resolves the host, for at most two seconds; if that fails, the host is resolved on the first dial.
 func Transport(to *url.URL, o Options) *http.Transport {
 	h := &host{address: address(to), resolver: cmp.Or(o.Resolver, net.DefaultResolver)}
+	if o.Strict {
+		h.allowed = []Network{Internet}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_, _ = h.networks(ctx) // dial reports the error

@@ -49,7 +49,7 @@ func (a *API) sound(text string) error {
 		return "", false
 	})
 	if err == nil {
-		err = c.Fetch(func(string) (apis.Contents, error) { return a.Contents, nil })
+		err = c.Fetch(func(config.Source) (apis.Contents, error) { return a.Contents, nil })
 	}
 	if err == nil {
 		_, err = policy.New(c.Rules, nil)

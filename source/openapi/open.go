@@ -19,6 +19,7 @@ type (
 	//   - Base: its address: scheme, host and the start of the path
 	//   - Handler: the API is a handler of this program, which is called without a network
 	//   - Credential: authenticates every request; nil sends none
+	//   - Downloads: hosts to which redirects of reads are followed, without the credential; "*.host" means those below it
 	//   - Headers: sent with every request; they are not masked in responses
 	//   - Identity: the files of TLS connections that a configuration names; nil in a program
 	//   - Known: credentials that are masked in responses; nil masks only Credential's own

@@ -29,6 +29,7 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: modes(&rules.Write)},
 		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't name", Shape: yamlconf.Flag(&rules.OpenBodies)},
 		{Name: "open_formats", Doc: "true: texts and numbers may be of other formats than the document says (date-time, uuid, int32); without it what can't be of that format is refused", Shape: yamlconf.Flag(&rules.OpenFormats)},
+		{Name: "open_parameters", Doc: "Query parameters that the document doesn't declare, and that agents may give all the same", Shape: opened(&rules.OpenParameters)},
 		{Name: "partial", Doc: "PUTs that leave what they are not given as it is, as a PATCH does: reviewers see what changes, and nothing as gone that stays. Those of packs come after", Shape: yamlconf.List(&rules.Partial, "PUT "+patterns, nil)},
 		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
 			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
@@ -93,6 +94,17 @@ func parameters(into *[]calls.Parameter, cel Expression) yamlconf.Shape {
 	})
 }
 
+// opened is the shape of query parameters that the document doesn't declare, appended to into.
+func opened(into *[]calls.Opened) yamlconf.Shape {
+	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
+		var o calls.Opened
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "names", Doc: "Of query parameters", Must: true, Shape: yamlconf.List(&o.Names, "names of parameters", nil)},
+			{Name: "operations", Doc: "The operations that take them; all unless named", Shape: yamlconf.List(&o.Operations, patterns, nil)},
+		}, nil), func() { *into = append(*into, o) }
+	})
+}
+
 // modes is the shape of one mode for all writes, or one for each class.
 func modes(into *map[classify.Class]write.Mode) yamlconf.Shape {
 	one := func(classes ...classify.Class) yamlconf.Shape {
@@ -130,7 +142,7 @@ func Place(pointer string) []string {
 	if pointer == "" || pointer == "/Document" {
 		return nil
 	}
-	keys := strings.Split(strings.ToLower(strings.Replace(strings.TrimPrefix(pointer, "/"), "ReadBack", "read_back", 1)), "/")
+	keys := strings.Split(strings.ToLower(strings.NewReplacer("ReadBack", "read_back", "OpenParameters", "open_parameters").Replace(strings.TrimPrefix(pointer, "/"))), "/")
 	if len(keys) > 1 && (keys[0] == "access" && keys[1] == "rules" || keys[0] == "shown" && keys[1] == "operations") {
 		keys = append(keys[:1], keys[2:]...)
 	}

@@ -43,6 +43,7 @@ type Source struct {
 	Headers     []FixedHeader      // of every request
 	TLS         *TLS               // nil for connections without a certificate, which trust the authorities of the system
 	Servers     []Server           // further addresses of the document that calls may go to
+	Downloads   []string           // hosts to which reads may be redirected
 }
 
 // A Pack is a set of operation tools: a bundled one or a folder of files.
@@ -105,6 +106,7 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 		{Name: "headers", Doc: "Headers of every request: {X-Org: acme}. Agents can't set them. One that is called like a credential (X-App-Key), or whose value is ${…} or file:, is masked in answers", Shape: headersShape(&s.Headers)},
 		{Name: "tls", Doc: "Files of TLS connections to base_url: the gateway's own certificate, and the authorities to trust. Files that change are read again for the next connection", Shape: tlsShape(&s.TLS)},
 		{Name: "servers", Doc: "Further addresses at which the document serves operations (the servers of a path or an operation), each with its own credential. Calls of operations at other addresses are refused", Shape: serversShape(&s.Servers)},
+		{Name: "downloads", Doc: "Hosts of files, such as files.example or *.s3.amazonaws.com: a read that the API redirects there is followed, without the credential", Shape: yamlconf.List(&s.Downloads, "hosts", downloadHost)},
 		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: yamlconf.Span(&s.Timeout, time.Second, 5*time.Minute)},
 		{Name: "plain_http", Doc: "Let the credential be sent over http:// to another machine: who sees the network sees it. Default false", Shape: yamlconf.Flag(&s.PlainHTTP)},
 		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs(contents)},
@@ -321,6 +323,16 @@ func documentURL(s string) string {
 func baseURL(s string) string {
 	if _, err := netguard.Parse(s); err != nil {
 		return err.Error()
+	}
+	return ""
+}
+
+// downloadHost returns what is wrong with a host of files, or "".
+func downloadHost(host string) string {
+	name := strings.TrimPrefix(host, "*.")
+	u, err := url.Parse("https://" + name)
+	if err != nil || u.Host != name || strings.Contains(name, "*") || name != host && !strings.Contains(name, ".") {
+		return "must be a host such as files.example, or *.files.example for those below it"
 	}
 	return ""
 }

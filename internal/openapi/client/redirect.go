@@ -14,7 +14,7 @@ import (
 const hops = 5
 
 // follow sends m to at and follows redirects of a GET or HEAD that changes nothing: only to the same scheme, host and
-// port, below the prefix, and as the request that m.Redirected builds.
+// port, below the prefix, and as the request that m.Redirected builds. One to a host of Options.Downloads ends with what is there.
 func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*request.Response, *failure) {
 	for hop := 0; ; hop++ {
 		res, f := s.exchange(ctx, m, at)
@@ -28,6 +28,11 @@ func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*request.R
 			return nil, redirected(res.Status, "without end")
 		}
 		to, why := s.next(at, res)
+		if to == nil && why == otherHost {
+			if found, private, ok := s.download(at, res); ok {
+				return s.fetch(ctx, m, found, private)
+			}
+		}
 		if to == nil {
 			return nil, redirected(res.Status, why)
 		}
@@ -68,7 +73,7 @@ func (s *Sender) next(at *url.URL, res *request.Response) (to *url.URL, why stri
 		return nil, "to what is no URL"
 	}
 	if to.Scheme != s.base.Scheme || to.Opaque != "" || to.User != nil || !strings.EqualFold(to.Hostname(), s.base.Hostname()) || port(to) != port(s.base) {
-		return nil, "to another host, scheme or port"
+		return nil, otherHost
 	}
 	next, ok := s.under(to.EscapedPath())
 	if !ok {

@@ -34,6 +34,7 @@ type Options struct {
 	Base       string                  // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
 	Handler    http.Handler            // answers in this process instead of the network
 	Credential credential.Credential   // added to every request, or of a credential.Set those that the request names; nil adds none
+	Downloads  []string                // hosts, or *.host for those below one, to which reads are redirected without the credential
 	Headers    http.Header             // added to every request; they are no secrets
 	Identity   *credential.Certificate // the certificate of TLS connections, and the authorities; nil for none and Roots
 	Known      *credential.Known       // credentials masked in responses, shared with other APIs; nil masks only the Sender's own

@@ -22,14 +22,15 @@ import (
 // always return the same result for the same arguments.
 type Filter struct {
 	Operation  func(op *spec.Operation) bool
-	Schema     func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
-	Field      func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
-	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
-	Whole      bool                            // Schema and Field hide nothing that the document or the rules name
-	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
-	Reviewed   func(op *spec.Operation) string // what list and detail say of how its calls run; nil says "needs review" of all that change something
-	Uncallable func(op *spec.Operation) string // why no call of op is sent, "" if calls are; nil for none
-	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
+	Schema     func(name string) bool                    // by the name shown to agents; a hidden schema reads as one that accepts any value
+	Field      func(schema, field string) bool           // schema is the named schema that declares the field; "" for an inline one
+	Parameter  func(in, name string) bool                // a hidden parameter is neither shown nor accepted
+	Whole      bool                                      // Schema and Field hide nothing that the document or the rules name
+	Undeclared func(name string) bool                    // whether a body may have a field of that name which no schema declares
+	Reviewed   func(op *spec.Operation) string           // what list and detail say of how its calls run; nil says "needs review" of all that change something
+	Uncallable func(op *spec.Operation) string           // why no call of op is sent, "" if calls are; nil for none
+	Opened     func(op *spec.Operation) []spec.Parameter // parameters besides those of the document; nil for none
+	Optional   func(in, name string) bool                // makes a parameter optional that the document requires; nil for none
 }
 
 // A View is the part of a document that one principal may see. It is safe for concurrent use. The zero View is empty.
@@ -209,7 +210,11 @@ func (v *View) onPath(path string) (out []string) {
 // Parameters returns the parameters of an operation that an agent may set: all except the gateway's headers and those that the
 // filter hides.
 func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
-	all := slices.DeleteFunc(slices.Clone(op.Parameters), func(p spec.Parameter) bool {
+	all := slices.Clone(op.Parameters)
+	if v.f.Opened != nil {
+		all = append(all, v.f.Opened(op)...)
+	}
+	all = slices.DeleteFunc(all, func(p spec.Parameter) bool {
 		return p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
 	})
 	for i, p := range all {

@@ -30,24 +30,25 @@ type Rules struct {
 	Document *spec.Document `json:"-"`
 	Digest   string         // of the document's bytes, so that a new document counts as new rules
 
-	Description string // for agents: what the API is for
-	Access      classify.Options
-	Shown       []string // the visible operations, as in classify.Rule; nil for all that Access doesn't exclude
-	Hidden      []Hidden
-	Parameters  []Parameter
-	Write       map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
-	Reviews     Reviews                       // which of the calls that Write allows are reviewed all the same; policy sets it
-	OpenBodies  bool                          // see validate.Options
-	OpenFormats bool                          // see validate.Options
-	Partial     []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
-	ReadBack    []readback.Rule               // how lost answers of calls that make something are settled; the first that matches counts
-	Synonyms    map[string][]string           // see search.Options
-	Lists       request.Lists                 // see request.Options
-	Signed      bool                          // requests carry a credential: its parameters are not required
-	Base        string                        // the address that calls are sent to; "" for a handler of this program
-	Sends       []Place                       // the parameters that credentials and fixed headers set: agents must not set them
-	Signing     Signing                       // which credentials calls to Base carry
-	Servers     map[string]Signing            // further addresses of the document that calls are sent to, each with its own credentials
+	Description    string // for agents: what the API is for
+	Access         classify.Options
+	Shown          []string // the visible operations, as in classify.Rule; nil for all that Access doesn't exclude
+	Hidden         []Hidden
+	Parameters     []Parameter
+	Write          map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
+	Reviews        Reviews                       // which of the calls that Write allows are reviewed all the same; policy sets it
+	OpenBodies     bool                          // see validate.Options
+	OpenFormats    bool                          // see validate.Options
+	OpenParameters []Opened                      // query parameters that the document doesn't declare
+	Partial        []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
+	ReadBack       []readback.Rule               // how lost answers of calls that make something are settled; the first that matches counts
+	Synonyms       map[string][]string           // see search.Options
+	Lists          request.Lists                 // see request.Options
+	Signed         bool                          // requests carry a credential: its parameters are not required
+	Base           string                        // the address that calls are sent to; "" for a handler of this program
+	Sends          []Place                       // the parameters that credentials and fixed headers set: agents must not set them
+	Signing        Signing                       // which credentials calls to Base carry
+	Servers        map[string]Signing            // further addresses of the document that calls are sent to, each with its own credentials
 }
 
 // Reviews says which calls that the rules of an API allow are reviewed all the same, by the gates and the rules of review.
@@ -174,6 +175,11 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 	for i, pattern := range a.rules.Partial {
 		if err := replaces(d, pattern); err != nil {
 			fail(fmt.Sprintf("/Partial/%d", i), err)
+		}
+	}
+	for i, o := range a.rules.OpenParameters {
+		if err := a.rules.checkOpened(o); err != nil {
+			fail(fmt.Sprintf("/OpenParameters/%d", i), err)
 		}
 	}
 	for i, r := range a.rules.ReadBack {

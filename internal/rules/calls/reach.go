@@ -162,6 +162,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		Undeclared: undeclared(out),
 		Reviewed:   a.reviewed,
 		Uncallable: a.rules.uncallable,
+		Opened:     a.rules.opens,
 		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },
 		Parameter: func(in, name string) bool {
 			if in == "cookie" && session(name) {

@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+)
+
+// otherHost says why a redirect isn't followed that leaves the address of the API.
+const otherHost = "to another host, scheme or port"
+
+// download returns the target of a redirect that leaves the API, if its host is one of Options.Downloads: by https, or by http if the API
+// itself is reached so on this machine.
+// A host that is listed itself may be one of a private network; those below a listed one may not.
+func (s *Sender) download(at *url.URL, res *request.Response) (to *url.URL, private, ok bool) {
+	to, err := at.Parse(res.Header.Get("Location"))
+	if err != nil || to.User != nil || to.Opaque != "" || to.Scheme != "https" && (to.Scheme != "http" || s.base.Scheme != "http") {
+		return nil, false, false
+	}
+	for _, host := range s.o.Downloads {
+		if strings.EqualFold(to.Hostname(), host) || strings.EqualFold(to.Host, host) {
+			return to, true, true
+		}
+		if below, wild := strings.CutPrefix(strings.ToLower(host), "*."); wild && strings.HasSuffix(strings.ToLower(to.Hostname()), "."+below) {
+			ok = true
+		}
+	}
+	return to, false, ok
+}
+
+// fetch reads what is at a signed URL, without the credential, the headers or the cookies of the API. It follows no further redirect.
+func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool) (*request.Response, *failure) {
+	to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery}
+	r, err := http.NewRequestWithContext(ctx, m.Request.Method, to.String(), nil)
+	if err != nil {
+		return nil, redirected(http.StatusFound, "to what is no URL")
+	}
+	r.Header.Set("User-Agent", "bailiwick")
+	if accept := m.Request.Header.Get("Accept"); accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	transport := netguard.Transport(&url.URL{Scheme: to.Scheme, Host: to.Host}, netguard.Options{Roots: s.o.Roots, Resolver: s.o.Resolver, Strict: !private})
+	defer transport.CloseIdleConnections()
+	res, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, broken(ctx, err, true)
+	}
+	defer res.Body.Close()
+	answer, err := s.read(m, res)
+	if err != nil {
+		return nil, broken(ctx, err, true)
+	}
+	s.veil(answer, nil)
+	if redirects(answer.Status) {
+		return nil, redirected(answer.Status, otherHost)
+	}
+	return answer, nil
+}
