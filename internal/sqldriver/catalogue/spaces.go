@@ -3,6 +3,7 @@ package catalogue
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,18 +19,15 @@ type Template struct {
 // Own takes the name of the schema that classes are in out of the types and defaults that name it. Without that no two schemas would
 // have the same classes, and agents would read the name of a schema in a default.
 func Own(classes []schema.Class, space string) {
-	quoted := `"` + strings.ReplaceAll(space, `"`, `""`) + `"`
-	names := []string{quoted, strings.ReplaceAll(quoted, "'", "''")}
+	names := []string{`"` + strings.ReplaceAll(space, `"`, `""`) + `".`}
 	if LowerASCII(space) == space {
-		names = append(names, space)
+		names = append(names, space+".")
 	}
 	own := func(f *schema.Field) {
 		if rest, ok := strings.CutPrefix(f.Native, space+"."); ok {
 			f.Native = schema.Unbound + "." + rest
 		}
-		for _, name := range names {
-			f.Default = without(f.Default, name+".")
-		}
+		f.Default = unqualified(f.Default, names)
 	}
 	for i := range classes {
 		for j := range classes[i].Fields {
@@ -41,6 +39,36 @@ func Own(classes []schema.Class, space string) {
 	}
 }
 
+// part matches a literal with what it is cast to, a quoted name, or what is between them.
+var part = regexp.MustCompile(`'(?:[^']|'')*'(?:::reg[a-z]+)?|"(?:[^"]|"")*"\.?|[^'"]+|.`)
+
+// unqualified returns an expression as PostgreSQL writes it without names, each with its dot, where they qualify another name. A literal
+// is a name if it is cast to one, such as 'acme.issues_id_seq'::regclass.
+func unqualified(text string, names []string) string {
+	var out strings.Builder
+	for _, p := range part.FindAllString(text, -1) {
+		literal := p[0] == '\''
+		switch {
+		case literal && strings.Contains(p, "'::reg"):
+			for _, name := range names {
+				if rest, ok := strings.CutPrefix(p[1:], strings.ReplaceAll(name, "'", "''")); ok {
+					p = "'" + rest
+					break
+				}
+			}
+		case literal:
+		case slices.Contains(names, p):
+			p = ""
+		case p[0] != '"' && len(names) > 1 && strings.HasSuffix(out.String(), "."): // part of a longer name
+			p = strings.TrimPrefix(without("."+p, names[1]), ".")
+		case p[0] != '"' && len(names) > 1:
+			p = without(p, names[1])
+		}
+		out.WriteString(p)
+	}
+	return out.String()
+}
+
 // without returns text without the occurrences of a prefix of names that begin a name.
 func without(text, prefix string) string {
 	var out strings.Builder
@@ -50,8 +78,7 @@ func without(text, prefix string) string {
 			return out.String() + text
 		}
 		end := i + len(prefix)
-		if i > 0 && (text[i-1] == '_' || text[i-1] == '$' || text[i-1] == '"' || text[i-1] == '.' || text[i-1] >= 0x80 ||
-			text[i-1] >= '0' && text[i-1] <= '9' || text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z') {
+		if i > 0 && (strings.IndexByte("_$.", text[i-1]) >= 0 || text[i-1] >= 0x80 || text[i-1] >= '0' && text[i-1] <= '9' || text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z') {
 			out.WriteString(text[:end])
 		} else {
 			out.WriteString(text[:i])
