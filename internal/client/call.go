@@ -39,7 +39,7 @@ func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessag
 		if r, ok := ReadRefusal(res.Meta.Problem); ok {
 			return Answer{}, r
 		}
-		return Answer{}, &Refusal{Problem: problem.New(problem.Upstream, a.Text)}
+		return Answer{}, &Refusal{Problem: &problem.Error{Code: problem.Upstream, Detail: a.Text, Lasting: true}} // whether it can be made again isn't said
 	}
 	return a, nil
 }

@@ -94,3 +94,16 @@ func answered(c *change.Change, visibility func(class string) Visibility) value.
 	}
 	return value.OfArray(all)
 }
+
+// locations returns where the API says that what the calls of c made is, for those whose answer the viewer sees all of.
+func locations(c *change.Change, visibility func(class string) Visibility) (out []string) {
+	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.Keys) > len(c.Effects) || len(c.Outcome.Receipt.Keys) != len(c.Outcome.Receipt.After) {
+		return nil
+	}
+	for i, to := range c.Outcome.Receipt.Keys {
+		if s := visibility(c.Effects[i].Class); to != "" && s.Call != nil && !s.hides(c.Outcome.Receipt.After[i]) {
+			out = append(out, line(to))
+		}
+	}
+	return out
+}

@@ -64,6 +64,7 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 	}
 	if c.Outcome != nil {
 		sheet.Answer, sheet.Refusal = answered(c, visibility), c.Outcome.Reply
+		sheet.Locations = locations(c, visibility)
 	}
 	return sheet
 }

@@ -132,10 +132,11 @@ type Sheet struct {
 	Since       []Item           `json:"since,omitzero"`       // what it asks for otherwise than the version before; Op is "added", "dropped" or "changed"
 	Thread      []Said           `json:"thread,omitzero"`      // what people and the agent said about it and the versions before, oldest first
 	History     []change.Step    `json:"history"`
-	Outcome     string           `json:"outcome,omitzero"` // one sentence; "" until it ended
-	Answer      value.Value      `json:"answer,omitzero"`  // of a call that was made: the API's response, if the viewer sees all of it
-	Refusal     *problem.Reply   `json:"refusal,omitzero"` // of a call that the API refused: its response
-	Input       value.Value      `json:"-"`                // the arguments of Tool
+	Outcome     string           `json:"outcome,omitzero"`   // one sentence; "" until it ended
+	Answer      value.Value      `json:"answer,omitzero"`    // of a call that was made: the API's response, if the viewer sees all of it
+	Locations   []string         `json:"locations,omitzero"` // of calls that were made: where the API says that what they made is
+	Refusal     *problem.Reply   `json:"refusal,omitzero"`   // of a call that the API refused: its response
+	Input       value.Value      `json:"-"`                  // the arguments of Tool
 	Record      int64            `json:"audit_seq,omitzero"`
 	RecordHash  string           `json:"audit_hash,omitzero"`
 	Trail       []Read           `json:"read_trail,omitzero"` // calls of the agent before it proposed; reviewers only

@@ -9,11 +9,13 @@ package openapi
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -104,7 +106,11 @@ func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request
 		return nil, err
 	}
 	if r.Unsure() {
-		return nil, unknown("the API failed after it had the request", nil)
+		said := ""
+		if _, err := response.Make(plan.View, plan.Operation, r, response.Options{}); problem.Of(err).Reply != nil && problem.Of(err).Reply.Message != "" {
+			said = fmt.Sprintf(" (%d: %s)", r.Status, problem.Of(err).Reply.Message)
+		}
+		return nil, unknown("the API failed after it had the request"+said, nil)
 	}
 	return r, nil
 }

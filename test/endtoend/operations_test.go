@@ -105,6 +105,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		in["id"], in["adminNote"] = "m9", "made by an agent"
 		h.made = append(h.made, in)
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Location", "/machines/m9?token=ghp_0123456789abcdefghijABCDEFGHIJ012345")
 		w.WriteHeader(201)
 		_ = json.NewEncoder(w).Encode(in)
 		return
@@ -294,6 +295,9 @@ func TestCallChange(t *testing.T) {
 		if got := strings.TrimPrefix(strings.TrimPrefix(h.calls(), before), "\n"); got != row.sent {
 			t.Errorf("%s: sent %s, want %s", row.operation, got, row.sent)
 		}
+		if row.operation == "makeMachine" && fmt.Sprint(done.Locations) != "[/machines/m9?token=[masked]]" {
+			t.Error(done.Locations)
+		}
 		if row.operation == "makeMachine" && done.Answer.String() != `{"id":"m9","name":"nine","size":9007199254740993}` {
 			t.Error("what the API answered:", done.Answer)
 		}
@@ -353,7 +357,7 @@ func TestCallEnds(t *testing.T) {
 		{"done", func(*office, *hall) {}, "applied ", 1},
 		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken; nothing was written", 1},
 		{"the API refuses in its answer", func(_ *office, h *hall) { h.fails = -3 }, "failed the API says that it did not do this: 200: machine_locked; nothing was written", 1},
-		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown ", 1},
+		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown the API failed after it had the request (500: the name is taken): it may have happened or not", 1},
 		{"the API hangs up", func(_ *office, h *hall) { h.fails = -1 }, "unknown ", 1},
 		{"the API does it and hangs up", func(_ *office, h *hall) { h.fails = -2 }, "applied ", 1},
 		{"the machine has changed", func(_ *office, h *hall) { h.machine["size"] = 7 }, "stale ", 0},

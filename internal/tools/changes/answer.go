@@ -85,23 +85,14 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	if len(s.Since) > 0 {
 		doc = append(doc, member("since_version", diff(s.Since)))
 	}
-	var others, words []value.Value
+	var others []value.Value
 	for _, o := range s.Others {
 		others = append(others, value.OfObject([]value.Member{text("change_id", o.ID), text("summary", o.Title)}))
 	}
 	if others != nil {
 		doc = append(doc, member("conflicts", value.OfArray(others)))
 	}
-	for _, d := range s.Thread {
-		one := []value.Member{text("by", d.By), text("event", d.Verb())}
-		if d.Agent {
-			one = append(one, member("you", value.OfBool(true)))
-		}
-		if d.Loud != "" {
-			one = append(one, text("past_the_rules", d.Loud))
-		}
-		words = append(words, value.OfObject(append(one, text("text", d.Text))))
-	}
+	words := said(s.Thread)
 	if words != nil {
 		doc = append(doc, member("thread", value.OfArray(words)))
 	}
@@ -116,6 +107,10 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, member("answer", s.Answer))
 		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + review.InertJSON(s.Answer.String()) + "\n"
 	}
+	if len(s.Locations) > 0 {
+		doc = append(doc, member("locations", value.OfStrings(s.Locations)))
+		shown = strings.TrimSuffix(shown, "\n") + "\nLocation: " + strings.Join(s.Locations, ", ") + "\n"
+	}
 	switch s.State {
 	case change.Returned:
 		doc = append(doc, text("next", replyTool))
@@ -129,6 +124,21 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		shown = strings.TrimSuffix(shown, "\n") + advice + "\nReview: " + link + "\n"
 	}
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source, Failed: s.Refusal != nil}
+}
+
+// said returns what people and the agent said about a change.
+func said(thread []review.Said) (words []value.Value) {
+	for _, d := range thread {
+		one := []value.Member{text("by", d.By), text("event", d.Verb())}
+		if d.Agent {
+			one = append(one, member("you", value.OfBool(true)))
+		}
+		if d.Loud != "" {
+			one = append(one, text("past_the_rules", d.Loud))
+		}
+		words = append(words, value.OfObject(append(one, text("text", d.Text))))
+	}
+	return words
 }
 
 // pending returns the tool to go on with while a change waits for people, and what to say before the link.

@@ -98,7 +98,7 @@ func (r *Toolset) getChange() tool.Tool {
 
 // answerNames are the names that an answer about a change may have.
 var answerNames = []string{"status", "change_id", "summary", "diff", "expires_at", "url", "replaces", "version", "replaced_by", "since_version", "conflicts", "thread", "outcome", "refusal",
-	"answer", "next"}
+	"answer", "locations", "next"}
 
 // picked returns the parts of an answer about a change at dotted paths: diff.fields.after.
 func picked(all tool.Result, fields []value.Value) (tool.Result, error) {
