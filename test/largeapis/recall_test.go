@@ -145,7 +145,7 @@ func configured(t *testing.T, d *spec.Document) *reachable.Reach {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Fetch(func(string) (apis.Contents, error) { return contents, nil }); err != nil {
+	if err := c.Fetch(func(config.Source) (apis.Contents, error) { return contents, nil }); err != nil {
 		t.Fatal(err)
 	}
 	p, err := policy.New(c.Rules, nil)

@@ -277,12 +277,17 @@ func (ix *Index) begins(t *term, stem string) {
 // weak is the fraction of the query's idf that the best operation must cover for a strong match.
 const weak = 0.3
 
+// least is the fraction of the idf of the query's own words, also of those that no operation has, that the best operation must cover. A
+// query of which only some frequent words match covers less: "create a load balancer" finds what creates, and something about load.
+const least = 0.3
+
 // A sum is the total of a query's terms in one entry.
 type sum struct {
 	score   float64
 	title   float64 // idf of the terms in the title
 	covered float64 // likewise of the forms found, without the verb: a word that only stands for it covers less
 	titles  int     // number of terms in the title
+	nouns   int     // number of terms but the verb that it has in some form
 }
 
 // sums computes the sum for every entry.
@@ -310,6 +315,7 @@ func (ix *Index) sums(a *asked) []sum {
 			s.score += best[i]
 			if !t.verb {
 				s.covered += found[i]
+				s.nouns++
 			}
 			if inTitle[i] {
 				s.title += t.most
@@ -323,10 +329,11 @@ func (ix *Index) sums(a *asked) []sum {
 
 // rank returns the entries that match, best first.
 func (ix *Index) rank(a asked, in func(*entry) bool) ranking {
-	all, nouns, own := 0.0, 0.0, 0.0
+	all, nouns, own, count := 0.0, 0.0, 0.0, 0
 	for _, t := range a.terms {
 		all += t.most
 		if !t.verb {
+			count++
 			nouns += t.most
 			own += max(t.most, t.own)
 		}
@@ -349,7 +356,9 @@ func (ix *Index) rank(a asked, in func(*entry) bool) ranking {
 		return ranking{weak: true}
 	}
 	covered := sums[found[0]].covered
-	return ranking{found, covered < weak*nouns, covered / max(own, covered, 1e-9)}
+	match := covered / max(own, covered, 1e-9)
+	part := sums[found[0]].nouns < count // a query whose words all stand for one of the operation is answered
+	return ranking{found, covered < weak*nouns || part && match < least, match}
 }
 
 // fits returns a factor for how well the query's verb fits the operation.
