@@ -35,11 +35,14 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 			return err
 		}
 		for i, e := range m.stage.Columns {
+			c := m.stage.Shape.Columns[i]
+			if c.Type == schema.Opaque && c.Field != nil && c.Field.Form != "" { // grouped by the text that answers show
+				e, c.Type = plan.Convert{X: e, T: schema.String}, schema.String
+			}
 			k := typed.Node{Expr: e, At: key.at}
 			if err := k.Shown(); err != nil {
 				return err
 			}
-			c := m.stage.Shape.Columns[i]
 			c.Field, c.NotNull = nil, false
 			if c.Type == schema.Any {
 				e, c.Type = plan.ToJSON{X: e}, schema.JSON
