@@ -36,6 +36,10 @@ func TestBodies(t *testing.T) {
 		{"application/octet-stream", bare, "", `"dGVzdA=="`, "test"},
 		{"application/octet-stream", bytes, "", `"a text"`, "bytes in base64"},
 		{"image/png", `{"type":"string","contentMediaType":"image/png"}`, "", `"dGVzdA=="`, "test"},
+		{"image/png", `{"type":"string","contentEncoding":"base64","contentMediaType":"image/png"}`, "", `"dGVzdA=="`, "dGVzdA=="},
+		{"image/png", `{"type":"string","contentEncoding":"base64"}`, "", `"no base64!"`, "bytes in base64"},
+		{"multipart/form-data", `{"type":"object","properties":{"f":{"type":"string","contentEncoding":"base64","contentMediaType":"image/png"}}}`, "", `{"f":` + file("a.png", "hi", "image/png") + `}`, `name="f"; filename="a.png" image/png aGk=`},
+		{"multipart/form-data", `{"type":"object","properties":{"fs":{"type":"array","items":{"type":"string","contentEncoding":"base64","contentMediaType":"image/png"}}}}`, "", `{"fs":[` + file("a.png", "hi", "image/png") + `]}`, `name="fs"; filename="a.png" image/png aGk=`},
 		{"application/pdf", bytes, "", `"dGVzdA=="`, "test"},
 		{"application/zip", bare, "", `"dGVzdA=="`, "test"},
 		{"application/x-ndjson", `{"type":"object","properties":{"a":{"type":"integer"}}}`, "", `[{"a":1},{"a":2}]`, "{\"a\":1}\n{\"a\":2}\n"},
@@ -116,6 +120,9 @@ func onWire(r *request.Request) string {
 		if _, k, ok := strings.Cut(head, "Content-Type: "); ok {
 			k, _, _ = strings.Cut(k, "\r\n")
 			kind = k + " "
+		}
+		if strings.Contains(head, "Content-Transfer-Encoding: base64") != (content == "aGk=") {
+			content += " (its encoding is not told)"
 		}
 		out = append(out, name+" "+kind+content)
 	}

@@ -52,7 +52,7 @@ func parts(c validate.Checked, content *spec.Content, v value.Value) ([]byte, st
 			all = m.Value.List()
 		}
 		for _, e := range all {
-			if err := part(w, m.Name, e, content.Encoding[m.Name].ContentType, c.File(m.Name)); err != nil {
+			if err := part(w, m.Name, e, content.Encoding[m.Name].ContentType, c); err != nil {
 				return nil, "", err
 			}
 		}
@@ -72,9 +72,9 @@ func holdsArrays(v value.Value) bool {
 	return false
 }
 
-// part writes one part of a multipart form: a file from its base64, an object or a list as JSON, else the text. Names and media types
+// part writes one part of a multipart form: a file from its base64, or in base64 where the document says so, an object or a list as JSON, else the text. Names and media types
 // are checked for line breaks, which would begin another header.
-func part(w *multipart.Writer, name string, v value.Value, mediaType string, file bool) error {
+func part(w *multipart.Writer, name string, v value.Value, mediaType string, c validate.Checked) error {
 	at := pointer("/body", name)
 	head := textproto.MIMEHeader{}
 	if !oneLine(name) || !oneLine(mediaType) {
@@ -83,13 +83,17 @@ func part(w *multipart.Writer, name string, v value.Value, mediaType string, fil
 	disposition := `form-data; name="` + quote(name) + `"`
 	var data []byte
 	switch {
-	case file:
+	case c.File(name):
 		called, _ := v.Get("name")
 		kind, _ := v.Get("type")
 		text, _ := v.Get("content")
 		var err error
 		if data, err = base64.StdEncoding.DecodeString(text.Text()); err != nil || !oneLine(called.Text()+kind.Text()) {
 			return refuse(at, "a file is {name, content in base64, type}")
+		}
+		if c.Encoded(name) {
+			data = []byte(text.Text())
+			head.Set("Content-Transfer-Encoding", "base64")
 		}
 		disposition += `; filename="` + quote(called.Text()) + `"`
 		if mediaType = kind.Text(); mediaType == "" {

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"mime"
@@ -234,12 +235,30 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media
 		a.HasBody = true
 		return a.part(w.o, value.OfString(masked), &cutting{})
 	}
-	sum := sha256.Sum256(r.Body)
-	if sniffed := http.DetectContentType(r.Body); strings.HasPrefix(sniffed, "image/") && (media == "" || media == "application/octet-stream" || strings.HasPrefix(media, "image/")) {
+	data := r.Body
+	if w.inBase64(op, media) {
+		if read, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(data)), "")); err == nil {
+			data = read
+		}
+	}
+	sum := sha256.Sum256(data)
+	if sniffed := http.DetectContentType(data); strings.HasPrefix(sniffed, "image/") && (media == "" || media == "application/octet-stream" || strings.HasPrefix(media, "image/")) {
 		media = sniffed // image/jpg is a usual mistake, and some services call all files octets
 	}
-	a.Link = &Blob{MediaType: named(media), Name: fileName(r.Header), Size: len(r.Body), SHA256: hex.EncodeToString(sum[:]), Bytes: r.Body}
+	a.Link = &Blob{MediaType: named(media), Name: fileName(r.Header), Size: len(data), SHA256: hex.EncodeToString(sum[:]), Bytes: data}
 	return nil
+}
+
+// inBase64 reports whether the document says that successful answers of a media type are base64.
+func (w *walker) inBase64(op *spec.Operation, media string) bool {
+	for _, r := range op.Responses {
+		for _, c := range r.Contents {
+			if strings.HasPrefix(r.Status, "2") && strings.EqualFold(mediaType(c.MediaType), media) && validate.InBase64(w.v.Schema(c.Schema)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (a *Answer) note(format string, args ...any) {

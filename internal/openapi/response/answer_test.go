@@ -368,6 +368,8 @@ func TestMedia(t *testing.T) {
 		{csv, "text/plain", "%PDF-1.4\x00\x01", `text/plain "q.pdf" 10 5a802d54`},
 		{csv, "image/jpg", "\xff\xd8\xff\xe0", `image/jpeg "q.pdf" 4 ba4f25bf`},
 		{csv, "application/octet-stream", "\x89PNG\x0d\x0a\x1a\x0a", `image/png "q.pdf" 8 4c4b6a3b`},
+		{`"200":{"description":"","content":{"image/png":{"schema":{"type":"string","contentEncoding":"base64"}}}}`, "image/png", "iVBORw0K\nGgo=", `image/png "q.pdf" 8 4c4b6a3b`},
+		{`"200":{"description":"","content":{"image/png":{"schema":{"type":"string","contentEncoding":"base64"}}}}`, "image/png", "\x89PNG\x0d\x0a\x1a\x0a", `image/png "q.pdf" 8 4c4b6a3b`},
 		{csv, "application/octet-stream", "PK", `application/octet-stream "q.pdf" 2 fcab7fcc`},
 		{csv, "application/json", ")]}'\n{\"a\":1}", `{"a":1}`},
 		{csv, "application/json", "for(;;);[1]", `[1] 1/1`},

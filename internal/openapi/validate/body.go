@@ -159,6 +159,7 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		if _, err := base64.StdEncoding.DecodeString(a.Body.Text()); err != nil || a.Body.Kind() != value.String {
 			f.add("/body", "type", "the body is bytes in base64")
 		}
+		out.text = InBase64(c.v.Schema(content.Schema))
 	}
 	return nil
 }
@@ -278,9 +279,15 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		case !ok:
 		case c.isFile(field.Schema, out.content.Encoding[field.Name].ContentType):
 			out.files = append(out.files, field.Name)
+			if InBase64(c.v.Schema(field.Schema)) {
+				out.encoded = append(out.encoded, field.Name)
+			}
 			f.file(v, at)
 		case c.isFiles(field.Schema, out.content.Encoding[field.Name].ContentType) && v.Kind() == value.Array:
 			out.files = append(out.files, field.Name)
+			if InBase64(c.v.Schema(c.v.Schema(field.Schema).Items)) {
+				out.encoded = append(out.encoded, field.Name)
+			}
 			for i, e := range v.List() {
 				f.file(e, fmt.Sprintf("%s/%d", at, i))
 			}

@@ -72,6 +72,36 @@ func (d discriminator) to(v value.Value) spec.Raw {
 	return nil
 }
 
+// subtype returns the schema that the tag in v names and that extends the schema base with allOf, or nil. In Swagger 2.0 there is no
+// other way to say which subtype is meant.
+func (c *Checker) subtype(d discriminator, base string, v value.Value) spec.Raw {
+	given, ok := v.Get(d.field)
+	if !ok || d.field == "" || base == "" || given.Kind() != value.String {
+		return nil
+	}
+	for _, at := range []string{"#/components/schemas/", "#/definitions/"} {
+		to := spec.Raw(append(value.AppendQuoted([]byte(`{"$ref":`), at+pointed.Replace(given.Text())), '}'))
+		if c.extends(to, base, 0) {
+			return to
+		}
+	}
+	return nil
+}
+
+// pointed escapes a name for a pointer.
+var pointed = strings.NewReplacer("~", "~0", "/", "~1")
+
+// extends reports whether the schema r, which the view doesn't hide, has the schema base among its parts.
+func (c *Checker) extends(r spec.Raw, base string, depth int) bool {
+	if target, _, ok := c.v.Follow(r); !ok || target == nil || depth > 8 {
+		return false
+	}
+	return slices.ContainsFunc(c.v.Schema(r).AllOf, func(part spec.Raw) bool {
+		target, name, ok := c.v.Follow(part)
+		return ok && target != nil && (name == base || c.extends(part, base, depth+1))
+	})
+}
+
 // discriminate replaces the alternatives of a schema that has a discriminator by the one that the tag selects, so that
 // faults are those of the alternative that was meant. Without a tag, any alternative may
 // be meant.

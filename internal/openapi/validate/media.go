@@ -50,6 +50,11 @@ func (c *Checker) textual(content *spec.Content) bool {
 		s.Raw.Get("contentEncoding") == nil && s.Raw.Get("contentMediaType") == nil
 }
 
+// InBase64 reports whether a schema of OpenAPI 3.1 says that bytes are sent as base64 and not as they are.
+func InBase64(s spec.Schema) bool {
+	return strings.EqualFold(s.Raw.Get("contentEncoding").Text(), "base64")
+}
+
 // lines checks each value of a body of lines of JSON, against what the document declares: a schema of one of them or of their list.
 func (c *Checker) lines(f *faults, content *spec.Content, key string, body value.Value) error {
 	schema := content.Schema

@@ -127,12 +127,15 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 
 // choices returns the alternatives of o that v may be. An alternative is left out if a field of v has a value that the
 // alternative doesn't allow there, or if o's discriminator names another one; if none is left, all are returned. An
-// object without alternatives whose discriminator maps to other schemas has those.
+// object without alternatives whose discriminator maps to other schemas has those, and without a mapping the schemas that extend it.
 func (c *Checker) choices(o visible.Object, v value.Value) []spec.Raw {
 	d := discriminatorOf(o.Raw)
 	all := o.Choices
 	if len(all) == 0 {
 		to := d.to(v)
+		if to == nil {
+			to = c.subtype(d, o.Name, v)
+		}
 		if name := c.v.Schema(to).Name; name != "" && name != o.Name { // a hidden schema has no name
 			return []spec.Raw{to}
 		}

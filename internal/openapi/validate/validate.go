@@ -83,6 +83,7 @@ type Checked struct {
 	body    value.Value
 	content *spec.Content
 	files   []string // the fields of a multipart form that are files
+	encoded []string // the files that are sent as base64
 	text    bool     // the body is sent as the text that it is
 }
 
@@ -106,6 +107,9 @@ func (c Checked) Text() bool { return c.text }
 
 // File reports whether a field of a multipart form is a file or a list of files.
 func (c Checked) File(name string) bool { return slices.Contains(c.files, name) }
+
+// Encoded reports whether the content of the file in a field is sent as base64.
+func (c Checked) Encoded(name string) bool { return slices.Contains(c.encoded, name) }
 
 // Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error (at
 // most MaxFaults), with pointers into {path, query, headers, body}, problem.NotFound if op is not in the View, and the

@@ -332,3 +332,36 @@ func TestNullable(t *testing.T) {
 		}
 	}
 }
+
+// TestSubtypes checks bodies of a schema that others extend, where only the name of the other one is given.
+func TestSubtypes(t *testing.T) {
+	const schemas = `"Pet":{"type":"object","discriminator":%s,"required":["kind"],"properties":{"kind":{"type":"string"},"name":{"type":"string"}}},
+		"Cat":{"allOf":[{"$ref":"%[2]sPet"},{"type":"object","properties":{"lives":{"type":"integer"}}}]},
+		"Kitten":{"allOf":[{"$ref":"%[2]sCat"},{"type":"object","properties":{"weeks":{"type":"integer"}}}]},
+		"Stone":{"type":"object","properties":{"weight":{"type":"integer"}}}`
+	for name, doc := range map[string]string{
+		"2.0": `{"swagger":"2.0","paths":{"/a":{"post":{"operationId":"op","parameters":[{"in":"body","name":"b","schema":{"$ref":"#/definitions/Pet"}}]}}},
+			"definitions":{` + fmt.Sprintf(schemas, `"kind"`, "#/definitions/") + `}}`,
+		"3.0": `{"openapi":"3.0.0","paths":{"/a":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Pet"}}}}}}},
+			"components":{"schemas":{` + fmt.Sprintf(schemas, `{"propertyName":"kind"}`, "#/components/schemas/") + `}}}`,
+	} {
+		c, v := checker(t, doc, Options{})
+		for body, want := range map[string]string{
+			`{"kind":"Cat","lives":9}`:              "",
+			`{"kind":"Kitten","lives":9,"weeks":3}`: "",
+			`{"kind":"Cat","weeks":3}`:              "unknown field \"weeks\"; it takes kind, lives, name",
+			`{"kind":"Pet","lives":9}`:              "unknown field \"lives\"; it takes kind, name",
+			`{"kind":"Stone","weight":9}`:           "unknown field \"weight\"; it takes kind, name",
+			`{"kind":"Dog","lives":9}`:              "unknown field \"lives\"; it takes kind, name",
+			`{"name":"x"}`:                          `the field "kind" is missing`,
+		} {
+			got := ""
+			if _, err := c.Check(t.Context(), v.Operations()[0], arguments(t, `{"body":`+body+`}`)); err != nil {
+				got = problem.Of(err).Detail
+			}
+			if want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("%s: %s\n got %s\nwant %s", name, body, got, want)
+			}
+		}
+	}
+}
