@@ -19,7 +19,7 @@ var (
 	// entrants are whom an operation lets in.
 	entrants = []string{"user", "member", "membership", "collaborator", "invitation", "invite", "admin", "administrator", "owner", "maintainer", "teammate", "superuser", "operator", "staff", "staff account", "subuser"}
 	// hooks are what sends events to an address.
-	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook url",
+	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook setting", "webhook url",
 		"hook subscription", "event subscription", "event destination", "event endpoint", "event hook", "callback", "callback url"}
 	// audiences are collections whose members aren't let in anywhere.
 	audiences = regexp.MustCompile(`(?i)list|audience|newsletter|campaign|queue|conference|pool|segment|\bsets?\b|cohort|topic|zone|cluster|loyalty|balancer|backend|lag\b|bond|vlan`)
