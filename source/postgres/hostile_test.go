@@ -63,16 +63,18 @@ func unsound(at string) string {
 
 // hostileDatabase is the suite where the role has settings that change what statements mean, and a schema first in its
 // search path that shadows the functions, operators and types of PostgreSQL. Sources are opened at what through returns.
-func hostileDatabase(through func(testing.TB, string) string) *database.Database {
+func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *database.Database {
 	d := suite
+	model := testservices.Postgres(t) // to make the schema takes a second
+	suite.Outside(t, model, hostile).Close()
 	paths := map[string]string{} // by what Fresh returned
 	d.Fresh = func(t testing.TB) string {
-		at := testservices.Postgres(t)
+		at := testservices.Copy(t, model)
 		u, err := url.Parse(at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		statements := []string{hostile}
+		var statements []string
 		for _, s := range hostileSettings {
 			value := "'" + s.hostile + "'"
 			if s.name == "search_path" {
@@ -102,7 +104,7 @@ func hostileDatabase(through func(testing.TB, string) string) *database.Database
 func TestHostile(t *testing.T) {
 	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": testservices.Pooled} {
 		t.Run(name, func(t *testing.T) {
-			d := hostileDatabase(through)
+			d := hostileDatabase(t, through)
 			t.Run("Queries", d.TestQueries)
 			t.Run("Masks", d.TestMasks)
 			t.Run("Pipelines", d.TestPipelines)
@@ -117,7 +119,7 @@ func TestHostile(t *testing.T) {
 
 // TestPooled runs the random proofs through a pooler.
 func TestPooled(t *testing.T) {
-	d := hostileDatabase(testservices.Pooled)
+	d := hostileDatabase(t, testservices.Pooled)
 	t.Run("Differential", d.TestDifferential)
 	t.Run("PipelinesDifferential", d.TestPipelinesDifferential)
 }
