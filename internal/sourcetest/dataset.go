@@ -127,7 +127,7 @@ func (c Column) declared(dialect sqlgen.Dialect) string {
 func (t *Table) Records(tb testing.TB) []value.Row {
 	tb.Helper()
 	var out []value.Row
-	for line := range strings.Lines(Spelled(t.Rows)) {
+	for line := range strings.Lines(Transliterate(t.Rows)) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}

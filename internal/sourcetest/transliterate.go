@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Spelled returns text as a database of BAILIWICK_TEST_ENCODING can hold it, which is LATIN1 or an encoding with the same characters:
+// Transliterate returns text as a database of BAILIWICK_TEST_ENCODING can hold it, which is LATIN1 or an encoding with the same characters:
 // each character that it lacks becomes another one.
-func Spelled(text string) string {
+func Transliterate(text string) string {
 	if os.Getenv("BAILIWICK_TEST_ENCODING") == "" {
 		return text
 	}

@@ -7,20 +7,20 @@ type Meaning uint8
 
 // The meanings. Waiting heals Busy and Slow alone.
 const (
-	Broken    Meaning = iota // the database has a fault, or the gateway sent it something that it doesn't take
-	Busy                     // the server is overloaded, restarts, is out of reach, or gave way to another transaction
-	Slow                     // the statement ran longer than it may
-	Large                    // the statement needs more memory, or makes longer values, than the database allows
-	Input                    // a value isn't one of its type, or too large for it
-	Unfit                    // the same of a value that may be the database's own: a view computes with it. In a write it is Input
-	Right                    // the gateway's account lacks a right
-	Login                    // the server doesn't let the gateway in
-	Missing                  // a table, a column or another object isn't there any more
-	Unready                  // the object is there, and can't be read yet: a view that was never filled
-	Kept                     // a rule of the database refuses the write: a constraint, a trigger
-	Unable                   // the database doesn't support it
-	ReadOnly                 // the server takes no writes
-	Unspelled                // the encoding of the database lacks a character
+	Broken      Meaning = iota // the database has a fault, or the gateway sent it something that it doesn't take
+	Busy                       // the server is overloaded, restarts, is out of reach, or gave way to another transaction
+	Slow                       // the statement ran longer than it may
+	Large                      // the statement needs more memory, or makes longer values, than the database allows
+	Input                      // a value isn't one of its type, or too large for it
+	Unfit                      // the same of a value that may be the database's own: a view computes with it. In a write it is Input
+	Right                      // the gateway's account lacks a right
+	Login                      // the server doesn't let the gateway in
+	Missing                    // a table, a column or another object isn't there any more
+	Unready                    // the object is there, and can't be read yet: a view that was never filled
+	Kept                       // a rule of the database refuses the write: a constraint, a trigger
+	Unable                     // the database doesn't support it
+	ReadOnly                   // the server takes no writes
+	Unencodable                // the encoding of the database lacks a character
 )
 
 // States are the meanings of the classes of SQLSTATE, and of those states that mean something else than the rest of their class.
@@ -36,7 +36,7 @@ var States = map[string]Meaning{
 	"20": Kept,  // CASE without a match, in code of the database
 	"21": Kept,  // cardinality
 	// Data: a value out of range, or not of its type. A read checks the values of the call before, so that a view fails.
-	"22": Unfit, "22001": Input, "22007": Input, "22008": Input, "22021": Input, "22023": Input, "22P05": Unspelled,
+	"22": Unfit, "22001": Input, "22007": Input, "22008": Input, "22021": Input, "22023": Input, "22P05": Unencodable,
 	"23": Kept,                      // integrity constraint
 	"24": Broken,                    // cursor state
 	"25": Broken, "25006": ReadOnly, // transaction state
@@ -92,18 +92,18 @@ const (
 )
 
 var meanings = [...]said{
-	Broken:    {problem.Upstream, "the source failed to answer this call", operator + "; the same call will fail again until it is mended"},
-	Busy:      {problem.Upstream, "the source could not answer", later},
-	Slow:      {problem.Timeout, "the query took too long and was stopped", "ask for less: a narrower where, fewer keys, a smaller limit"},
-	Large:     {problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long", "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"},
-	Input:     {problem.InvalidArgument, "the source does not take a value of this call: it is out of range, or not of the type of its field", "get_schema has the types of fields and the forms of their values"},
-	Unfit:     {problem.Upstream, "the source failed on a value that is not of its type or out of range: one that a view of it computes with, or one of this call", operator + "; the same call will fail again until the view is mended"},
-	Right:     {problem.Upstream, "the source no longer lets the gateway do this: the account that the gateway uses lacks a right", operator + "; a right must be granted"},
-	Login:     {problem.Upstream, "the source does not let the gateway in", operator},
-	Missing:   {problem.Upstream, "the source has changed: a table or a column that this call needs is no longer there", "call get_schema again; if the field is still listed, " + operator},
-	Unready:   {problem.Upstream, "the source has no data for this class yet: it is a view that was never filled", operator + "; the view must be refreshed"},
-	Kept:      {problem.Upstream, "a rule of the source refuses this call", operator},
-	Unable:    {problem.Unsupported, "the source does not support what this call needs", operator},
-	Unspelled: {problem.Unsupported, "the encoding of the source lacks a character of this call", "use only characters that texts of the source can have"},
-	ReadOnly:  {problem.Upstream, "the source takes no writes now: the server is read-only", operator},
+	Broken:      {problem.Upstream, "the source failed to answer this call", operator + "; the same call will fail again until it is mended"},
+	Busy:        {problem.Upstream, "the source could not answer", later},
+	Slow:        {problem.Timeout, "the query took too long and was stopped", "ask for less: a narrower where, fewer keys, a smaller limit"},
+	Large:       {problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long", "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"},
+	Input:       {problem.InvalidArgument, "the source does not take a value of this call: it is out of range, or not of the type of its field", "get_schema has the types of fields and the forms of their values"},
+	Unfit:       {problem.Upstream, "the source failed on a value that is not of its type or out of range: one that a view of it computes with, or one of this call", operator + "; the same call will fail again until the view is mended"},
+	Right:       {problem.Upstream, "the source no longer lets the gateway do this: the account that the gateway uses lacks a right", operator + "; a right must be granted"},
+	Login:       {problem.Upstream, "the source does not let the gateway in", operator},
+	Missing:     {problem.Upstream, "the source has changed: a table or a column that this call needs is no longer there", "call get_schema again; if the field is still listed, " + operator},
+	Unready:     {problem.Upstream, "the source has no data for this class yet: it is a view that was never filled", operator + "; the view must be refreshed"},
+	Kept:        {problem.Upstream, "a rule of the source refuses this call", operator},
+	Unable:      {problem.Unsupported, "the source does not support what this call needs", operator},
+	Unencodable: {problem.Unsupported, "the encoding of the source lacks a character of this call", "use only characters that texts of the source can have"},
+	ReadOnly:    {problem.Upstream, "the source takes no writes now: the server is read-only", operator},
 }

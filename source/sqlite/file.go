@@ -51,7 +51,7 @@ func (c *fileConn) ResetSession(ctx context.Context) error {
 func (c *fileConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	for wait := time.Millisecond; ; wait *= 2 {
 		rows, err := c.Conn.QueryContext(ctx, text, args)
-		if !unrecovered(err) || wait > longestRecovery {
+		if !needsRecovery(err) || wait > longestRecovery {
 			return rows, err
 		}
 		select {
@@ -65,10 +65,10 @@ func (c *fileConn) QueryContext(ctx context.Context, text string, args []driver.
 // longestRecovery is the last pause before a statement that met a journal fails. The pauses before it add up to the same time.
 const longestRecovery = 128 * time.Millisecond
 
-// unrecovered reports whether a connection that only reads met the journal or log of a transaction that must be rolled back first.
+// needsRecovery reports whether a connection that only reads met the journal or log of a transaction that must be rolled back first.
 // SQLite also reports it for a journal that is deleted while SQLite looks at it: a transaction has just ended, and the next
 // try succeeds. Only a journal that stays is of a writer that was killed.
-func unrecovered(err error) bool {
+func needsRecovery(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
 		return false

@@ -213,7 +213,7 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	if !ok {
 		return 0, false
 	}
-	if unrecovered(err) {
+	if needsRecovery(err) {
 		return sqldriver.Broken, true
 	}
 	if e.Code() == sqlite3.SQLITE_ERROR && strings.Contains(e.Error(), "no such ") { // a table, a column, a function
@@ -236,7 +236,7 @@ func plain(err error) string {
 	if !ok {
 		return ""
 	}
-	if unrecovered(err) {
+	if needsRecovery(err) {
 		return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), "a writer of the file ended in the middle of a transaction: "+
 			"open the file once with a program that may write to it, which rolls the transaction back", true)
 	}

@@ -117,7 +117,7 @@ func postgresSide(t *testing.T, twin bool) side {
 	}
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	exec := func(statements []string) error {
-		_, err := conn.PgConn().Exec(t.Context(), sourcetest.Spelled(strings.Join(statements, ";"))).ReadAll()
+		_, err := conn.PgConn().Exec(t.Context(), sourcetest.Transliterate(strings.Join(statements, ";"))).ReadAll()
 		return err
 	}
 	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.

@@ -40,7 +40,7 @@ var (
 	denied     = regexp.MustCompile(`\b(?:not|never|without|avoid|instead of|rather than|doesn't|don't|won't|isn't|aren't|only if|unless)\b(?:\W+\w+){0,3}\W*$|\bno \w+ $|\bnothing $`)
 	fromCopy   = regexp.MustCompile(`\b(?:backup|snapshot|point[ -]in[ -]time|dump|earlier time|in[ -]place|over)\b`)
 	asNew      = regexp.MustCompile(`\b(?:new|another|fresh|clone)\b`)
-	kept       = regexp.MustCompile(`\b(?:metadata|settings?|config|configuration|labels|attributes|properties|preferences|patch)\b`) // a merge into these keeps both
+	sameRecord = regexp.MustCompile(`\b(?:metadata|settings?|config|configuration|labels|attributes|properties|preferences|patch)\b`) // a merge into these keeps both
 	branch     = regexp.MustCompile(`\b(?:pull|merge requests?|merge_request|mergerequest|branch|branches|commit|change|pr|mr|fork|upstream|template)s?\b`)
 )
 
@@ -133,7 +133,7 @@ func restores(names [][]string, summary string) bool {
 func merges(names [][]string, summary string) bool {
 	text := strings.Join(slices.Concat(names...), " ") + " " + summary
 	verb := slices.ContainsFunc([]string{first(names[0]), first(names[1]), first(start(summary))}, func(w string) bool { return strings.TrimSuffix(w, "s") == "merge" })
-	if !verb || branch.MatchString(text) || kept.MatchString(text) {
+	if !verb || branch.MatchString(text) || sameRecord.MatchString(text) {
 		return false
 	}
 	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, singular(strings.Trim(w, ".,"))) })

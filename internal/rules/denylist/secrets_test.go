@@ -62,7 +62,7 @@ func TestOrdinaryTexts(t *testing.T) {
 	names := []string{"password", "token", "secret", "API key", "access token", "cookie", "session", "credential", "signature", "bearer token", "private key", "webhook", "connection string"}
 	sentences := []string{"The %s is required.", "Your %s must have at least 12 characters.", "%s: required", "Error: invalid %s", "Reset the %s in Settings > Security.", "The %s expired on 2026-11-28 at 10:00.", "How do I rotate the %s?", "We never store your %s.",
 		"field %s is missing", "Send the %s as a header, e.g. Authorization: Bearer <%[1]s>", "The %s was changed by ada@example.com", "%s=", "Use ${%[1]s} there", "set %s: null", "The %s is a string of letters", "Choose a %s (8-64 characters)", "\"%s\" is not allowed here",
-		"see https://docs.example/%[1]s?page=2", "Basic authentication needs no %s", "Bearer authentication replaces the %s", "PATCH /users/7 changes the %s", "TODO(ada): document the %s"}
+		"see https://docs.example/%[1]s?page=2", "Basic authentication needs no %s", "Bearer authentication replaces the %s", "PATCH /users/7 changes the %s", "NOTE(ada): document the %s"}
 	for _, n := range names {
 		for _, s := range sentences {
 			all = append(all, fmt.Sprintf(s, n))
