@@ -22,11 +22,14 @@ var (
 	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook setting", "webhook url",
 		"hook subscription", "event subscription", "event destination", "event endpoint", "event hook", "callback", "callback url"}
 	// audiences are collections whose members aren't let in anywhere.
-	audiences = regexp.MustCompile(`(?i)list|audience|newsletter|campaign|queue|conference|pool|segment|\bsets?\b|cohort|topic|zone|cluster|loyalty|balancer|backend|lag\b|bond|vlan`)
+	audiences = regexp.MustCompile(`(?i)(?:^|[^t])list|audience|newsletter|campaign|queue|conference|pool|segment|\bsets?\b|cohort|topic|zone|cluster|loyalty|balancer|backend|lag\b|bond|vlan`)
 )
 
 // shares matches a summary that lets people see something: Share a project with a group.
 var shares = regexp.MustCompile(`(?i)\bwith (?:an? |the |other )?(?:user|group|team|member|people|person|organi[sz]ation|account|workspace)`)
+
+// published matches a summary that lets everybody with a link see something: Create a shared dashboard.
+var published = regexp.MustCompile(`(?i)^(?:create|add|make|generate|publish|enable)s? (?:an? |the )?(?:public(?:ly)?|shared|sharing|share) (?:\w+ )?(?:link|url|dashboard|page|report|view|access)\b`)
 
 // entry returns what op, which isn't a read, opens: a way in for a person, a way out for events, or a machine; or "".
 func entry(op *spec.Operation) Kind {
@@ -48,7 +51,7 @@ func entry(op *spec.Operation) Kind {
 		return Machines
 	case audiences.MatchString(op.Path):
 		return ""
-	case matchesAny(entrants, made), matchesAny([]string{"membership"}, changed), last == "share" && shares.MatchString(op.Summary):
+	case matchesAny(entrants, made), matchesAny([]string{"membership"}, changed), last == "share" && shares.MatchString(op.Summary), published.MatchString(op.Summary):
 		return Rights
 	case slices.Contains(entrants, last) && !one && op.Method == "POST": // POST /teams/{id}/members
 		return Rights

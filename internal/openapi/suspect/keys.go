@@ -22,7 +22,7 @@ func holdsKeys(path string) bool {
 }
 
 // keysOf are the words that make a credential of a key: "api key", and "apikey" as well.
-var keysOf = []string{"access", "account", "activation", "api", "auth", "bucket", "crypto", "deploy", "encryption", "gpg", "hmac", "master", "pgp", "private", "recovery", "root", "secret", "service",
+var keysOf = []string{"access", "account", "activation", "api", "application", "auth", "bucket", "crypto", "deploy", "encryption", "gpg", "hmac", "master", "pgp", "private", "recovery", "root", "secret", "service",
 	"setup", "shared", "signing", "ssh", "storage", "tsig", "unlock", "wrapping"}
 
 // namesKey reports whether said, words separated by spaces, has a key that is a credential. What an API shows of a person's GPG keys is
@@ -61,10 +61,36 @@ func unnumbered(w string) string {
 
 // people are what an operation is about that can be given rights; levels and roles are the names of fields that give them.
 var (
-	people = []string{"user", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
-	levels = []string{"admin", "isadmin", "superuser", "issuperuser", "isstaff", "siteadmin", "isowner", "rootrole", "globalrole"}
+	people = []string{"user", "directory", "directorie", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
+	levels = []string{"admin", "isadmin", "superuser", "issuperuser", "isstaff", "siteadmin", "isowner", "rootrole", "globalrole", "accessrole"}
 	roles  = []string{"role", "roles", "roleid", "roleids", "permission", "permissions", "accesslevel", "privileges"}
 )
+
+// proven are the names of fields that call an address of a person proven, and addresses those of the address.
+var (
+	proven    = []string{"verified", "emailverified", "phoneverified", "identificationstatus", "confirmed", "emailconfirmed", "skipverification", "skipconfirmation"}
+	addresses = []string{"email", "emailaddress", "phone", "phonenumber"}
+)
+
+// takesCredential reports whether op checks a credential that its body gives: whoever can guess one learns whether it is right.
+func takesCredential(d *spec.Document, op *spec.Operation) bool {
+	if op.Body == nil || op.Body.Preferred() == nil || !slices.Contains([]string{"verify", "introspect", "introspection", "validate", "authenticate"}, lastOf(op.Path)) {
+		return false
+	}
+	return slices.ContainsFunc(topOf(d, op.Body.Preferred().Schema, 0), denylist.Credential)
+}
+
+// provesAddress reports whether the body of op can say that an address belongs to a person. Whoever reads mail there can sign in.
+func provesAddress(d *spec.Document, op *spec.Operation) bool {
+	if op.Body == nil || op.Body.Preferred() == nil {
+		return false
+	}
+	fields := topOf(d, op.Body.Preferred().Schema, 0)
+	has := func(names []string) bool {
+		return slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(names, f) })
+	}
+	return has(proven) && has(addresses)
+}
 
 // givesRights reports whether the body of op sets what somebody may do: the level of a user or a group, or, of one that
 // exists, the role. entry finds invitations and members who are added.
@@ -78,7 +104,7 @@ func givesRights(d *spec.Document, op *spec.Operation, name string) bool {
 	}
 	fields := topOf(d, content.Schema, 0)
 	return slices.ContainsFunc(fields, func(f string) bool {
-		return slices.Contains(levels, f) || op.Method != "POST" && slices.Contains(roles, f)
+		return slices.Contains(levels, f) || strings.Contains(f, "rolemapping") || op.Method != "POST" && slices.Contains(roles, f)
 	})
 }
 

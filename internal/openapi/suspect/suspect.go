@@ -26,11 +26,14 @@ const (
 	Limits      Kind = "limits"      // changes what an account may use
 	Hooks       Kind = "hooks"       // makes events go to an address
 	Machines    Kind = "machines"    // opens a console or a rescue system
+	Carries     Kind = "carries"     // carries other calls, which no rule sees
 	Shows       Kind = "shows"       // only reads, but its response may contain credentials
 )
 
 // Kinds returns all kinds, those that should be forbidden first.
-func Kinds() []Kind { return []Kind{Credentials, Rights, Hooks, Machines, Approvals, Limits, Shows} }
+func Kinds() []Kind {
+	return []Kind{Credentials, Rights, Hooks, Machines, Carries, Approvals, Limits, Shows}
+}
 
 // Reason returns the reason as a text for agents, to follow "is not for agents: ".
 func (k Kind) Reason() string {
@@ -43,6 +46,8 @@ func (k Kind) Reason() string {
 		return "it makes the service send events to an address"
 	case Machines:
 		return "it opens a console, a rescue system or an administrator's session"
+	case Carries:
+		return "it carries other calls, which no rule here sees"
 	case Approvals:
 		return "it decides about an approval, which people do"
 	case Limits:
@@ -65,7 +70,7 @@ var words = []struct {
 	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
 		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "user policy", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator",
-		"scim", "authenticator", "authorization server", "user factor", "enroll factor", "trusted origin", "ip allowlist", "ip allow list", "ip whitelist", "user exemption",
+		"scim", "authenticator", "authorization server", "user factor", "enroll factor", "trusted origin", "ip allowlist", "ip allow list", "ip whitelist", "user exemption", "enterprise connection", "idp", "role mapping",
 		"reinvite", "shared access", "restore access", "grant access", "give access"}},
 	{Shows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
 		"internal configuration", "internal config", "internal setting", "connection string", "connection uri", "connection url", "connection detail", "connection info", "console url", "console link", "remote console", "vnc", "novnc", "spice",
@@ -89,7 +94,15 @@ func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
 	if last := lastOf(op.Path); class == classify.Read && (strings.HasSuffix(last, "public-key") || strings.HasSuffix(last, ".pub") || last == "status" || last == "count") {
 		return ""
 	}
-	if class != classify.Read && givesRights(d, op, name) {
+	switch {
+	case class == classify.Read:
+	case slices.Contains(pictures, lastOf(op.Path)):
+		return ""
+	case carries(op):
+		return Carries
+	case takesCredential(d, op):
+		return Credentials
+	case givesRights(d, op, name) || provesAddress(d, op):
 		return Rights
 	}
 	for _, w := range words {
@@ -114,6 +127,20 @@ func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
 		return ""
 	}
 	return entry(op)
+}
+
+// pictures are the last segments of paths that change how something looks, whatever it is.
+var pictures = []string{"logo", "avatar", "icon", "picture", "photo", "image", "banner", "thumbnail", "favicon"}
+
+// carriers are the paths, without a version, of operations that carry other calls, and carried says so in a summary.
+var (
+	carriers = regexp.MustCompile(`^(?:/(?:api|v?\d[\w.]*|rest))*/(?:\$?batch|graphql|json-?rpc|rpc|composite)/?$`)
+	carried  = regexp.MustCompile(`(?i)\b(?:batch(?:ed)?|parallel|multiple|several|composite) (?:of )?(?:api |http )?(?:requests|calls)\b`)
+)
+
+// carries reports whether op carries other calls: a rule of the operations in it would not hold.
+func carries(op *spec.Operation) bool {
+	return op.Method == "POST" && (carriers.MatchString(op.Path) || carried.MatchString(op.Summary))
 }
 
 // connects reports whether op reads how a database is reached: /databases/{id}/connection.

@@ -13,6 +13,10 @@ func TestOf(t *testing.T) {
 	for _, row := range []struct{ op, want string }{
 		{"GET /teams/{tokenId}", ""},
 		{"POST /user/tokens", "credentials"},
+		{"POST /batch", "carries"},
+		{"POST /api/v2/graphql", "carries"},
+		{"POST /items/batch", ""},
+		{"GET /batch", ""},
 		{"GET /user/tokens", "shows"},
 		{"DELETE /user/tokens/{id}", "credentials"},
 		{"PUT /account/change_password", "credentials"},
