@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
@@ -67,7 +68,13 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 	d := suite
 	model := testservices.Postgres(t) // to make the schema takes a second
 	suite.Outside(t, model, hostile).Close()
+	var mu sync.Mutex
 	paths := map[string]string{} // by what Fresh returned
+	pathOf := func(at string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		return paths[at]
+	}
 	d.Fresh = func(t testing.TB) string {
 		at := testservices.Copy(t, model)
 		u, err := url.Parse(at)
@@ -84,14 +91,16 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 		}
 		outside := sound(at)
 		suite.Outside(t, outside, statements...).Close()
+		mu.Lock()
+		defer mu.Unlock()
 		paths[outside] = through(t, unsound(at))
 		return outside
 	}
 	d.Open = func(ctx context.Context, name, at string) (database.Source, error) {
-		return postgres.Open(ctx, name, paths[at])
+		return postgres.Open(ctx, name, pathOf(at))
 	}
 	d.Writable = func(ctx context.Context, at string) (writing.Writable, error) {
-		s, err := postgres.Open(ctx, "app", paths[at])
+		s, err := postgres.Open(ctx, "app", pathOf(at))
 		if err != nil {
 			return nil, err
 		}
@@ -100,19 +109,21 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 	return &d
 }
 
-// TestHostile runs the suites under hostile settings: directly, and through a pooler.
+// TestHostile runs the suites under hostile settings: directly, and through a pooler. They run in parallel, since each mostly waits for
+// the server.
 func TestHostile(t *testing.T) {
 	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": testservices.Pooled} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := hostileDatabase(t, through)
-			t.Run("Queries", d.TestQueries)
-			t.Run("Masks", d.TestMasks)
-			t.Run("Pipelines", d.TestPipelines)
-			t.Run("Statements", d.TestStatements)
-			t.Run("Keywords", d.TestKeywords)
-			t.Run("Ending", d.TestEnding)
-			t.Run("Large", d.TestLarge)
-			t.Run("Writing", d.TestWriting)
+			d.Every = 5 // TestWriting runs all, and settings don't change the order of fences
+			for suite, run := range map[string]func(*testing.T){"Queries": d.TestQueries, "Masks": d.TestMasks, "Pipelines": d.TestPipelines,
+				"Statements": d.TestStatements, "Keywords": d.TestKeywords, "Ending": d.TestEnding, "Large": d.TestLarge, "Writing": d.TestWriting} {
+				t.Run(suite, func(t *testing.T) {
+					t.Parallel()
+					run(t)
+				})
+			}
 		})
 	}
 }

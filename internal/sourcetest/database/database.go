@@ -39,6 +39,7 @@ type Database struct {
 	Tables     sourcetest.Limits // what it can't do
 	Pipelines  pipelines.Limits  // the parts of pipelines that it can't do
 	Statements statements.Limits // the parts of SQL that it can't do
+	Every      int               // writing.Target.Every
 	// Fresh returns the path or URL of an empty database, which is deleted after the test.
 	Fresh func(testing.TB) string
 	// Driver returns the driver of database/sql, and its data source name, for connections beside the source's.

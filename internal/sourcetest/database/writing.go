@@ -61,7 +61,7 @@ func (d *Database) writable(t testing.TB, at string, statements []string) (writi
 }
 
 func (d *Database) writingTarget() writing.Target {
-	return writing.Target{Dialect: d.Dialect, Open: func(t testing.TB, statements []string) (writing.Writable, *sql.DB) {
+	return writing.Target{Dialect: d.Dialect, Every: d.Every, Open: func(t testing.TB, statements []string) (writing.Writable, *sql.DB) {
 		t.Helper()
 		return d.writable(t, d.Fresh(t), statements)
 	}}

@@ -52,7 +52,7 @@ func cancelled(t *testing.T, d *database) {
 // (FerretDB).
 func interrupted(t *testing.T, d *database) {
 	left := 0
-	for i := range 60 {
+	for i := 0; i < 60; i += d.every() {
 		if err := d.Set(0, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -227,7 +227,7 @@ func (d *database) slotNumber(id int) (n, owner int, err error) {
 func twice(t *testing.T, d *database) {
 	d = open(t, d.Target)
 	d.slotted(t)
-	for round := range 20 {
+	for round := 0; round < 20; round += d.every() {
 		changes := make([]*change.Change, slots/2)
 		for i := range changes {
 			changes[i] = d.proposed(t, slot(i, fmt.Sprintf(`"n":%d`, 100+round)))

@@ -41,6 +41,9 @@ type Marks interface {
 // A Target is a kind of database with its adapter.
 type Target struct {
 	Dialect sqlgen.Dialect
+	// Every is for a matrix of settings that runs the suite several times: of the orders of fences, the moments of cancellation and the
+	// rounds of races, only each Every-th runs, and the parts of the suite run in parallel. All run, one after the other, if it is 0.
+	Every int
 	// Open creates an empty database, runs the statements in it, and opens it as the source app; outside is another
 	// connection to it.
 	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
@@ -112,7 +115,12 @@ func Run(t *testing.T, target Target) {
 		{"Types", types}, {"Declared", declared}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
 		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned}, {"Shared", shared},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
+		t.Run(part.name, func(t *testing.T) {
+			if target.Every > 1 {
+				t.Parallel()
+			}
+			part.run(t, open(t, target))
+		})
 	}
 }
 
@@ -138,6 +146,9 @@ func open(t testing.TB, target Target) *database {
 	d.look(t)
 	return d
 }
+
+// every returns Target.Every, at least 1.
+func (t Target) every() int { return max(t.Every, 1) }
 
 // look reads the catalogue and applies the rules to it.
 func (d *database) look(t testing.TB) {
