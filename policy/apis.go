@@ -10,7 +10,8 @@ type (
 	//   - Document: the API, as openapi.Load of source/openapi reads it
 	//   - Digest: of the document's bytes, so that another document counts as other rules
 	//   - Description: what the API is for, for agents
-	//   - Access: what operations can do, where method and name don't say it (openapi.Access)
+	//   - Access: what operations can do, where method and name don't say it (openapi.Access). Operations that may return secrets
+	//     are excluded, and those that give credentials or rights are forbidden, until a rule or Shown names them without *
 	//   - Shown: the visible operations; nil for all that Access doesn't exclude
 	//   - Hidden, Parameters: parts that are hidden, and parameters bound to the principal
 	//   - Write: by class of operation other than a read, how it may run; write.Review if unset

@@ -46,7 +46,7 @@ func reaching(t *testing.T, document, keys string, api http.Handler) func(operat
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	names := strings.NewReplacer("BASE", server.URL, "PORT", port)
 	file := filepath.Join(t.TempDir(), "bailiwick.yaml")
-	for path, text := range map[string]string{file: "store: sqlite:b.db\nsources:\n  vault: {openapi: {document: vault.json, base_url: BASE" + keys + "}}\napis: {vault: {}}\n", filepath.Join(filepath.Dir(file), "vault.json"): document} {
+	for path, text := range map[string]string{file: "store: sqlite:b.db\nsources:\n  vault: {openapi: {document: vault.json, base_url: BASE" + keys + "}}\napis: {vault: {access: [{operations: [token, sso], class: read}]}}\n", filepath.Join(filepath.Dir(file), "vault.json"): document} {
 		if err := os.WriteFile(path, []byte(names.Replace(text)), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestUnsigned(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "bailiwick.yaml")
-		for path, text := range map[string]string{file: "store: sqlite:b.db\nsources:\n  vault: {openapi: {document: vault.json, base_url: \"https://vault.test\"" + row.keys + "}}\napis: {vault: {}}\n", filepath.Join(dir, "vault.json"): strings.Replace(vault, `"servers": [{"url": "http://localhost:PORT/up"}], `, "", 1)} {
+		for path, text := range map[string]string{file: "store: sqlite:b.db\nsources:\n  vault: {openapi: {document: vault.json, base_url: \"https://vault.test\"" + row.keys + "}}\napis: {vault: {access: [{operations: [token, sso], class: read}]}}\n", filepath.Join(dir, "vault.json"): strings.Replace(vault, `"servers": [{"url": "http://localhost:PORT/up"}], `, "", 1)} {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -58,13 +58,48 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
-		s.Warnings, errs = slices.Concat(s.Warnings, warnings, tooDeep(c), elsewhere(c), unsigned(c)), append(errs, err)
+		s.Warnings, errs = slices.Concat(s.Warnings, warnings, held(c), tooDeep(c), elsewhere(c), unsigned(c)), append(errs, err)
 	}
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
 	s.Regime, err = policyreport.Over(s.Policy, offers(c))
 	return s, err
+}
+
+// held names the operations that agents can't call until a rule names them, by the reason.
+func held(c *config.Config) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+		rules := c.Rules.APIs[name]
+		if rules.Document == nil {
+			continue // a fault of its own
+		}
+		classes, err := rules.Classes()
+		if err != nil {
+			continue // a fault of its own
+		}
+		by := map[classify.Decision][]string{}
+		var order []classify.Decision
+		for _, op := range rules.Document.Operations {
+			d := classes.Of(op)
+			if !d.Held {
+				continue
+			}
+			if by[d] == nil {
+				order = append(order, d)
+			}
+			by[d] = append(by[d], op.ID)
+		}
+		for _, d := range order {
+			effect, class := "absent for agents", "read"
+			if d.Class == classify.Forbidden {
+				effect, class = "forbidden to agents", "write"
+			}
+			out = append(out, fmt.Sprintf("%s: %s until you confirm it, because %s: %s. To confirm one, name it in apis.%s.access: {operations: [%q], class: %s}",
+				name, effect, d.Reason, firstOf(by[d], 20), name, by[d][0], class))
+		}
+	}
+	return out
 }
 
 // tooDeep names the operations whose arguments can't be checked, since their schemas nest in too many ways.
@@ -99,18 +134,18 @@ func elsewhere(c *config.Config) (out []string) {
 			}
 		}
 		for _, at := range slices.Sorted(maps.Keys(by)) {
-			out = append(out, fmt.Sprintf("%s: calls of %s are refused: the document serves them at %s, not at base_url; list that address under servers with its credential", name, firstOf(by[at]), at))
+			out = append(out, fmt.Sprintf("%s: calls of %s are refused: the document serves them at %s, not at base_url; list that address under servers with its credential", name, firstOf(by[at], 5), at))
 		}
 	}
 	return out
 }
 
-// firstOf names the first five ids, and counts the others.
-func firstOf(ids []string) string {
-	if len(ids) <= 5 {
+// firstOf names the first ids, at most as many as given, and counts the others.
+func firstOf(ids []string, most int) string {
+	if len(ids) <= most {
 		return strings.Join(ids, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:5], ", "), len(ids)-5)
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }
 
 // unsigned names the operations that agents could see and whose calls are refused, since the document requires a credential for them that
@@ -118,9 +153,12 @@ func firstOf(ids []string) string {
 func unsigned(c *config.Config) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
 		rules := c.Rules.APIs[name]
-		classes, err := classify.New(rules.Document, rules.Access)
-		if rules.Document == nil || err != nil {
-			continue // faults of their own
+		if rules.Document == nil {
+			continue // a fault of its own
+		}
+		classes, err := rules.Classes()
+		if err != nil {
+			continue // a fault of its own
 		}
 		by := map[string][]string{}
 		requires, all := []spec.Scheme(nil), 0
@@ -143,7 +181,7 @@ func unsigned(c *config.Config) (out []string) {
 				key = "tls"
 			}
 			out = append(out, fmt.Sprintf("%s: calls of %s (%d in all) are refused: the document requires %s for them, and no credential is configured for that. Write it into sources.%s.openapi.%s",
-				name, firstOf(by[lacking]), len(by[lacking]), lacking, name, key))
+				name, firstOf(by[lacking], 5), len(by[lacking]), lacking, name, key))
 		}
 		if !rules.Signed && rules.Signing.Schemes == nil && all > 0 && len(rules.Sends) == 0 {
 			out = append(out, fmt.Sprintf("%s: the document requires a credential for %d operations, such as %s, and none is configured: calls are sent without one", name, all, calls.SchemesText(requires)))

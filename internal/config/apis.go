@@ -114,7 +114,7 @@ func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error
 		rules.ReadBack = append(rules.ReadBack[:len(rules.ReadBack):len(rules.ReadBack)], p.ReadBack...)
 	}
 	// The tools are compiled once the document and the classes of all packs are together.
-	classes, err := classify.New(of.Document, rules.Access)
+	classes, err := rules.Classes()
 	if err != nil {
 		return nil // reported with its location when the rules are compiled
 	}

@@ -108,6 +108,8 @@ func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation str
 	at := append([]string{"apis", s.API}, s.Path...)
 	v := Verdict{Class: name, Reason: s.Kind, DeniedAt: AtClass, Rule: at}
 	switch {
+	case s.Decision.Held && (s.Kind == calls.IsExcluded || s.Kind == calls.Forbidden):
+		v.Why = fmt.Sprintf("the operation is %s until a rule of access names it, because %s", s.Decision.Class, s.Decision.Reason)
 	case s.Kind == calls.NotListed:
 		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", p.Classes, s.API, name), "the principal's list of classes leaves the operation out"
 	case s.Kind == calls.NotShown:

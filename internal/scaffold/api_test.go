@@ -171,7 +171,7 @@ func TestOfDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		rules := c.Rules.APIs["app"]
-		classes, err := classify.New(rules.Document, rules.Access)
+		classes, err := rules.Classes()
 		if err != nil {
 			t.Fatal(err)
 		}

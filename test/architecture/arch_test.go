@@ -72,7 +72,7 @@ var mayImport = map[string]string{
 	"internal/rules/byid":         "internal/literals query value",
 	"internal/rules/shown":        "internal/rules/denylist internal/rules/timestamps problem schema",
 	"internal/rules/timestamps":   "internal/rules/denylist schema",
-	"internal/rules/calls":        "identity internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/expression internal/rules/readback problem value write",
+	"internal/rules/calls":        "identity internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/suspect internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/expression internal/rules/readback problem value write",
 	"internal/rules/expression":   "identity problem query value",
 	"internal/sqlgen":             "internal/plan internal/sqlgen/condition internal/sqlgen/duckdb internal/sqlgen/expr internal/sqlgen/mariadb internal/sqlgen/postgres internal/sqlgen/sqlite internal/sqlgen/stage policy problem query schema value",
 	"internal/sqlgen/dml":         "internal/coerce internal/rules/writes internal/sqlgen policy problem schema value write",

@@ -59,7 +59,8 @@ type Decision struct {
 	Class   Class
 	Reason  string
 	Instead string
-	Rule    int // index of the rule that decided; -1 if the method or the name did
+	Rule    int  // index of the rule that matched; -1 if the method or the name decided
+	Held    bool // Hold decided the class
 }
 
 // Rules hold the class of every operation of one document. The zero Rules class every operation as Destructive.
@@ -80,6 +81,21 @@ func New(d *spec.Document, o Options) (*Rules, error) {
 		r.of[op] = decide(op, o)
 	}
 	return r, nil
+}
+
+// Hold replaces the decision about each operation for which held returns true.
+func (r *Rules) Hold(held func(*spec.Operation, Decision) (Decision, bool)) {
+	for op, d := range r.of {
+		if stricter, ok := held(op, d); ok {
+			stricter.Held, stricter.Rule = true, d.Rule
+			r.of[op] = stricter
+		}
+	}
+}
+
+// NamesOne reports whether one of patterns is the id of op, or its method and path, without a *.
+func NamesOne(patterns []string, op *spec.Operation) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return !strings.Contains(pattern, "*") && named(op, pattern) })
 }
 
 func (r Rule) check(d *spec.Document, at string) error {

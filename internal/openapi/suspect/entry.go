@@ -141,7 +141,7 @@ func objects(op *spec.Operation, verbs []string) (out []string) {
 var (
 	secrets = regexp.MustCompile(`\b(?:returns?|returned|includ(?:es?|ing)|contain(?:s|ing)?|shows?|reveals?|exposes?|retrieves?|gets?|gives?|with|has|have|holds?|downloads?|fetch(?:es)?|displays?|prints?)\b[^.;]{0,80}?` +
 		`\b(?:passwords?|private keys?|secret keys?|secrets?|access tokens?|refresh tokens?|api keys?|credentials?|kube ?configs?|connection (?:strings?|uris?|urls?)|passphrases?|recovery codes?|plain ?text|clear ?text)\b`)
-	kept = regexp.MustCompile(`\b(?:not|never|without|no|masked|redacted|omit(?:s|ted)?|hidden|hides?|except|excluding|excludes?|encrypted|hashed|protected|obfuscated|requires?|required|needs?|using|use|authenticat\w*|scopes?|header|permissions?|policy|policies|whether|if|must|status|count|number|list of names|names of|only the names?|metadata|expir\w*|rotation|last used|provide|provided|you)\b|n't\b`)
+	kept = regexp.MustCompile(`\b(?:not|never|without|no|masked|redacted|omit(?:s|ted)?|hidden|hides?|except|excluding|excludes?|encrypted|hashed|protected|obfuscated|requires?|required|needs?|using|use|authenticat\w*|scopes?|header|permissions?|policy|policies|whether|if|must|status|count|number|list of names|names of|only the names?|metadata|expir\w*|belongs?|rotation|last used|provide|provided|you)\b|n't\b`)
 )
 
 // returnsSecret reports whether a sentence of op's description says that its answer has a secret.

@@ -39,7 +39,7 @@ func TestBack(t *testing.T) {
 	}
 	match := map[string]string{"name": "body.name"}
 	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d,
-		Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"getKey"}, Class: classify.Write}}},
+		Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"getKey", "setKey", "makeSecret"}, Class: classify.Write}, {Operations: []string{"listSecrets"}, Class: classify.Read}}},
 		Hidden: []calls.Hidden{{Operations: []string{"listSecrets"}}},
 		ReadBack: []readback.Rule{
 			{Operations: []string{"makeOrder"}, By: "listOrders", Query: match, Match: match},

@@ -95,11 +95,16 @@ func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path [
 			return IsHidden, []string{"hidden", strconv.Itoa(i)}
 		}
 	}
-	switch d := a.access.Of(op); d.Class {
+	d := a.access.Of(op)
+	path = []string{"access"}
+	if !d.Held {
+		path = append(path, strconv.Itoa(d.Rule))
+	}
+	switch d.Class {
 	case classify.Excluded:
-		return IsExcluded, []string{"access", strconv.Itoa(d.Rule)}
+		return IsExcluded, path
 	case classify.Forbidden:
-		return Forbidden, []string{"access", strconv.Itoa(d.Rule)}
+		return Forbidden, path
 	}
 	return "", nil
 }

@@ -151,7 +151,7 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 	d := a.rules.Document
 	a.there, a.routes = visible.New(d, nil, visible.Filter{}), routesOf(d)
 	var err error
-	if a.access, err = classify.New(d, a.rules.Access); err != nil {
+	if a.access, err = a.rules.Classes(); err != nil {
 		fail("/Access", err)
 	}
 	if len(a.rules.Shown) > 0 {

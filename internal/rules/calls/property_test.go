@@ -202,6 +202,9 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 		}
 	}
 	left := calls.Rules{Parameters: w.rules.Parameters}
+	if w.rules.Shown != nil {
+		left.Shown = []string{"base"}
+	}
 	for _, h := range w.rules.Hidden { // what a rule hides by its name alone is refused wherever it stands, whatever the document has
 		if len(h.Fields) > 0 && !strings.Contains(h.Fields[0], ".") && hides(h, p) {
 			left.Hidden = append(left.Hidden, calls.Hidden{Fields: h.Fields})
@@ -214,10 +217,16 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 		at := slices.IndexFunc(w.rules.Access.Rules, func(r classify.Rule) bool { return r.Operations[0] == op.id })
 		switch {
 		case at < 0:
+			if op.method == "GET" && strings.Contains(op.id, "Token") && w.rules.Shown == nil { // it is held
+				gone[op.id] = true
+			}
 		case w.rules.Access.Rules[at].Class == classify.Excluded:
 			gone[op.id] = true
 		case !gone[op.id]:
 			left.Access.Rules = append(left.Access.Rules, w.rules.Access.Rules[at])
+		}
+		if left.Shown != nil && !gone[op.id] { // the list confirms what it names
+			left.Shown = append(left.Shown, op.id)
 		}
 	}
 	return w.text(func(name string) bool { return !gone[name] }), left
