@@ -69,11 +69,12 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	if !ok {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the source %s can't be called", plan.API))
 	}
-	c.record.Credential = caller.Whose(plan.Who)
+	c.record.Credential = caller.Whose(permit)
 	answered, res, err := caller.Call(ctx, permit)
 	if err != nil {
 		return nil, err
 	}
+	c.record.Credential = caller.Whose(permit, answered) // a redirected call may carry other ones
 	to, err := answered.Plan()
 	if err != nil {
 		return nil, err

@@ -256,7 +256,7 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 		return g.record(ctx, c.ID)
 	})
 	if unmarked || c.Op == write.OpCall { // the target keeps no marker of the change: a request that may have been sent is never sent again
-		if err := e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], e.who)); err != nil {
+		if err := e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], permit)); err != nil {
 			return "", change.Outcome{}, err
 		}
 	}

@@ -158,18 +158,24 @@ type Adapter interface {
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the
 // response, whatever its status, with the permit of the call that it answers: another one if the API redirected. It
 // refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
-// whose credential the calls of a principal carry, for the audit: "gateway", "person ana@example.com"; "" for none.
+// whose credentials calls carry, for the audit: "gateway", "person ana@example.com and gateway"; "" for none.
 type Caller interface {
 	Call(context.Context, calls.Permit) (calls.Permit, *request.Response, error)
-	Whose(identity.Principal) string
+	Whose(...calls.Permit) string
 }
 
-// Whose returns whose credential the calls of a principal to s carry; "" if s isn't called.
-func Whose(s Source, p identity.Principal) string {
-	if caller, ok := s.(Caller); ok {
-		return caller.Whose(p)
+// Whose returns whose credentials the calls that p allows carry; "" if it allows none, or s isn't called.
+func Whose(s Source, p writes.Permit) string {
+	caller, ok := s.(Caller)
+	plan, err := p.Plan()
+	if !ok || err != nil {
+		return ""
 	}
-	return ""
+	var all []calls.Permit
+	for i := range plan.Items {
+		all = append(all, plan.Items[i].Call)
+	}
+	return caller.Whose(all...)
 }
 
 // An Unmarked is a Writer that can't keep a marker of a change together with its effect, as one over an API. A change that

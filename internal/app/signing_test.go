@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -40,6 +41,28 @@ const vault = `{"openapi": "3.0.3", "info": {"title": "Vault", "version": "1"},
 // reaching loads a configuration whose source vault has the document, and returns a call as an agent makes it. In the texts BASE is the
 // address of the API and PORT its port.
 func reaching(t *testing.T, document, keys string, api http.Handler) func(operation string, query value.Value) string {
+	t.Helper()
+	opened, permitted := opening(t, document, keys, api)
+	return func(operation string, query value.Value) string {
+		permit, err := permitted(operation, query)
+		if err != nil {
+			return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+		}
+		_, r, err := opened.Call(t.Context(), permit)
+		if err != nil {
+			return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+		}
+		plan, _ := permit.Plan()
+		got, err := response.Make(plan.View, plan.Operation, r, response.Options{Budget: 10_000})
+		if err != nil {
+			return problem.Of(err).Detail
+		}
+		return got.Body.String()
+	}
+}
+
+// opening is reaching in its parts: the open source, and a permit for a call.
+func opening(t *testing.T, document, keys string, api http.Handler) (source.Caller, func(operation string, query value.Value) (calls.Permit, error)) {
 	t.Helper()
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
@@ -65,25 +88,42 @@ func reaching(t *testing.T, document, keys string, api http.Handler) func(operat
 	}
 	t.Cleanup(func() { opened.Close() })
 	who := identity.Principal{ID: "token:1", TokenID: "1", Kind: identity.Agent, Owner: "ann", Scopes: []identity.Scope{identity.Read}}
-	return func(operation string, query value.Value) string {
+	return opened, func(operation string, query value.Value) (calls.Permit, error) {
 		reach, err := rules.APIs().Reach(who, "vault", "/source")
 		if err != nil {
 			t.Fatal(err)
 		}
-		permit, err := reach.Permit(t.Context(), who, calls.Request{Operation: operation, Arguments: validate.Arguments{Query: query}})
-		if err != nil {
-			return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+		return reach.Permit(t.Context(), who, calls.Request{Operation: operation, Arguments: validate.Arguments{Query: query}})
+	}
+}
+
+// TestWhose checks that the audit names the owners of the credentials that calls carry, and of no others.
+func TestWhose(t *testing.T) {
+	const own, fixed = `{per_principal: {by: owner, secrets: {ann: aaaa}}}`, `{header: {name: DD-API-KEY, value: bbbb}}`
+	for _, row := range []struct {
+		keys string
+		want map[string]string
+	}{
+		{`, credentials: {token: ` + own + `, api: ` + fixed + `, app: {header: {name: DD-APPLICATION-KEY, value: cccc}}}, servers: {"http://localhost:PORT/up": {credential: {bearer: zzzz}}}`,
+			map[string]string{"token": "owner ann", "both": "gateway", "either": "gateway", "free": "", "upload": "gateway", "token both": "owner ann and gateway", "both either": "gateway", "free token": "owner ann"}},
+		{`, credentials: {api: ` + own + `, app: {header: {name: DD-APPLICATION-KEY, value: cccc}}}`, map[string]string{"both": "owner ann and gateway", "free": ""}},
+		{`, credential: ` + own + `, servers: {"http://localhost:PORT/up": {}}`, map[string]string{"token": "owner ann", "upload": ""}},
+		{``, map[string]string{"token": ""}},
+	} {
+		opened, permitted := opening(t, vault, row.keys, http.NotFoundHandler())
+		for operations, want := range row.want {
+			var permits []calls.Permit
+			for operation := range strings.FieldsSeq(operations) {
+				permit, err := permitted(operation, value.Value{})
+				if err != nil {
+					t.Fatal(operation, err)
+				}
+				permits = append(permits, permit)
+			}
+			if got := opened.Whose(permits...); got != want {
+				t.Errorf("%s: %s: %q, want %q", row.keys, operations, got, want)
+			}
 		}
-		_, r, err := opened.Call(t.Context(), permit)
-		if err != nil {
-			return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
-		}
-		plan, _ := permit.Plan()
-		got, err := response.Make(plan.View, plan.Operation, r, response.Options{Budget: 10_000})
-		if err != nil {
-			return problem.Of(err).Detail
-		}
-		return got.Body.String()
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
@@ -40,14 +41,19 @@ func NewOver(name string, s *client.Sender, servers map[string]*client.Sender) *
 
 // send sends a message to the address of its request.
 func (a *API) send(ctx context.Context, m client.Message) (*request.Response, error) {
-	if m.Request == nil || m.Request.Server == "" {
-		return a.sender.Send(ctx, m)
-	}
-	s := a.servers[m.Request.Server]
+	s := a.to(m.Request)
 	if s == nil {
 		return nil, problem.New(problem.Unsupported, "the server of this call isn't configured")
 	}
 	return s.Send(ctx, m)
+}
+
+// to returns the sender for a request; nil if its server isn't configured.
+func (a *API) to(r *request.Request) *client.Sender {
+	if r == nil || r.Server == "" {
+		return a.sender
+	}
+	return a.servers[r.Server]
 }
 
 // Describe implements source.Source: an API has no classes.
@@ -67,8 +73,26 @@ func (a *API) Close() error {
 	return nil
 }
 
-// Whose implements source.Caller.
-func (a *API) Whose(p identity.Principal) string { return a.sender.Whose(p) }
+// Whose implements source.Caller. It names each owner once, in the order of the calls.
+func (a *API) Whose(permits ...calls.Permit) string {
+	var all []string
+	for _, p := range permits {
+		plan, err := p.Plan()
+		if err != nil {
+			continue
+		}
+		s := a.to(plan.Request)
+		if s == nil {
+			continue
+		}
+		for _, whose := range s.Whose(plan.Who, plan.Request) {
+			if !slices.Contains(all, whose) {
+				all = append(all, whose)
+			}
+		}
+	}
+	return strings.Join(all, " and ")
+}
 
 // Call implements source.Caller. It refuses operations that are not reads.
 func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.Response, error) {

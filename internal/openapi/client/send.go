@@ -120,8 +120,10 @@ func (s *Sender) Close() {
 	}
 }
 
-// Whose returns whose credential requests on behalf of a principal carry; "" for none.
-func (s *Sender) Whose(who identity.Principal) string { return credential.Whose(s.o.Credential, who) }
+// Whose returns whose credentials a request on behalf of a principal carries.
+func (s *Sender) Whose(who identity.Principal, r *request.Request) []string {
+	return credential.Owners(credential.Of(s.o.Credential, r.Credentials), who)
+}
 
 // Send sends m and returns the API's response once it was read completely, whatever its status except 429. A request
 // that changes nothing is retried if the connection failed or the status is 429, 502, 503 or 504. The errors are

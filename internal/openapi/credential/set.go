@@ -81,8 +81,17 @@ func (s *Set) Renew(who identity.Principal, r *http.Request) bool {
 }
 
 // Whose implements Named. Different owners are joined.
-func (s *Set) Whose(who identity.Principal) string {
-	var all []string
+func (s *Set) Whose(who identity.Principal) string { return strings.Join(Owners(s, who), " and ") }
+
+// Owners returns whose credentials c has for a principal, each once.
+func Owners(c Credential, who identity.Principal) (all []string) {
+	s, ok := c.(*Set)
+	if !ok {
+		if whose := Whose(c, who); whose != "" {
+			all = append(all, whose)
+		}
+		return all
+	}
 	for _, m := range s.Members {
 		if whose := Whose(m.Credential, who); whose != "" && !slices.Contains(all, whose) {
 			all = append(all, whose)
@@ -91,7 +100,7 @@ func (s *Set) Whose(who identity.Principal) string {
 	if len(s.Always) > 0 && len(s.Members) == 0 {
 		all = append(all, "gateway")
 	}
-	return strings.Join(all, " and ")
+	return all
 }
 
 // Secrets implements Holder.
