@@ -94,6 +94,12 @@ type Divided interface {
 	Divide(template string)
 }
 
+// A NoTemplate is the error of Describe of a Divided source that has no schema of the template's name. Its Detail is for operators.
+type NoTemplate struct{ Detail string }
+
+// Error implements error.
+func (e *NoTemplate) Error() string { return e.Detail }
+
 // A Partial is a Source that can say what Describe left out the last time although it should be there, such as the schemas that
 // differ from a template: one sentence each, for operators.
 type Partial interface {

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
 )
 
 // A Survey holds the rules of a configuration, compiled against the classes of its sources, which are closed again.
@@ -35,8 +36,8 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	var catalogue []schema.Class
 	var errs []error
 	failed := false
-	for _, source := range c.Sources {
-		classes, warnings, err := Describe(ctx, c, source)
+	for _, of := range c.Sources {
+		classes, warnings, err := Describe(ctx, c, of)
 		errs = append(errs, err) // one per source, in order, as merge expects
 		if failed = failed || err != nil; err != nil {
 			continue
@@ -208,6 +209,9 @@ func merge(c *config.Config, errs []error) error {
 				key = "metadata"
 			case s.OpenAPI != nil:
 				key = "openapi"
+			}
+			if _, ok := errors.AsType[*source.NoTemplate](err); ok {
+				key = "template"
 			}
 			all.Faults = append(all.Faults, c.Wrong(err.Error(), "sources", c.Sources[i].Name, key))
 			continue

@@ -6,9 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
 // TestExamineBlames checks that of several sources the one that can't be opened is named, in any order.
@@ -33,6 +36,33 @@ func TestExamineBlames(t *testing.T) {
 		_, err = app.Examine(t.Context(), c)
 		if err == nil || !strings.Contains(err.Error(), "sources."+bad+".url") || strings.Count(err.Error(), "sources.") != 1 {
 			t.Errorf("%s is gone: %v", bad, err)
+		}
+	}
+}
+
+// TestExamineTemplate checks that a template that doesn't exist is reported at its key, and one that does is none.
+func TestExamineTemplate(t *testing.T) {
+	at := testservices.Postgres(t)
+	admin, err := pgx.Connect(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(t.Context())
+	if _, err := admin.Exec(t.Context(), "CREATE SCHEMA desk_acme; CREATE TABLE desk_acme.issues (id int PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	for template, want := range map[string]string{"desk_acme": "", "desk_acne": "template"} {
+		text := fmt.Sprintf("policy: {unlisted: visible}\nsources:\n  desk: {url: %q, schema: {$cel: \"'desk_' + principal.tenant\"}, template: %s}\n", at, template)
+		c, err := config.Parse("bailiwick.yaml", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = app.Examine(t.Context(), c)
+		if want == "" && err != nil {
+			t.Error(err)
+		}
+		if want != "" && (err == nil || !strings.Contains(err.Error(), "sources.desk.template: source desk: there is no schema \"desk_acne\"") || !strings.Contains(err.Error(), "desk_acme")) {
+			t.Errorf("template: %v", err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
 )
 
 // mostTables is how many tables of tenants are read at once, so that describing many schemas takes little memory.
@@ -40,7 +41,9 @@ func (s *Source) divided(ctx context.Context, conn querier) (classes []schema.Cl
 			return nil, nil, err
 		}
 		s.known.Store(template)
-		d.like[s.template] = spaceOf(s.template)
+		if err := d.serveTemplate(ctx); err != nil {
+			return nil, nil, err
+		}
 	} else {
 		warnings = []string{fmt.Sprintf("the schema %q, which the key template names, is gone: others are compared with it as it was. Name another one before the next start", s.template)}
 	}
@@ -79,8 +82,8 @@ func (s *Source) LeftOut() []string {
 func (d *division) model(ctx context.Context) (*catalogue.Template, []string, error) {
 	if d.found[d.template] == nil {
 		names := slices.Sorted(maps.Keys(d.found))
-		return nil, nil, fmt.Errorf("describe %s: there is no schema %q with tables that the account may read. The key template names the schema that those of the tenants are compared with; the first schemas with tables are %q",
-			d.name, d.template, names[:min(len(names), 8)])
+		return nil, nil, &source.NoTemplate{Detail: fmt.Sprintf("source %s: there is no schema %q with tables that the account may read. The key template names the schema that those of the tenants are compared with; the first schemas with tables are %q",
+			d.name, d.template, names[:min(len(names), 8)])}
 	}
 	r := d.reader(d.found[d.template])
 	classes, warnings, err := r.settled(ctx)
@@ -88,7 +91,11 @@ func (d *division) model(ctx context.Context) (*catalogue.Template, []string, er
 		return nil, nil, err
 	}
 	catalogue.Own(classes, d.template)
-	return &catalogue.Template{Name: d.template, Classes: classes}, warnings, nil
+	code, err := d.definitions(ctx, []string{d.template})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &catalogue.Template{Name: d.template, Classes: classes, Code: code[d.template]}, warnings, nil
 }
 
 // compare describes some schemas, and notes those that are like the template and how the others differ from it.
@@ -101,11 +108,23 @@ func (d *division) compare(ctx context.Context, t *catalogue.Template, names []s
 	if err != nil {
 		return err
 	}
+	code, err := d.definitions(ctx, names)
+	if err != nil {
+		return err
+	}
+	cascades, err := d.cascades(ctx, names)
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
 		classes := lists[spaceOf(name)]
 		catalogue.Own(classes, name)
-		if why := t.Difference(classes); why != "" {
+		if why := t.Difference(classes, code[name]); why != "" {
 			d.left = append(d.left, fmt.Sprintf("schema %q differs from the template %s and is left out: %s", name, t.Name, why))
+			continue
+		}
+		if why := cascades[name]; why != "" {
+			d.left = append(d.left, why)
 			continue
 		}
 		d.like[name] = spaceOf(name)

@@ -1,7 +1,10 @@
 package catalogue
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -14,15 +17,51 @@ import (
 type Template struct {
 	Name    string // of the schema
 	Classes []schema.Class
+	Code    Code
+}
+
+// A Defined names code of a schema. Its Kind is view, trigger, rule or function. Triggers and rules have the name of their table.
+type Defined struct{ Kind, Name string }
+
+// Code holds digests of the code of a schema, without the name of the schema. Functions of one name, and the triggers or the rules of one
+// table, have one digest.
+type Code map[Defined][sha256.Size]byte
+
+// pathSet matches the setting of the search path in the text of a function.
+var pathSet = regexp.MustCompile(`(?m)^ SET search_path TO .*$`)
+
+// CodeOf returns the code of a schema from its texts, in which each name is qualified.
+func CodeOf(texts map[Defined][]string, space string) Code {
+	names, own := qualifiers(space), "'"+strings.ReplaceAll(space, "'", "''")+"'"
+	out := Code{}
+	for at, list := range texts {
+		for i := range list {
+			list[i] = pathSet.ReplaceAllStringFunc(list[i], func(set string) string { return strings.ReplaceAll(set, own, "'"+schema.Unbound+"'") })
+			list[i] = unqualified(list[i], names)
+		}
+		slices.Sort(list)
+		sum := sha256.New()
+		for _, text := range list {
+			fmt.Fprintf(sum, "%d %s", len(text), text)
+		}
+		out[at] = [sha256.Size]byte(sum.Sum(nil))
+	}
+	return out
+}
+
+// qualifiers returns how the name of a schema is written before other names, each with its dot.
+func qualifiers(space string) []string {
+	names := []string{`"` + strings.ReplaceAll(space, `"`, `""`) + `".`}
+	if LowerASCII(space) == space {
+		names = append(names, space+".")
+	}
+	return names
 }
 
 // Own takes the name of the schema that classes are in out of the types and defaults that name it. Without that no two schemas would
 // have the same classes, and agents would read the name of a schema in a default.
 func Own(classes []schema.Class, space string) {
-	names := []string{`"` + strings.ReplaceAll(space, `"`, `""`) + `".`}
-	if LowerASCII(space) == space {
-		names = append(names, space+".")
-	}
+	names := qualifiers(space)
 	own := func(f *schema.Field) {
 		if rest, ok := strings.CutPrefix(f.Native, space+"."); ok {
 			f.Native = schema.Unbound + "." + rest
@@ -92,9 +131,9 @@ func (t Template) Table(name string) bool {
 	return slices.ContainsFunc(t.Classes, func(c schema.Class) bool { return c.Table == name })
 }
 
-// Difference returns how the classes of a schema differ from t in what statements and rules depend on; "" if they don't.
-// It ignores further tables, further indexes that are not unique, descriptions and the order of fields.
-func (t Template) Difference(classes []schema.Class) string {
+// Difference returns how the classes and the code of a schema differ from t in what statements and rules depend on; "" if they don't.
+// It ignores further tables and functions, further indexes that are not unique, descriptions and the order of fields.
+func (t Template) Difference(classes []schema.Class, code Code) string {
 	for i := range t.Classes {
 		want := &t.Classes[i]
 		at := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Table == want.Table })
@@ -103,6 +142,39 @@ func (t Template) Difference(classes []schema.Class) string {
 		}
 		if d := difference(want, &classes[at]); d != "" {
 			return want.Table + ": " + d
+		}
+	}
+	return t.codeDifference(code)
+}
+
+// codeDifference returns how the code of a schema differs from t; "" if it doesn't. Functions count that t has, and what belongs to its tables.
+func (t Template) codeDifference(code Code) string {
+	all := map[Defined]bool{}
+	for at := range t.Code {
+		all[at] = true
+	}
+	for at := range code {
+		all[at] = true
+	}
+	order := slices.SortedFunc(maps.Keys(all), func(a, b Defined) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	for _, at := range order {
+		want, wanted := t.Code[at]
+		have, there := code[at]
+		if wanted == there && want == have {
+			continue
+		}
+		switch {
+		case at.Kind == "function" && !there:
+			return "it has no function " + at.Name
+		case at.Kind == "function" && wanted:
+			return fmt.Sprintf("its function %s has another definition", at.Name)
+		case at.Kind == "function" || !t.Table(at.Name):
+		case at.Kind == "view":
+			return fmt.Sprintf("%s: the view has another definition", at.Name)
+		default:
+			return fmt.Sprintf("%s: its %ss are others", at.Name, at.Kind)
 		}
 	}
 	return ""
