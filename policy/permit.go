@@ -71,6 +71,16 @@ type Column struct {
 	// leaves them out.
 	Implied bool
 	Leads   int // for a pointer that is followed: the index of its join, else -1
+	// Tally is set for the last columns of a Program, which aren't returned: the page says what they count in its records.
+	Tally *plan.Tally
+}
+
+// Shown returns the columns that are returned: all without a Tally, which come last.
+func (p *Plan) Shown() []Column {
+	if n := slices.IndexFunc(p.Columns, func(c Column) bool { return c.Tally != nil }); n >= 0 {
+		return p.Columns[:n:n]
+	}
+	return p.Columns
 }
 
 // A Piece is a range of a field's text, of its JSON as written, or of its bytes: Length characters, or bytes, after the

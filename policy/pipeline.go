@@ -87,7 +87,7 @@ func columnsOf(p *plan.Program) []Column {
 			if f == nil { // a computed column
 				f = &schema.Field{Name: c.Key(), Type: c.Type}
 			}
-			out = append(out, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
+			out = append(out, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1, Tally: c.Tally})
 		}
 	}
 	return out

@@ -46,6 +46,7 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 
 // computed returns the permit for a plan with a Program, whose columns it sets.
 func (planned *Plan) computed() (Permit, error) {
+	planned.Notes = append(planned.Notes, planned.Program.Tally()...)
 	if slices.ContainsFunc(planned.Views, func(v *View) bool { return v.masks != nil }) {
 		if err := plan.CheckMasks(planned.Program); err != nil {
 			return Permit{}, fmt.Errorf("bind made what tells of a masked value: %w", err)

@@ -114,6 +114,8 @@ type Field struct {
 	Ordered bool   // of a type with a Form: the source compares its texts by what they mean, also as less and more
 	Endless bool   // of a date: it can also be infinite, or outside of the years 1 to 9999, which is a text in answers
 
+	Beyond string // what values that expressions read as null the column may hold, or for a double, that have no sum: "NaN or infinite"; "" for none
+
 	Element *Field // of a list: its elements, if the source declares what they are; its name is that of the list
 
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does

@@ -97,8 +97,12 @@ func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row {
 	out := make(value.Row, len(as))
 	for i, a := range as {
-		if a.X == nil {
+		switch {
+		case a.X == nil:
 			out[i] = value.OfInt(int64(len(rows)))
+			continue
+		case a.Op == plan.Unread:
+			out[i] = in.unread(a.X, rows)
 			continue
 		}
 		values := make([]value.Value, len(rows))
@@ -108,6 +112,24 @@ func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row
 		out[i] = in.accumulate(a, values)
 	}
 	return out
+}
+
+// unread counts the rows in which the column x holds a value that expressions read as null, or a Double that isn't finite.
+func (in records) unread(x plan.Expr, rows []value.Row) value.Value {
+	ref, ok := x.(plan.Ref)
+	if !ok {
+		in.fail("interpret: unread values of %T", x)
+		return value.Value{}
+	}
+	n := int64(0)
+	for _, row := range rows {
+		v := in.at(row).eval(x)
+		infinite := v.Kind() == value.Float && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0))
+		if infinite || v.IsNull() && !row[ref.Column].IsNull() {
+			n++
+		}
+	}
+	return value.OfInt(n)
 }
 
 // accumulate applies accumulator a to the values of a group, in order. Push, AddToSet, First and Last see nulls; the others leave them

@@ -92,6 +92,8 @@ type Column struct {
 	// it: it is in no order, only a Ref of a Map or a Union may pass it on, no other expression or condition may refer
 	// to it, and no list of records contains it.
 	Mask *mask.Mask
+	// Tally is set for a column of the result that isn't shown, and says what it counts.
+	Tally *Tally
 }
 
 // Key returns the name of c in the first part of a bound filter's path. It is unique in a Shape.
@@ -310,6 +312,7 @@ const (
 	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
 	StdDevSamp               // the sample's: null for fewer than two values
 	Percentile               // one of the values other than null, in their order; null for none
+	Unread                   // the number of records in which X, a Ref of a stored column, holds a value that expressions read as null; of a Double a NaN or an infinity
 )
 
 // An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.

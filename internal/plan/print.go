@@ -134,7 +134,7 @@ func pairs(on []Pair) string {
 
 // accumulators returns a list of accumulators as text; names are in the order of the constants of Accumulate.
 func accumulators(list []Accumulator) string {
-	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp", "percentile"}
+	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp", "percentile", "unread"}
 	out := make([]string, len(list))
 	for i, a := range list {
 		out[i] = names[a.Op]

@@ -42,4 +42,22 @@ func nativeTypes(b *bytes.Buffer) {
 		}
 		b.WriteString("|\n")
 	}
+	b.WriteString(uncounted)
 }
+
+// uncounted is about the values that expressions read as null (schema.Field.Beyond).
+const uncounted = `
+## Values that count as null
+
+Some values of PostgreSQL count as null in expressions: NaN, infinite numbers, numbers of 1e600 and beyond, infinite dates, and dates
+outside of the years 1 to 9999. If a group reads such values, the answer has a note with their number, field and columns:
+
+    3 values of due count as null in latest: each is infinite, or outside of the years 1 to 9999
+
+- The database counts them in the same statement, in the records that the caller may see. Columns of other types cost nothing.
+- The note is about the groups on the page. Without such values there is no note.
+- A sum, an average or a deviation of doubles is null if one of the doubles is NaN or infinite. The note says how many are.
+- A count isn't carried through a join, a union, ` + "`$lookup`, `$unwind`, `$facet`" + `, a scalar sub-query or a window function. If a group comes
+  before one of them, or is inside of one, the note says which values would count as null, and that they were not counted.
+- Window functions, and expressions outside of groups, have no such note.
+`

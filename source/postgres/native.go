@@ -83,7 +83,20 @@ func (x *column) typed(field *schema.Field) {
 
 // form sets the form of the texts of a type that only PostgreSQL knows.
 func (x *column) form(field *schema.Field) {
-	field.Endless = field.Type == schema.Date || field.Type == schema.Day
+	switch field.Type {
+	case schema.Date, schema.Day:
+		field.Endless, field.Beyond = true, "infinite, or outside of the years 1 to 9999"
+	case schema.Double:
+		field.Beyond = "NaN or infinite"
+	case schema.Decimal:
+		switch {
+		case field.Native == "money":
+		case field.Digits > 0: // it refuses infinity
+			field.Beyond = "NaN"
+		default:
+			field.Beyond = "NaN, infinite, or 1e600 and beyond"
+		}
+	}
 	switch f, ok := forms[field.Native]; {
 	case x.Array:
 	case ok:

@@ -25,6 +25,9 @@ type builder struct {
 	heavy  []int     // the dropped columns, in the order of Page.Dropped
 	spare  value.Row // memory for further records
 	last   value.Row // the place of the last record shown
+
+	tallies []policy.Column
+	counts  []int64 // of the records shown, by tally
 }
 
 // mostPassed is how many bytes are read after a cut, only to count the records.
@@ -40,6 +43,8 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 	}
 	b.plan, b.budget, b.tree, b.key = plan, cmp.Or(b.budget, DefaultBudget), treeOf(plan), keyOf(plan)
 	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), Lists: plan.Lists, tree: b.tree, budget: b.budget}
+	b.tallies = rows.Tallies()
+	b.counts = make([]int64, len(b.tallies))
 	for row, err := range rows.All() {
 		if err != nil {
 			return nil, err
@@ -98,6 +103,7 @@ func (b *builder) add(row redact.Row) error {
 		b.drop(i)
 	}
 	b.last = append(b.last[:0], row.Place...)
+	addCounts(b.counts, row.Counts)
 	return nil
 }
 
@@ -274,8 +280,8 @@ func (b *builder) finish() *Page {
 	return p
 }
 
-// missing notes which lists and joined texts of groups are null, as one is that is over its bound. The note depends on
-// the statement and on the records of the page alone.
+// missing notes which lists and joined texts of groups are null, as one is that is over its bound, and which stored values groups
+// count as null. The notes depend only on the statement and on the records of the page.
 func (b *builder) missing() {
 	p := b.page
 	for i, name := range p.Columns {
@@ -283,6 +289,26 @@ func (b *builder) missing() {
 			p.Missing = append(p.Missing, nullOf(name))
 		}
 	}
+	p.Missing = append(p.Missing, unread(b.tallies, b.counts)...)
+}
+
+// addCounts adds the numbers of one record.
+func addCounts(counts []int64, row value.Row) {
+	for i, v := range row {
+		n, _ := v.AsInt()
+		counts[i] += n
+	}
+}
+
+// unread says which stored values the records count as null, and how many.
+func unread(tallies []policy.Column, counts []int64) []string {
+	var out []string
+	for i, n := range counts {
+		if n > 0 {
+			out = append(out, tallies[i].Tally.Sentence(n))
+		}
+	}
+	return out
 }
 
 // nullOf says why a list or a joined text of a group may be null.

@@ -56,6 +56,7 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 			return e.done, err
 		}
 	}
+	counts := make([]int64, len(rows.Tallies()))
 	for row, err := range rows.All() {
 		if err != nil {
 			return e.done, err
@@ -67,10 +68,12 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 		if err := e.add(row.Values); err != nil {
 			return e.done, err
 		}
+		addCounts(counts, row.Counts)
 	}
 	for _, i := range e.missing {
 		e.done.Notes = append(e.done.Notes, nullOf(plan.Columns[i].Path.String()))
 	}
+	e.done.Notes = append(e.done.Notes, unread(rows.Tallies(), counts)...)
 	return e.done, e.write(e.sheet.end(nil))
 }
 

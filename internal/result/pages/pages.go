@@ -32,7 +32,7 @@ type Page struct {
 	Cut     bool            // records were cut to fit the budget
 
 	Notes     []string            // comparisons in the query that can't match
-	Missing   []string            // which lists of groups are null, and why they may be
+	Missing   []string            // which lists of groups are null, and why they may be; which stored values count as null
 	Truncated map[string][]string // by pointer: fields left out of its record
 	Pointers  map[string]string   // of a pipeline: by column, the class that its ids refer to
 	Lists     []policy.List       // the lists of pointers that Embed replaces

@@ -17,15 +17,19 @@ import (
 
 // Rows are rows that may be returned. Only this package makes non-empty ones.
 type Rows struct {
-	plan *policy.Plan
-	seq  iter.Seq2[Row, error]
+	plan    *policy.Plan
+	tallies []policy.Column
+	seq     iter.Seq2[Row, error]
 }
 
-// A Row is a record that may be returned: the values of the plan's columns, and its place in the plan's order (nil if
-// the order isn't unique). It is valid until the next one is read.
-type Row struct{ Values, Place value.Row }
+// A Row is a record that may be returned: the values of the plan's columns, its place in the plan's order (nil if the order
+// isn't unique), and the numbers of Tallies. It is valid until the next one is read.
+type Row struct{ Values, Place, Counts value.Row }
 
-// Plan returns the plan of the read; nil for the zero Rows.
+// Tallies returns the columns of Row.Counts, each with a Tally. They aren't columns of the plan.
+func (r Rows) Tallies() []policy.Column { return r.tallies }
+
+// Plan returns the plan of the read; nil for the zero Rows. Its columns are those that are returned.
 func (r Rows) Plan() *policy.Plan { return r.plan }
 
 // All yields the rows; none for the zero Rows.
@@ -74,8 +78,14 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 	} else if plan.Unique {
 		places = len(plan.Order)
 	}
+	shown := width
+	var tallies []policy.Column
+	if columns := plan.Shown(); len(columns) < len(plan.Columns) {
+		shown, tallies = len(columns), plan.Columns[len(columns):]
+		plan.Columns = columns
+	}
 	// Keys leave as text, as the answer's ids; masks come last, over raw values, as nothing has read them before.
-	return Rows{&plan, func(yield func(Row, error) bool) {
+	return Rows{&plan, tallies, func(yield func(Row, error) bool) {
 		for row, err := range rows {
 			if err == nil && len(row) != width+places {
 				err = problem.New(problem.Internal, fmt.Sprintf("a row of %d values, want %d", len(row), width+places))
@@ -96,7 +106,7 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 				}
 				row[m.column] = m.mask(row[m.column])
 			}
-			if !yield(Row{row[:width], row[width:]}, nil) {
+			if !yield(Row{row[:shown], row[width:], row[shown:width]}, nil) {
 				return
 			}
 		}

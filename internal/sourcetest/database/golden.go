@@ -118,7 +118,7 @@ func answered(t *testing.T, src source.Source, classes []schema.Class, question 
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(canonical.Of(value.OfArray(row[:len(plan.Columns)])).String() + "\n")
+		b.WriteString(canonical.Of(value.OfArray(row[:len(plan.Shown())])).String() + "\n")
 	}
 	return b.String()
 }

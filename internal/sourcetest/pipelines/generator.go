@@ -164,7 +164,7 @@ func (g *generator) refusal(class string, stages []value.Value, err error) {
 func (d draft) columns() scope {
 	var out scope
 	for _, c := range d.plan.Program.Out().Columns {
-		if c.Path == nil || slices.ContainsFunc(c.Path, func(p string) bool { return strings.ContainsAny(p, ".$") || strings.HasPrefix(p, deviation) }) {
+		if c.Path == nil || c.Tally != nil || slices.ContainsFunc(c.Path, func(p string) bool { return strings.ContainsAny(p, ".$") || strings.HasPrefix(p, deviation) }) {
 			continue
 		}
 		out = append(out, column{c.Path.String(), c.Type, c.List, c.ID})

@@ -167,7 +167,7 @@ type place struct {
 // object returns the record of a row, with the members that have dots in their names nested in objects.
 func object(plan *policy.Plan, row value.Row) value.Value {
 	var places []place
-	for i, c := range plan.Columns {
+	for i, c := range plan.Shown() {
 		places = append(places, place{c.Path, i})
 	}
 	o := build(places, nil, row, plan.Program.Out().Optional)

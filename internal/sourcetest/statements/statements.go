@@ -117,7 +117,7 @@ func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
 	out := make([]string, len(rows))
 	for i, row := range rows {
 		var members []value.Member
-		for j, c := range planned.Columns {
+		for j, c := range planned.Shown() {
 			members = append(members, value.Member{Name: c.Path[0], Value: plain(row[j])})
 		}
 		out[i] = value.OfObject(members).String()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -94,7 +95,7 @@ func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
 	xs := make([]string, len(all))
 	for i, a := range all {
-		if a.X == nil {
+		if a.X == nil || a.Op == plan.Unread {
 			continue
 		}
 		var err error
@@ -126,6 +127,8 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 			text = b.percentile(s, xs[i], a, by)
 		case plan.Push:
 			text = b.gathered(s, by, expr.List{X: xs[i], Terms: b.terms(s, s.r.shape.Order)})
+		case plan.Unread:
+			text, err = b.unread(s, a)
 		case plan.AddToSet:
 			if text = b.d.Distinct(s, xs[i], b.most); text == "" {
 				text = b.distinct(s, by, xs[i])
@@ -140,6 +143,19 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 	}
 	group.from, group.where, group.alias = s.r.item(), s.r.where, s.r.alias
 	return nil
+}
+
+// unread counts the stored values of a column that expressions read as null, or the Doubles that aren't finite. Of a column that is
+// converted already nothing is stored.
+func (b *builder) unread(s *scope, a plan.Accumulator) (string, error) {
+	x, f := s.Field(a.X)
+	switch {
+	case f == nil:
+		return "", problem.New(problem.Internal, "sqlgen/stage can't count values that aren't stored")
+	case f.Type == schema.Double: // a NaN is more than every number
+		return "count(CASE WHEN abs(" + b.d.Stored(s, x, f) + ") > 1.7976931348623157e308 THEN 1 END)", nil
+	}
+	return "count(CASE WHEN " + x + " IS NOT NULL AND " + b.d.Stored(s, x, f) + " IS NULL THEN 1 END)", nil
 }
 
 // accumulated writes a, whose X is x, by Dialect.AccumulateOf if it has a text for the column, or by Accumulate.
