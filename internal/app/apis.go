@@ -39,13 +39,16 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 			return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 		}
 	}
+	if o.Trusted, err = configured.Trusted(s.OpenAPI.TLS); err != nil {
+		return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
+	}
 	sender, err := client.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 	}
 	senders := map[string]*client.Sender{}
 	for at, who := range servers {
-		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout, Downloads: o.Downloads}); err != nil {
+		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout, Downloads: o.Downloads, Identity: o.Trusted, Trusted: o.Trusted}); err != nil {
 			return nil, fmt.Errorf("the server %s of source %s can't be opened: %w", at, s.Name, err)
 		}
 	}

@@ -42,7 +42,15 @@ const vault = `{"openapi": "3.0.3", "info": {"title": "Vault", "version": "1"},
 // address of the API and PORT its port.
 func reaching(t *testing.T, document, keys string, api http.Handler) func(operation string, query value.Value) string {
 	t.Helper()
-	opened, permitted := opening(t, document, keys, api)
+	server := httptest.NewServer(api)
+	t.Cleanup(server.Close)
+	return calling(t, document, keys, server.URL)
+}
+
+// calling is reaching for an API at base.
+func calling(t *testing.T, document, keys, base string) func(operation string, query value.Value) string {
+	t.Helper()
+	opened, permitted := opening(t, document, keys, base)
 	return func(operation string, query value.Value) string {
 		permit, err := permitted(operation, query)
 		if err != nil {
@@ -61,13 +69,11 @@ func reaching(t *testing.T, document, keys string, api http.Handler) func(operat
 	}
 }
 
-// opening is reaching in its parts: the open source, and a permit for a call.
-func opening(t *testing.T, document, keys string, api http.Handler) (source.Caller, func(operation string, query value.Value) (calls.Permit, error)) {
+// opening is calling in its parts: the open source, and a permit for a call.
+func opening(t *testing.T, document, keys, base string) (source.Caller, func(operation string, query value.Value) (calls.Permit, error)) {
 	t.Helper()
-	server := httptest.NewServer(api)
-	t.Cleanup(server.Close)
-	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
-	names := strings.NewReplacer("BASE", server.URL, "PORT", port)
+	_, port, _ := strings.Cut(base[strings.LastIndexByte(base, '/'):], ":")
+	names := strings.NewReplacer("BASE", base, "PORT", port)
 	file := filepath.Join(t.TempDir(), "bailiwick.yaml")
 	for path, text := range map[string]string{file: "store: sqlite:b.db\nsources:\n  vault: {openapi: {document: vault.json, base_url: BASE" + keys + "}}\napis: {vault: {access: [{operations: [token, sso], class: read}]}}\n", filepath.Join(filepath.Dir(file), "vault.json"): document} {
 		if err := os.WriteFile(path, []byte(names.Replace(text)), 0o600); err != nil {
@@ -110,7 +116,7 @@ func TestWhose(t *testing.T) {
 		{`, credential: ` + own + `, servers: {"http://localhost:PORT/up": {}}`, map[string]string{"token": "owner ann", "upload": ""}},
 		{``, map[string]string{"token": ""}},
 	} {
-		opened, permitted := opening(t, vault, row.keys, http.NotFoundHandler())
+		opened, permitted := opening(t, vault, row.keys, "http://localhost:1")
 		for operations, want := range row.want {
 			var permits []calls.Permit
 			for operation := range strings.FieldsSeq(operations) {

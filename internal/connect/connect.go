@@ -10,6 +10,7 @@ package connect
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -65,8 +66,9 @@ type Provider struct {
 	Scopes                 []string
 	Params                 map[string]string // further parameters of the authorization request
 
-	Roots    *x509.CertPool // trusted certificates; nil is the system's
-	Resolver *net.Resolver  // nil is the system's
+	Roots    *x509.CertPool                            // trusted certificates; nil is the system's
+	Identity func() (*tls.Certificate, *x509.CertPool) // as in netguard.Options; nil for Roots
+	Resolver *net.Resolver                             // nil is the system's
 }
 
 // Options configure Connections. All but Previous, Patience and Now are required.
@@ -152,7 +154,7 @@ func (c *Connections) Add(source string, p Provider) (*Account, error) {
 		}
 	}
 	a := &Account{source: source, provider: p, all: c, refused: map[Key]string{},
-		http: &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: p.Roots, Resolver: p.Resolver}), Timeout: askTimeout,
+		http: &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: p.Roots, Resolver: p.Resolver, Identity: p.Identity}), Timeout: askTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	c.accounts[source] = a
 	return a, nil

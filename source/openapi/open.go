@@ -21,7 +21,7 @@ type (
 	//   - Credential: authenticates every request; nil sends none
 	//   - Downloads: hosts to which redirects of reads are followed, without the credential; "*.host" means those below it
 	//   - Headers: sent with every request; they are not masked in responses
-	//   - Identity: the files of TLS connections that a configuration names; nil in a program
+	//   - Identity, Trusted: the files of TLS connections that a configuration names, to the API and to Downloads; nil in a program
 	//   - Known: credentials that are masked in responses; nil masks only Credential's own
 	//   - Timeout: of a request with its retries; 0 means 30 s
 	//   - MaxBody: maximum bytes of a response; 0 means 8 MiB
@@ -48,7 +48,8 @@ type (
 	TokenExchange = credential.TokenExchange
 
 	// ExchangeOptions configure a TokenExchange: the TokenURL, the ID and Secret of the client there, the Scopes to ask for,
-	// Params, further parameters such as audience, and the Roots and Resolver of the connection, as in Options.
+	// Params, further parameters such as audience, and the Roots, Trusted and Resolver of the connection: Trusted is for files that
+	// a configuration names; nil in a program.
 	ExchangeOptions = credential.ClientOptions
 
 	// A Subject returns the token that a TokenExchange exchanges, and its type as RFC 8693 names it: a function (ctx,

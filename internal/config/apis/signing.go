@@ -270,7 +270,7 @@ func tlsShape(into **TLS) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "certificate", Doc: "The certificate that the gateway shows (mutual TLS), with its chain", Shape: file(&t.Certificate)},
 		{Name: "key", Doc: "Its private key", Shape: file(&t.Key)},
-		{Name: "ca", Doc: "The authorities that the gateway trusts for this API, in the place of those of the system", Shape: file(&t.Authorities)},
+		{Name: "ca", Doc: "The authorities that the gateway trusts for base_url, in the place of those of the system. Token URLs, further servers and downloads trust both", Shape: file(&t.Authorities)},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		if r.Given(at+"/certificate") != r.Given(at+"/key") {
 			r.Wrong(n.Start(), at, "certificate and key go together")

@@ -43,7 +43,11 @@ func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool
 	if accept := m.Request.Header.Get("Accept"); accept != "" {
 		r.Header.Set("Accept", accept)
 	}
-	transport := netguard.Transport(&url.URL{Scheme: to.Scheme, Host: to.Host}, netguard.Options{Roots: s.o.Roots, Resolver: s.o.Resolver, Strict: !private})
+	guard := netguard.Options{Roots: s.o.Roots, Resolver: s.o.Resolver, Strict: !private}
+	if s.o.Trusted != nil {
+		guard.Identity = s.o.Trusted.Current
+	}
+	transport := netguard.Transport(&url.URL{Scheme: to.Scheme, Host: to.Host}, guard)
 	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(r)
 	if err != nil {

@@ -42,8 +42,9 @@ type Options struct {
 	MaxBody    int                     // maximum bytes of a response body; 0 is 8 MiB
 	Attempts   int                     // maximum attempts of a request that changes nothing; 0 is 3
 
-	Roots    *x509.CertPool // trusted certificates; nil is the system's
-	Resolver *net.Resolver  // nil is the system's
+	Roots    *x509.CertPool          // trusted certificates; nil is the system's
+	Trusted  *credential.Certificate // the authorities of Downloads; nil for Roots
+	Resolver *net.Resolver           // nil is the system's
 }
 
 // A Message is one request to send.

@@ -13,14 +13,28 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 )
 
+// Trusted returns the authorities that connections to other hosts of a source trust: those of tls.ca, and those of the system.
+// It is nil if the configuration has none. The gateway's own certificate is shown only to base_url.
+func Trusted(t *apis.TLS) (*credential.Certificate, error) {
+	if t == nil || t.Authorities == "" {
+		return nil, nil
+	}
+	return credential.NewCertificate(credential.CertificateFiles{Authorities: t.Authorities, System: true})
+}
+
 // Account returns the credential of a source to which people connect.
-func Account(all *connect.Connections, source string, c *apis.Person) (credential.Credential, error) {
-	account, err := all.Add(source, connect.Provider{AuthorizeURL: c.AuthorizeURL, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Issuer: c.Issuer, ID: c.ID, Secret: c.Secret,
-		InBody: c.InBody, Scopes: c.Scopes, Params: c.Params})
+func Account(all *connect.Connections, source string, c *apis.Person, trusted *credential.Certificate) (credential.Credential, error) {
+	provider := connect.Provider{AuthorizeURL: c.AuthorizeURL, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Issuer: c.Issuer, ID: c.ID, Secret: c.Secret,
+		InBody: c.InBody, Scopes: c.Scopes, Params: c.Params}
+	if trusted != nil {
+		provider.Identity = trusted.Current
+	}
+	account, err := all.Add(source, provider)
 	if err != nil || c.Exchange == nil {
 		return account, err
 	}
 	o := exchangeOf(c)
+	o.Trusted = trusted
 	return credential.NewTokenExchange(o, func(ctx context.Context, who identity.Principal) (string, string, error) {
 		token, err := account.Token(ctx, who)
 		return token, "", err
@@ -74,11 +88,16 @@ func Credentials(s *apis.Source, name string, connections *connect.Connections) 
 			always = append(always, credential.Header{Name: h.Name, Value: h.Value})
 		}
 	}
-	base, err := set(always, s.Credential, s.Credentials, func(c *apis.Person) (credential.Credential, error) {
-		if connections == nil {
-			return credential.PerPrincipal{}, nil // a look without a store: no principal has one
+	trusted, err := Trusted(s.TLS)
+	if err != nil {
+		return nil, nil, err
+	}
+	made := func(c *apis.Credential) (credential.Credential, error) { return Credential(c, trusted) }
+	base, err := set(always, s.Credential, s.Credentials, func(c *apis.Credential) (credential.Credential, error) {
+		if c.Person != nil && connections != nil { // a look without a store has none
+			return Account(connections, name, c.Person, trusted)
 		}
-		return Account(connections, name, c)
+		return made(c)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +105,7 @@ func Credentials(s *apis.Source, name string, connections *connect.Connections) 
 	servers := map[string]credential.Credential{}
 	for _, at := range s.Servers {
 		// Headers of the API are not for other hosts.
-		if servers[at.URL], err = set(nil, at.Credential, at.Credentials, nil); err != nil {
+		if servers[at.URL], err = set(nil, at.Credential, at.Credentials, made); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -101,24 +120,18 @@ func Beside(configured, own credential.Credential) credential.Credential {
 	return own
 }
 
-// set returns the credentials of one address; nil for none. account makes that of a person.
-func set(always []credential.Header, single *apis.Credential, named []apis.SchemeCredential, account func(*apis.Person) (credential.Credential, error)) (credential.Credential, error) {
+// set returns the credentials of one address; nil for none. made makes each.
+func set(always []credential.Header, single *apis.Credential, named []apis.SchemeCredential, made func(*apis.Credential) (credential.Credential, error)) (credential.Credential, error) {
 	out := &credential.Set{Always: always}
 	if single != nil {
 		named = []apis.SchemeCredential{{Credential: *single}}
 	}
 	for _, c := range named {
-		var made credential.Credential
-		var err error
-		if c.Credential.Person != nil {
-			made, err = account(c.Credential.Person)
-		} else {
-			made, err = Credential(&c.Credential)
-		}
+		one, err := made(&c.Credential)
 		if err != nil {
 			return nil, err
 		}
-		out.Members = append(out.Members, credential.Member{Name: c.Scheme, Credential: made})
+		out.Members = append(out.Members, credential.Member{Name: c.Scheme, Credential: one})
 	}
 	if len(out.Members)+len(out.Always) == 0 {
 		return nil, nil
@@ -144,7 +157,7 @@ func secretsOf(c *apis.Credential) []string {
 		}
 		return all
 	}
-	made, err := Credential(c)
+	made, err := Credential(c, nil)
 	if h, ok := made.(credential.Holder); ok && err == nil {
 		return h.Secrets()
 	}
@@ -153,7 +166,7 @@ func secretsOf(c *apis.Credential) []string {
 
 // Credential returns the credential for its configuration, or nil if there is none. That of a person is made by Account; here
 // it refuses every principal.
-func Credential(c *apis.Credential) (credential.Credential, error) {
+func Credential(c *apis.Credential, trusted *credential.Certificate) (credential.Credential, error) {
 	switch {
 	case c == nil:
 		return nil, nil
@@ -168,13 +181,13 @@ func Credential(c *apis.Credential) (credential.Credential, error) {
 	case c.Cookie != nil:
 		return credential.Cookie(*c.Cookie), nil
 	case c.OAuth != nil:
-		return credential.NewClient(credential.ClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: paramsOf(c.OAuth.Params)})
+		return credential.NewClient(credential.ClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: paramsOf(c.OAuth.Params), Trusted: trusted})
 	case c.Person != nil:
 		return credential.PerPrincipal{}, nil // a look without a store: no principal has one
 	case c.Each != nil:
 		each := credential.PerPrincipal{By: credential.By(c.Each.By), Claim: c.Each.Claim, Of: map[string]credential.Credential{}}
 		for name, of := range c.Each.Of {
-			made, err := Credential(&of)
+			made, err := Credential(&of, trusted)
 			if err != nil {
 				return nil, err
 			}

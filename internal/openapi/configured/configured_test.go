@@ -39,7 +39,7 @@ func TestCredential(t *testing.T) {
 		{each("claim", "login", "annie"), "Authorization: Bearer own"},
 		{each("owner", "", "bob"), "permission_denied no_credential"},
 	} {
-		made, err := configured.Credential(&row.c)
+		made, err := configured.Credential(&row.c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

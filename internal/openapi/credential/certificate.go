@@ -12,8 +12,11 @@ import (
 )
 
 // CertificateFiles are the PEM files of a connection: the certificate that the gateway shows with its key, and the authorities
-// that it trusts. Either part may be "".
-type CertificateFiles struct{ Certificate, Key, Authorities string }
+// that it trusts. Either part may be "". System adds the authorities of the system to them.
+type CertificateFiles struct {
+	Certificate, Key, Authorities string
+	System                        bool
+}
 
 // A Certificate is what the gateway shows and trusts in TLS connections to an API. It reads its files again when they
 // change. If the new files can't be used, the former ones stay in use.
@@ -73,6 +76,9 @@ func (f CertificateFiles) read() (own *tls.Certificate, roots *x509.CertPool, er
 			return nil, nil, fmt.Errorf("the authorities %s can't be read: %w", f.Authorities, withoutPath(err))
 		}
 		roots = x509.NewCertPool()
+		if own, err := x509.SystemCertPool(); f.System && err == nil {
+			roots = own
+		}
 		if !roots.AppendCertsFromPEM(text) {
 			return nil, nil, fmt.Errorf("the file of authorities %s has no certificate in PEM form", f.Authorities)
 		}

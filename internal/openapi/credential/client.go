@@ -27,6 +27,7 @@ type ClientOptions struct {
 	Scopes     []string
 	Params     url.Values     // further request parameters, such as audience
 	Roots      *x509.CertPool // trusted certificates of the token URL; nil is the system's
+	Trusted    *Certificate   // takes the place of Roots, and is read again when its files change; nil for none
 	Resolver   *net.Resolver  // nil is the system's
 }
 
@@ -57,9 +58,13 @@ func NewClient(o ClientOptions) (*Client, error) {
 	if o.ID == "" || o.Secret == "" {
 		return nil, errors.New("client credentials have an id and a secret")
 	}
+	guard := netguard.Options{Roots: o.Roots, Resolver: o.Resolver}
+	if o.Trusted != nil {
+		guard.Identity = o.Trusted.Current
+	}
 	return &Client{
 		config: clientcredentials.Config{ClientID: o.ID, ClientSecret: o.Secret, TokenURL: u.String(), Scopes: o.Scopes, EndpointParams: o.Params},
-		http: &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: o.Roots, Resolver: o.Resolver}),
+		http: &http.Client{Transport: netguard.Transport(u, guard),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		asking: make(chan struct{}, 1),
 	}, nil
