@@ -136,5 +136,8 @@ func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request
 		}
 		return nil, unknown("the API failed after it had the request"+said, nil)
 	}
+	if r.Status < 300 && response.IsWebPage(plan.Operation, r) {
+		return nil, unknown("the service answered with a web page and not as its document says, and probably wants a sign-in", nil)
+	}
 	return r, nil
 }

@@ -50,7 +50,7 @@ type hall struct {
 	mu      sync.Mutex
 	machine map[string]any // nil once it was deleted
 	asked   []string       // method, path, key and body of each request except GETs
-	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write, -3 answers 200 with a refusal
+	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write, -3 answers 200 with a refusal, -4 with a web page, -5 with one after the write, -6 with a redirect to one
 	spares  int            // number of writes before fails applies
 	made    []any          // by POST
 	late    int            // the number of lists that don't show yet what was made last
@@ -74,6 +74,16 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case fails == -3:
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"ok": false, "error": "machine_locked"}`)
+			return
+		case fails == -4:
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<!DOCTYPE html><html><title>Sign in</title></html>")
+			return
+		case fails == -5: // once the write is made
+			defer fmt.Fprint(w, "<!DOCTYPE html><html><title>Sign in</title></html>")
+			w = httptest.NewRecorder()
+		case fails == -6:
+			http.Redirect(w, r, "/login", http.StatusFound)
 			return
 		case fails == -1:
 			panic(http.ErrAbortHandler)
@@ -358,6 +368,9 @@ func TestCallEnds(t *testing.T) {
 		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken; nothing was written", 1},
 		{"the API refuses in its answer", func(_ *office, h *hall) { h.fails = -3 }, "failed the API says that it did not do this: 200: machine_locked; nothing was written", 1},
 		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown the API failed after it had the request (500: the name is taken): it may have happened or not", 1},
+		{"a web page answers", func(_ *office, h *hall) { h.fails = -4 }, "unknown the service answered with a web page and not as its document says, and probably wants a sign-in: it may have happened or not", 1},
+		{"the API does it and a web page answers", func(_ *office, h *hall) { h.fails = -5 }, "applied ", 1},
+		{"a redirect to a web page answers", func(_ *office, h *hall) { h.fails = -6 }, "unknown the API redirects (status 302) elsewhere: it may have happened or not", 1},
 		{"the API hangs up", func(_ *office, h *hall) { h.fails = -1 }, "unknown ", 1},
 		{"the API does it and hangs up", func(_ *office, h *hall) { h.fails = -2 }, "applied ", 1},
 		{"the machine has changed", func(_ *office, h *hall) { h.machine["size"] = 7 }, "stale ", 0},

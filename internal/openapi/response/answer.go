@@ -221,6 +221,9 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media
 	raw := decoded(r)
 	isText := (validate.IsText(media) || media == "" && utf8.Valid(r.Body)) && bytes.IndexByte(raw, 0) < 0 // no text has a NUL
 	if isText && !documented(op, func(name string) bool { return validate.IsText(name) || strings.HasPrefix(name, "*/") }) {
+		if IsWebPage(op, r) {
+			return upstream(fmt.Sprintf("the API answered with a web page (%s), and its document knows no such answer of %s. It probably wants a sign-in", named(media), op.ID))
+		}
 		return upstream(fmt.Sprintf("the API answered with %s, and its document knows no such answer of %s", named(media), op.ID))
 	}
 	if isText {

@@ -387,7 +387,7 @@ func TestMedia(t *testing.T) {
 		{csv, "application/problem+json", `{"a":1}`, `{"a":1}`},
 		{csv, "text/event-stream", "data: 1", `unsupported_by_source: x answers with a stream (text/event-stream), which tools can't follow`},
 		{csv, "application/x-ndjson", "{}\n{}", `[{},{}] 2/2`},
-		{`"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}`, "text/html", "<html>", `upstream_error: the API answered with text/html, and its document knows no such answer of x`},
+		{`"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}`, "text/html", "<html>", `upstream_error: the API answered with a web page (text/html), and its document knows no such answer of x. It probably wants a sign-in`},
 		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("Boss") + `},"text/csv":{}}}`, "text/csv", "name,salary\na,1",
 			`security_blocked: x answered with text/csv, which can't be given out: only JSON can be taken through the rules for this API`},
 		{`"200":{"description":"","content":{"application/json":{"schema":` + ref("ByName") + `}}}`, "application/zip", "PK",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,26 +105,53 @@ func Refused(v *visible.View, op *spec.Operation, r *request.Response, sent valu
 	return newWalker(v, Options{}).refusal(op, r)
 }
 
-// declines reports whether an object is the envelope of a failure: a member says that the call did not succeed, another one says why, and
-// no record is in it. A member that was sent is a field of what was made, and no such word.
+// declines reports whether an object is the envelope of a failure: a member says that the call did not succeed, or that there is an
+// error, and no record is in it. A member that was sent is a field of what was made, and no such word.
 func declines(read, sent value.Value) bool {
-	failed, says := false, false
+	failed, says, erred, other := false, false, false, false
 	for _, m := range read.Members() {
 		_, given := sent.Get(m.Name)
-		empty := m.Value.IsNull() || m.Value.Kind() == value.String && m.Value.Text() == "" || m.Value.Kind() == value.Array && len(m.Value.List()) == 0 || m.Value.Kind() == value.Object && len(m.Value.Members()) == 0
-		switch plain(m.Name) {
-		case "ok", "success", "succeeded", "issuccess", "successful":
-			failed = failed || !given && m.Value.Kind() == value.Bool && !m.Value.Bool()
-		case "status":
-			text := strings.ToLower(m.Value.Text())
-			failed = failed || !given && (text == "error" || text == "fail" || text == "failed" || text == "failure")
-		case "error", "errors", "errormessage", "errorcode", "message", "messages", "msg", "reason", "detail", "details", "errordescription":
-			says = says || !given && !empty
-		case "id", "data", "result", "results", "record", "records", "item", "items", "uuid", "key":
-			if !empty {
+		name := plain(m.Name)
+		switch {
+		case given:
+			other = true
+		case slices.Contains([]string{"ok", "success", "succeeded", "issuccess", "successful"}, name):
+			failed = failed || m.Value.Kind() == value.Bool && !m.Value.Bool()
+		case slices.Contains([]string{"failed", "iserror", "haserror", "haserrors"}, name):
+			failed = failed || m.Value.Kind() == value.Bool && m.Value.Bool()
+		case (name == "status" || name == "result") && fails(m.Value):
+			failed = true
+		case name == "error" || name == "errors" || name == "fault" || name == "exception":
+			says, erred = says || !saysNothing(m.Value), erred || !saysNothing(m.Value)
+		case slices.Contains([]string{"errormessage", "errorcode", "errmsg", "errcode", "message", "messages", "msg", "reason", "detail", "details", "errordescription"}, name):
+			says = says || !saysNothing(m.Value)
+		case slices.Contains([]string{"id", "data", "result", "results", "record", "records", "item", "items", "uuid", "key"}, name):
+			if !saysNothing(m.Value) {
 				return false
 			}
+		case !slices.Contains([]string{"status", "code", "statuscode", "type", "title", "timestamp", "path", "instance", "requestid", "traceid", "correlationid", "documentationurl", "extensions"}, name):
+			other = true
 		}
 	}
-	return failed && says
+	return failed && (says || !other) || erred && !other
+}
+
+// fails reports whether the value of a status says that a call failed.
+func fails(v value.Value) bool {
+	return v.Kind() == value.String && slices.Contains([]string{"error", "fail", "failed", "failure"}, strings.ToLower(v.Text()))
+}
+
+// saysNothing reports whether a member says nothing: null, false, 0, or an empty text, list or object.
+func saysNothing(v value.Value) bool {
+	switch v.Kind() {
+	case value.String:
+		return v.Text() == ""
+	case value.Array:
+		return len(v.List()) == 0
+	case value.Object:
+		return len(v.Members()) == 0
+	case value.Bool:
+		return !v.Bool()
+	}
+	return v.IsNull() || v.String() == "0"
 }

@@ -1,0 +1,47 @@
+package response
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// IsWebPage reports whether a response is a web page although the document of op declares none. JSON that is called HTML is no page,
+// and neither is a bare text where the document declares no content.
+func IsWebPage(op *spec.Operation, r *request.Response) bool {
+	media := mediaType(r.MediaType)
+	body := bytes.TrimSpace(bytes.TrimPrefix(decoded(r), []byte("\ufeff")))
+	if len(body) == 0 || spec.IsJSON(media) && body[0] != '<' {
+		return false
+	}
+	html := func(name string) bool {
+		return name == "text/html" || name == "application/xhtml+xml" || name == "text/*"
+	}
+	if declaresHTML(op, html) {
+		return false
+	}
+	if body[0] == '<' && (html(media) || strings.HasPrefix(http.DetectContentType(body), "text/html")) {
+		return true
+	}
+	if !html(media) || documented(op, func(name string) bool { return name == "*/*" }) { // without any declared content, a text may be the whole answer
+		return false
+	}
+	_, err := value.Read(body, maxDepth)
+	return err != nil
+}
+
+// declaresHTML reports whether the document declares a successful response that is HTML.
+func declaresHTML(op *spec.Operation, html func(string) bool) bool {
+	for _, r := range op.Responses {
+		for _, c := range r.Contents {
+			if (strings.HasPrefix(r.Status, "2") || r.Status == "default") && html(mediaType(strings.ToLower(c.MediaType))) {
+				return true
+			}
+		}
+	}
+	return false
+}
