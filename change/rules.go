@@ -116,7 +116,7 @@ func (c *Change) Reviewed() {
 
 // Unknown reports whether the present state of what c changes isn't known, whole or in part.
 func (c *Change) Unknown() bool {
-	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Present == PresentUnknown || len(e.NotKnown) > 0 })
+	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Present == PresentUnknown || len(e.NotKnown) > 0 || e.Listed != nil })
 }
 
 // common returns what the effects of c have in common: the operation, the classes, the fields and the number of

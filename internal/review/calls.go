@@ -1,6 +1,7 @@
 package review
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,6 +27,10 @@ func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 // unread says what is not known of the present state of what a call changes; "" where it was read.
 func unread(e change.Effect) string {
 	switch {
+	case e.Listed != nil && e.Listed.Total != nil && *e.Listed.Total > e.Listed.Rows:
+		return fmt.Sprintf("This call changes a collection. Records read before it: %d of %d. The others are not shown.", e.Listed.Rows, *e.Listed.Total)
+	case e.Listed != nil:
+		return fmt.Sprintf("This call changes a collection. Records read before it: %d. There may be more than are shown.", e.Listed.Rows)
 	case e.Present == change.PresentUnknown && !e.Read.IsNull():
 		return "The present value is not known: the API's answer has no part that matches what is sent."
 	case e.Present == change.PresentUnknown:

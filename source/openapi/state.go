@@ -16,7 +16,11 @@ import (
 
 // An answer is what a read answered with: as the caller sees it, as a fully permitted reviewer sees it, and raw.
 // Reviewers need to see that a PUT drops fields that the caller doesn't see.
-type answer struct{ seen, whole, raw value.Value }
+type answer struct {
+	seen, whole, raw value.Value
+	listed           *change.Listed // of its list, as the caller sees it; nil for an answer without a list
+	list             []string       // the names that lead to that list
+}
 
 // A state is the current state of what a call would change, in the form of the call's body.
 type state struct {
@@ -27,6 +31,7 @@ type state struct {
 	read          value.Value // see change.Effect
 	present       change.Present
 	gaps          []string // see change.Effect.NotKnown
+	listed        *change.Listed
 }
 
 // before reads the current state of what a call would change. Nothing is there yet if the call is a PUT or a POST that
@@ -51,7 +56,21 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	case err != nil:
 		return state{}, err
 	}
-	return compared(call, reads, is, none), nil
+	s := compared(call, reads, is, none)
+	if newFinder(call, reads).collection(is) {
+		s.listed = is.listed
+	}
+	return s, nil
+}
+
+// collection reports whether a call that deletes or patches acts on the records of a list, of which an answer may be one page. A list
+// inside of a record has a name of its own.
+func (f *finder) collection(is answer) bool {
+	path, _ := f.call.Operation.Target()
+	if is.list == nil || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}") || f.call.Request.Method != "DELETE" && (f.call.Request.Method != "PATCH" || f.call.Body.Kind() == value.Array) {
+		return false
+	}
+	return !slices.ContainsFunc(is.list, func(name string) bool { return !slices.Contains(f.words, plainName(name)) })
 }
 
 // changesRecord reports whether op changes a record that is there, as far as its method and path tell: all but a POST to
@@ -237,7 +256,11 @@ func (a *API) read(ctx context.Context, permit *calls.Permit) (answer, *spec.Ope
 	if err != nil {
 		raw = value.Value{} // no masked value can be restored
 	}
-	return answer{seen.Body, whole.Body, raw}, plan.Operation, nil
+	is := answer{seen: seen.Body, whole: whole.Body, raw: raw}
+	if seen.List != nil {
+		is.listed, is.list = &change.Listed{Rows: int64(seen.Of), Total: seen.Total}, seen.List
+	}
+	return is, plan.Operation, nil
 }
 
 // object returns v as an object; any other value becomes the field "body".

@@ -98,7 +98,7 @@ func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *mas
 		return e, nil, m.err
 	}
 	e.Before, e.After, e.Read, e.Present = was.before, was.after, was.read, was.present
-	e.NotKnown = was.gaps
+	e.NotKnown, e.Listed = was.gaps, was.listed
 	e.About = gist(was.record)
 	for _, m := range e.After.Members() {
 		e.Asked = append(e.Asked, m.Name)
