@@ -49,15 +49,23 @@ func nativeTypes(b *bytes.Buffer) {
 const uncounted = `
 ## Values that count as null
 
-Some values of PostgreSQL count as null in expressions: NaN, infinite numbers, numbers of 1e600 and beyond, infinite dates, and dates
-outside of the years 1 to 9999. If a group reads such values, the answer has a note with their number, field and columns:
+Some stored values count as null in expressions:
+
+| database | values |
+|---|---|
+| PostgreSQL | NaN, infinite numbers, numbers of 1e600 and beyond, infinite dates, dates outside of the years 1 to 9999 |
+| MariaDB | 0000-00-00, dates that aren't in the calendar, numbers of 1e35 and beyond, ` + "`tinyint(1)`" + ` with another number than 0 and 1 |
+| SQLite | values of another type than the column's |
+
+If a group reads such values of PostgreSQL or MariaDB, the answer has a note with their number, field and columns:
 
     3 values of due count as null in latest: each is infinite, or outside of the years 1 to 9999
 
 - The database counts them in the same statement, in the records that the caller may see. Columns of other types cost nothing.
 - The note is about the groups on the page. Without such values there is no note.
-- A sum, an average or a deviation of doubles is null if one of the doubles is NaN or infinite. The note says how many are.
+- A sum, an average or a deviation of doubles is null if one of the doubles is NaN or infinite, also in SQLite. The note says how many are.
 - A count isn't carried through a join, a union, ` + "`$lookup`, `$unwind`, `$facet`" + `, a scalar sub-query or a window function. If a group comes
   before one of them, or is inside of one, the note says which values would count as null, and that they were not counted.
-- Window functions, and expressions outside of groups, have no such note.
+- Values of another type in a column of SQLite are left out without a note, as are values in window functions, and in expressions outside
+  of groups.
 `

@@ -100,11 +100,24 @@ func (r *reader) column(x []string) {
 		field.Scaled = true
 		fmt.Sscan(x[13], &field.Scale)
 	}
+	beyond(&field)
 	if warning := f.Add(field); warning != "" {
 		r.warnings = append(r.warnings, warning)
 	}
 	if made, ok := catalogue.Lex(x[14], true); ok && strings.Contains(x[6], "GENERATED") {
 		f.MadeBy(field.Name, made)
+	}
+}
+
+// beyond sets which values of field expressions read as null.
+func beyond(field *schema.Field) {
+	switch {
+	case field.Type == schema.Date || field.Type == schema.Day:
+		field.Beyond = "0000-00-00, or a date that isn't in the calendar"
+	case field.Type == schema.Boolean && field.Native == "tinyint":
+		field.Beyond = "neither 0 nor 1"
+	case field.Native == "decimal" && field.Digits-field.Scale > 35:
+		field.Beyond = "1e35 or beyond"
 	}
 }
 

@@ -188,6 +188,9 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 		field.Generated = hidden > 1
 		field.Required = field.NotNull && !field.Generated && field.Default == ""
 		field.Type, field.Length = typeOf(field.Native)
+		if field.Type == schema.Double {
+			field.Beyond = "infinite"
+		}
 		if pk > 0 {
 			keys[f] = append(keys[f], part{pk, field.Name})
 		}

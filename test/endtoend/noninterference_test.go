@@ -202,7 +202,8 @@ func mariadbSide(t *testing.T, twin bool) side {
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	exec := func(statements []string) error {
-		_, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(statements, ";")+";COMMIT")
+		text := strings.ReplaceAll(strings.Join(statements, ";"), "'1969-12-31 23:59:59'", "'0000-00-00 00:00:00'") // as unreadable
+		_, err := db.ExecContext(t.Context(), "BEGIN;"+text+";COMMIT")
 		return err
 	}
 	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
@@ -331,6 +332,7 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 // A tally counts what was compared. forms are the answered calls by what their arguments hold.
 type tally struct {
 	calls, pairs, answered, records, pages int
+	unread                                 int // answers that say what their groups leave out
 	forms                                  map[string]int
 }
 
@@ -362,6 +364,9 @@ func (y *tally) add(answer string, page int) {
 		return
 	}
 	y.answered++
+	if strings.Contains(answer, "as null in") || strings.Contains(answer, "is null for a group with such") {
+		y.unread++
+	}
 	if strings.Contains(answer, `"org_id":`) || strings.Contains(answer, `"results":[{`) || strings.Contains(answer, `"object":{`) {
 		y.records++
 	}

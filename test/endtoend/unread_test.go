@@ -2,6 +2,9 @@ package endtoend
 
 import (
 	"database/sql"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,7 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -55,6 +60,52 @@ var unreads = [][3]string{
 	{"query_sql", `{"sql": "SELECT b.id, (SELECT max(due) FROM bills x WHERE x.kind = b.kind) AS m FROM bills b"}`, "if a value of due is infinite"},
 }
 
+// unreadsOfMariaDB are the same of MariaDB.
+var unreadsOfMariaDB = [][3]string{
+	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": null, "latest": {"$max": "$due"}, "day": {"$min": "$day"}}}]}`, "1 value of due counts as null in latest: it is 0000-00-00, or a date that isn't in the calendar"},
+	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": null, "latest": {"$max": "$due"}, "day": {"$min": "$day"}}}]}`, "2 values of day count as null in day: each is 0000-00-00, or a date that isn't in the calendar"},
+	{"query_sql", `{"sql": "SELECT kind, max(due) AS latest FROM bills WHERE kind = 'a' GROUP BY kind"}`, ""},
+	{"query_sql", `{"sql": "SELECT sum(total) AS s FROM bills"}`, "1 value of total counts as null in s: it is 1e35 or beyond"},
+	{"query_sql", `{"sql": "SELECT paid, count(*) AS n FROM bills GROUP BY paid"}`, "1 value of paid counts as null in paid: it is neither 0 nor 1"},
+	{"query_sql", `{"sql": "SELECT sum(small) AS s, max(ratio) AS r, avg(ratio) AS a FROM bills"}`, ""},
+}
+
+// unreadsOfSQLite are the same of SQLite.
+var unreadsOfSQLite = [][3]string{
+	{"query_sql", `{"sql": "SELECT sum(ratio) AS r FROM bills"}`, "1 value of ratio is infinite: r is null for a group with such a value"},
+	{"query_sql", `{"sql": "SELECT kind, avg(ratio) AS r FROM bills WHERE kind = 'a' GROUP BY kind"}`, ""},
+	{"query_sql", `{"sql": "SELECT max(ratio) AS r, sum(id) AS i FROM bills"}`, ""},
+}
+
+// billsOf returns the tools over bills. A bill is not visible where the column hidden says so.
+func billsOf(t *testing.T, src source.Source) *tool.Set {
+	t.Helper()
+	rules := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{"kinds": {}, "bills": {Canonical: query.Compare{Path: query.Path{"hidden"}, Op: query.Eq, Value: value.OfInt(0)}}}}
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: rules, Audit: forgetful{},
+		Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return toolsOf(t, g)
+}
+
+// saysUnread asks queries, and checks the note of each.
+func saysUnread(t *testing.T, set *tool.Set, queries [][3]string) {
+	t.Helper()
+	who := identity.Principal{ID: "p", Scopes: []identity.Scope{identity.Read}}
+	for _, tt := range queries {
+		args, err := value.Read([]byte(tt[1]), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := answer(set, who, tool.Request{Name: tt[0], Arguments: args})
+		said := strings.Contains(got, "as null in") || strings.Contains(got, "is null for a group with such") || strings.Contains(got, "was not counted")
+		if strings.Contains(got, `{"Code"`) || !strings.Contains(got, tt[2]) || said != (tt[2] != "") {
+			t.Errorf("%s %s\n got %s\nwant %q", tt[0], tt[1], got, tt[2])
+		}
+	}
+}
+
 // TestUnread shows that an answer says which stored values its groups leave out, and how many of those that the asker sees.
 func TestUnread(t *testing.T) {
 	at := testservices.Postgres(t)
@@ -64,10 +115,10 @@ func TestUnread(t *testing.T) {
 	}
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), `CREATE TABLE kinds (id text PRIMARY KEY); INSERT INTO kinds VALUES ('a'), ('b');
-		CREATE TABLE bills (id int PRIMARY KEY, kind text, due timestamptz, day date, total numeric, tax numeric(6,2), ratio float8, money money, hidden bool NOT NULL DEFAULT false);
-		INSERT INTO bills VALUES (1, 'a', '2026-01-02', '2026-01-02', 1, 1, 1, 1, false), (2, 'a', 'infinity', 'infinity', 'NaN', 1, 1, 1, false), (3, 'a', '10000-01-01', NULL, 2, 'NaN', 'NaN', 1, false),
-			(4, 'a', NULL, '-infinity', 'Infinity', NULL, NULL, NULL, false), (5, 'b', '-infinity', '2026-01-01', 5, 1, 1, 1, false),
-			(6, 'b', 'infinity', 'infinity', 'NaN', 'NaN', 'Infinity', 1, true)`); err != nil {
+		CREATE TABLE bills (id int PRIMARY KEY, kind text, due timestamptz, day date, total numeric, tax numeric(6,2), ratio float8, money money, hidden int NOT NULL);
+		INSERT INTO bills VALUES (1, 'a', '2026-01-02', '2026-01-02', 1, 1, 1, 1, 0), (2, 'a', 'infinity', 'infinity', 'NaN', 1, 1, 1, 0), (3, 'a', '10000-01-01', NULL, 2, 'NaN', 'NaN', 1, 0),
+			(4, 'a', NULL, '-infinity', 'Infinity', NULL, NULL, NULL, 0), (5, 'b', '-infinity', '2026-01-01', 5, 1, 1, 1, 0),
+			(6, 'b', 'infinity', 'infinity', 'NaN', 'NaN', 'Infinity', 1, 1)`); err != nil {
 		t.Fatal(err)
 	}
 	src, err := postgres.Open(t.Context(), "app", at)
@@ -75,23 +126,111 @@ func TestUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	rules := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{"kinds": {}, "bills": {Canonical: query.Compare{Path: query.Path{"hidden"}, Op: query.Eq, Value: value.OfBool(false)}}}}
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: rules, Audit: forgetful{},
-		Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
+	saysUnread(t, billsOf(t, src), unreads)
+}
+
+// TestUnreadMariaDB is the same over MariaDB.
+func TestUnreadMariaDB(t *testing.T) {
+	at := testservices.MariaDB(t)
+	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := toolsOf(t, g)
-	who := identity.Principal{ID: "p", Scopes: []identity.Scope{identity.Read}}
-	for _, tt := range unreads {
-		args, err := value.Read([]byte(tt[1]), 0)
+	password, _ := u.User.Password()
+	db, err := sql.Open("mysql", u.User.Username()+":"+password+"@tcp("+u.Host+")"+u.Path+"?multiStatements=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `SET sql_mode = 'ALLOW_INVALID_DATES';
+		CREATE TABLE kinds (id varchar(9) PRIMARY KEY);
+		CREATE TABLE bills (id int PRIMARY KEY, kind varchar(9), due datetime NOT NULL, day date, total decimal(65,0), small decimal(9,2), ratio double, paid boolean, hidden int NOT NULL);
+		INSERT INTO bills VALUES (1, 'a', '2026-01-02', '2026-01-02', 1, 1, 1, 1, 0), (2, 'b', '0000-00-00', '2026-02-31', 1e40, 1, 1, 7, 0), (3, 'b', '2026-01-01', '0000-00-00', 1, 1, 1, NULL, 0),
+			(4, 'b', '0000-00-00', '0000-00-00', 1e40, 1, 1, 7, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	src, err := mariadb.Open(t.Context(), "app", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	saysUnread(t, billsOf(t, src), unreadsOfMariaDB)
+}
+
+// TestUnreadSQLite is the same over SQLite.
+func TestUnreadSQLite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bills.db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE kinds (id text PRIMARY KEY);
+		CREATE TABLE bills (id integer PRIMARY KEY, kind text, ratio real, hidden integer NOT NULL);
+		INSERT INTO bills VALUES (1, 'a', 1, 0), (2, 'b', 9e999, 0), (3, 'b', 2, 0), (4, 'b', -9e999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	src, err := sqlite.Open(t.Context(), "app", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	saysUnread(t, billsOf(t, src), unreadsOfSQLite)
+}
+
+// TestNonInterferenceUnread asks groups over dates that expressions read as null, in worlds that differ in what the agent doesn't see:
+// the notes are the same.
+func TestNonInterferenceUnread(t *testing.T) {
+	for name, open := range map[string]func(*testing.T, bool) side{"postgres": postgresSide, "mariadb": mariadbSide} {
+		t.Run(name, func(t *testing.T) {
+			sides := []side{open(t, false), open(t, false), open(t, true)}
+			for i := range sides {
+				if err := sides[i].puts(t, rules(sides[i].twin)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := tally{}
+			for seed := range uint64(20) {
+				unreadOfWorld(t, sides, seed, &got)
+			}
+			if t.Logf("%+v", got); got.unread < got.answered/10 {
+				t.Errorf("too few answers have a note: %+v", got)
+			}
+		})
+	}
+}
+
+// unreadOfWorld compares the answers of groups over one world.
+func unreadOfWorld(t *testing.T, sides []side, seed uint64, got *tally) {
+	m := &maker{rand.New(rand.NewPCG(firstSeed(t)+seed, 3)), profiles()[seed%3]}
+	seen := m.visible()
+	for i, s := range sides {
+		w := seen
+		if i < 2 {
+			w = m.whole(seen)
+		}
+		if err := s.loads(w); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	if m.noTwin {
+		sides = sides[:2]
+	}
+	for _, q := range [][2]string{
+		{"aggregate", `{"class_name": "issues", "pipeline": [{"$group": {"_id": "$status", "latest": {"$max": "$due"}, "n": {"$sum": 1}}}]}`},
+		{"aggregate", `{"class_name": "issues", "pipeline": [{"$group": {"_id": {"$year": "$due"}, "n": {"$sum": 1}}}, {"$sort": {"_id": 1}}, {"$limit": 2}]}`},
+		{"aggregate", `{"class_name": "issues", "pipeline": [{"$facet": {"a": [{"$group": {"_id": null, "latest": {"$max": "$due"}}}]}}]}`},
+		{"query_sql", `{"sql": "SELECT max(due) AS latest, min(deleted_at) AS gone FROM issues"}`},
+		{"query_sql", `{"sql": "SELECT u.role, max(i.due) AS latest FROM issues i JOIN users u ON u.id = i.assignee_id GROUP BY u.role"}`},
+		{"query_sql", `{"sql": "SELECT max(born) AS b FROM users"}`},
+		{"export_data", `{"class_name": "issues", "format": "csv", "pipeline": [{"$group": {"_id": "$status", "latest": {"$max": "$due"}}}]}`},
+	} {
+		args, err := value.Read([]byte(q[1]), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := answer(set, who, tool.Request{Name: tt[0], Arguments: args})
-		said := strings.Contains(got, "as null in") || strings.Contains(got, "is null for a group with such") || strings.Contains(got, "was not counted")
-		if strings.Contains(got, `{"Code"`) || !strings.Contains(got, tt[2]) || said != (tt[2] != "") {
-			t.Errorf("%s %s\n got %s\nwant %q", tt[0], tt[1], got, tt[2])
+		if wrong := compare(sides, m.who, tool.Request{Name: q[0], Arguments: args}, got); wrong != "" {
+			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	}
 }
