@@ -63,6 +63,8 @@ func advice(err error) string {
 		return ". Check the user and the password, and pg_hba.conf of the server"
 	case strings.Contains(err.Error(), "Access denied for user"):
 		return ". Check the user and the password, and the host that the account may come from"
+	case errors.As(err, &pg) && pg.Code == "53300", strings.Contains(err.Error(), "Too many connections"), strings.Contains(err.Error(), "max_user_connections"):
+		return ". Close other connections to the server, or raise the limit: max_connections of the server, or that of the account"
 	case errors.As(err, &pg) && pg.Code == "3D000":
 		return ". Check the name after the last / of the url"
 	}

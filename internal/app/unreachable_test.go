@@ -27,6 +27,9 @@ func TestAdvice(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ENOENT}, "socket"},
 		{&pgconn.PgError{Code: "28P01"}, "the user and the password"},
 		{errors.New("Error 1045 (28000): Access denied for user 'u'@'h' (using password: YES)"), "the user and the password"},
+		{errors.New("Error 1040: Too many connections"), "raise the limit"},
+		{errors.New("Error 1226 (42000): User 'u' has exceeded the 'max_user_connections' resource (current value: 4)"), "raise the limit"},
+		{&pgconn.PgError{Code: "53300"}, "raise the limit"},
 		{&pgconn.PgError{Code: "3D000"}, "the last / of the url"},
 	} {
 		if got := advice(fmt.Errorf("connect: %w", row.err)); !strings.HasPrefix(got, ". ") || !strings.Contains(got, row.want) {

@@ -46,11 +46,11 @@ func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(c
 func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	m := e.meaning(err)
 	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
-	if late {
+	if late && m != Full { // a statement that got no connection never ran
 		m = Slow
 	}
 	is := meanings[m]
-	p := &problem.Error{Code: is.code, Detail: is.detail, Suggestion: is.suggestion, Err: e.loggable(err, statement), Lasting: m != Busy && m != Slow}
+	p := &problem.Error{Code: is.code, Detail: is.detail, Suggestion: is.suggestion, Err: e.loggable(err, statement), Lasting: m != Busy && m != Full && m != Slow}
 	if ctx.Err() != nil && !late {
 		p.Code, p.Detail, p.Suggestion, p.Lasting = problem.Cancelled, "the call was cancelled", "", false
 	}

@@ -5,10 +5,11 @@ import "github.com/bailiwick-dev/bailiwick/problem"
 // A Meaning is what an error of a database means to whoever made the call.
 type Meaning uint8
 
-// The meanings. Waiting heals Busy and Slow alone.
+// The meanings. Waiting heals only Busy, Full and Slow.
 const (
 	Broken      Meaning = iota // the database has a fault, or the gateway sent it something that it doesn't take
 	Busy                       // the server is overloaded, restarts, is out of reach, or gave way to another transaction
+	Full                       // a limit on the number of connections is reached, and none became free in time
 	Slow                       // the statement ran longer than it may
 	Large                      // the statement needs more memory, or makes longer values, than the database allows
 	Input                      // a value isn't one of its type, or too large for it
@@ -49,9 +50,10 @@ var States = map[string]Meaning{
 	"3D": Login, "3F": Missing, // database, schema
 	"40": Busy, "40002": Kept, // transaction rollback: another one went first, or a constraint
 	"42": Broken, "42501": Right, "42P01": Missing, "42S02": Missing, "42703": Missing, "42S22": Missing, "42704": Missing, "42883": Missing,
-	"42000": Right,               // MariaDB has it for syntax and for rights: see the numbers
-	"44":    Kept,                // WITH CHECK OPTION
-	"45":    Kept,                // SIGNAL, in code of the database
+	"42000": Right, // MariaDB has it for syntax and for rights: see the numbers
+	"44":    Kept,  // WITH CHECK OPTION
+	"45":    Kept,  // SIGNAL, in code of the database
+	"53300": Full,
 	"53":    Busy,                // resources: connections, memory, disk
 	"54":    Large,               // program limits
 	"55":    Unready,             // object not in a prerequisite state
@@ -94,6 +96,7 @@ const (
 var meanings = [...]said{
 	Broken:      {problem.Upstream, "the source failed to answer this call", operator + "; the same call will fail again until it is mended"},
 	Busy:        {problem.Upstream, "the source could not answer", later},
+	Full:        {problem.Upstream, "the source is busy: it has no free connection", later},
 	Slow:        {problem.Timeout, "the query took too long and was stopped", "ask for less: a narrower where, fewer keys, a smaller limit"},
 	Large:       {problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long", "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"},
 	Input:       {problem.InvalidArgument, "the source does not take a value of this call: it is out of range, or not of the type of its field", "get_schema has the types of fields and the forms of their values"},

@@ -14,7 +14,7 @@ import (
 
 // reader reads the catalogue of one database: the classes first, then their keys, indexes and relations.
 type reader struct {
-	db       *sql.DB
+	db       *sql.Conn
 	list     []*catalogue.Found
 	byName   map[string]*catalogue.Found
 	warnings []string
@@ -22,7 +22,7 @@ type reader struct {
 
 // describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
 // warnings about what it left out.
-func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
+func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	r := &reader{db: db, byName: map[string]*catalogue.Found{}}
 	for _, step := range []struct {
 		name, query string

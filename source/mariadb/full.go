@@ -30,15 +30,28 @@ func full(err error) bool {
 
 // acquire takes a connection from a pool. If the server allows no more of them, it waits until one of them is free.
 func acquire(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	var refused error
 	for {
 		conn, err := db.Conn(ctx)
-		if err == nil || !full(err) {
+		switch {
+		case err != nil && full(err):
+			refused = err
+		case err != nil && refused != nil && ctx.Err() != nil: // the time ended while it tried again
+			return nil, refused
+		default:
 			return conn, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return nil, refused
 		case <-time.After(fullWait):
 		}
 	}
+}
+
+// acquireSoon is acquire for at most ten seconds.
+func acquireSoon(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return acquire(ctx, db)
 }

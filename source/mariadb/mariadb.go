@@ -60,14 +60,25 @@ func OpenLinked(ctx context.Context, name, rawURL string, link source.Link) (*So
 	s.control.SetMaxOpenConns(4)
 	s.control.SetMaxIdleConns(1)
 	s.control.SetConnMaxIdleTime(time.Minute)
-	var version string
-	if err := s.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+	version, err := s.version(ctx)
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: can't connect to %s: %w", name, cfg.Addr, err), s.Close())
 	}
 	if !isMariaDB(version) {
 		return nil, errors.Join(fmt.Errorf("source %s: the server is %s; this version reads MariaDB 10.7 or later", name, version), s.Close())
 	}
 	return s, nil
+}
+
+// version asks the server for its version.
+func (s *Source) version(ctx context.Context) (version string, err error) {
+	conn, err := acquireSoon(ctx, s.db)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	err = conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
+	return version, err
 }
 
 // isMariaDB reports whether version is a MariaDB with the functions that package sqlgen uses: UUIDs came with 10.7.
@@ -124,7 +135,12 @@ func (s *Source) Close() error { return errors.Join(s.db.Close(), s.control.Clos
 
 // Ping implements source.Pinger.
 func (s *Source) Ping(ctx context.Context) error {
-	if err := s.db.PingContext(ctx); err != nil {
+	conn, err := acquireSoon(ctx, s.db)
+	if err != nil {
+		return refuse(ctx, err)
+	}
+	defer conn.Close()
+	if err := conn.PingContext(ctx); err != nil {
 		return refuse(ctx, err)
 	}
 	return nil
@@ -135,7 +151,12 @@ func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
 // Describe implements source.Source.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describe(ctx, s.db, s.name, s.choice)
+	conn, err := acquireSoon(ctx, s.db)
+	if err != nil {
+		return nil, nil, fmt.Errorf("describe %s: %w", s.name, err)
+	}
+	defer conn.Close()
+	return describe(ctx, conn, s.name, s.choice)
 }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
@@ -183,7 +204,8 @@ var harmlessNumbers = []uint16{1040, 1044, 1045, 1046, 1049, 1053, 1129, 1130, 1
 var numbers = map[uint16]sqldriver.Meaning{
 	1005: sqldriver.Broken, 1016: sqldriver.Broken, 1017: sqldriver.Broken, 1034: sqldriver.Broken, 1194: sqldriver.Broken, 1195: sqldriver.Broken, // files and damaged tables
 	1021: sqldriver.Busy, 1037: sqldriver.Busy, 1038: sqldriver.Large, 1041: sqldriver.Busy, // disk, memory, sort memory
-	1040: sqldriver.Busy, 1203: sqldriver.Busy, 1226: sqldriver.Busy, // connections, and other limits of a user
+	1040: sqldriver.Full, 1203: sqldriver.Full, // connections, of all users and of one
+	1226: sqldriver.Busy, // limits of an account
 	1044: sqldriver.Right, 1142: sqldriver.Right, 1143: sqldriver.Right, 1227: sqldriver.Right, 1370: sqldriver.Right,
 	1045: sqldriver.Login, 1049: sqldriver.Login, 1130: sqldriver.Login, 1129: sqldriver.Login, 1698: sqldriver.Login, 1820: sqldriver.Login, 4151: sqldriver.Login,
 	1051: sqldriver.Missing, 1054: sqldriver.Missing, 1109: sqldriver.Missing, 1146: sqldriver.Missing, 1305: sqldriver.Missing,
@@ -204,6 +226,9 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
 		return 0, false
+	}
+	if full(err) {
+		return sqldriver.Full, true
 	}
 	if m, ok := numbers[e.Number]; ok {
 		return m, true

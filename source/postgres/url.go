@@ -51,14 +51,20 @@ func full(err error) bool {
 
 // acquire takes a connection from a pool. If the server allows no more of them, it waits until one of them is free.
 func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+	var refused error
 	for {
 		conn, err := pool.Acquire(ctx)
-		if err == nil || !full(err) {
+		switch {
+		case err != nil && full(err):
+			refused = err
+		case err != nil && refused != nil && ctx.Err() != nil: // the time ended while it tried again
+			return nil, refused
+		default:
 			return conn, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return nil, refused
 		case <-time.After(fullWait):
 		}
 	}

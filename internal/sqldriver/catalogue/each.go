@@ -5,8 +5,13 @@ import (
 	"database/sql"
 )
 
+// A Querier is a database of database/sql, or one of its connections.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // Each runs a query and passes each of its rows to take as texts, with "" for null.
-func Each(ctx context.Context, db *sql.DB, query string, take func([]string)) error {
+func Each(ctx context.Context, db Querier, query string, take func([]string)) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return err
