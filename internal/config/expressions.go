@@ -58,6 +58,9 @@ func (s *Source) wrongSchemas(given func(key string) bool) (key, why string) {
 		if s.Schema == "" {
 			key = "template"
 		}
+		if s.MariaDB() {
+			return key, "is only for PostgreSQL. In MariaDB a schema is a database, and a source reads the one of its url. Write a source for the database of each tenant, or take the key out (docs/connections.md, One schema per tenant)"
+		}
 		return key, "only PostgreSQL has one schema per tenant; take it out"
 	case s.Schema == "":
 		return "template", "goes with the key schema: {$cel: principal.tenant}; a source that reads fixed schemas has the key schemas"

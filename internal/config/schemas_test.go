@@ -21,7 +21,8 @@ func TestSchemaPerTenant(t *testing.T) {
 		{"url: 'postgres://h/db', schema: {$cel: principal.tenent}, template: acme", `sources.s.schema.$cel: character 1 of the expression: a principal has no "tenent"; did you mean tenant?`},
 		{"url: 'postgres://h/db', schema: {$cel: principal.tenant}, template: ''", "sources.s.schema: needs the key template"},
 		{"url: 'sqlite:app.db', schema: {$cel: principal.tenant}, template: acme", "sources.s.schema: only PostgreSQL has one schema per tenant; take it out"},
-		{"url: 'mariadb://u@h/db', template: acme", "sources.s.template: only PostgreSQL has one schema per tenant; take it out"},
+		{"url: 'mariadb://u@h/db', schema: {$cel: principal.tenant}, template: acme", "sources.s.schema: is only for PostgreSQL. In MariaDB a schema is a database, and a source reads the one of its url. Write a source for the database of each tenant"},
+		{"url: 'mysql://u@h/db', template: acme", "sources.s.template: is only for PostgreSQL. In MariaDB a schema is a database"},
 		{"openapi: {document: x.json}, schema: {$cel: principal.tenant}, template: acme", "sources.s.schema: only databases have it; take it out"},
 	} {
 		c, err := config.Parse("f.yaml", []byte("sources: {s: {"+tt.keys+"}}\n"), func(string) (string, bool) { return "", false })

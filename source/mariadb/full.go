@@ -55,3 +55,14 @@ func acquireSoon(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	defer cancel()
 	return acquire(ctx, db)
 }
+
+// version asks the server for its version.
+func (s *Source) version(ctx context.Context) (version string, err error) {
+	conn, err := acquireSoon(ctx, s.db)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	err = conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
+	return version, err
+}

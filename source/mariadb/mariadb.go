@@ -70,17 +70,6 @@ func OpenLinked(ctx context.Context, name, rawURL string, link source.Link) (*So
 	return s, nil
 }
 
-// version asks the server for its version.
-func (s *Source) version(ctx context.Context) (version string, err error) {
-	conn, err := acquireSoon(ctx, s.db)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	err = conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
-	return version, err
-}
-
 // isMariaDB reports whether version is a MariaDB with the functions that package sqlgen uses: UUIDs came with 10.7.
 func isMariaDB(version string) bool {
 	version = strings.TrimPrefix(version, "5.5.5-")
