@@ -16,7 +16,7 @@ func TestCollections(t *testing.T) {
 		{"a list", shape{call: "DELETE /orders", answer: two}, "2"},
 		{"a list of one", shape{call: "DELETE /orders", answer: `[{"id":1}]`}, "1"},
 		{"an empty list", shape{call: "DELETE /orders", answer: `[]`}, "0"},
-		{"an envelope", shape{call: "DELETE /orders", answer: `{"data":` + two + `,"total":57}`}, "2"},
+		{"an envelope", shape{call: "DELETE /orders", answer: `{"data":` + two + `,"total":57}`}, "2 of 57"},
 		{"by the name of the path", shape{call: "DELETE /orders/", answer: `{"orders":` + two + `}`}, "2"},
 		{"two envelopes", shape{call: "DELETE /orders", answer: `{"data":{"orders":` + two + `}}`}, "2"},
 		{"a patch of all", shape{call: "PATCH /orders", body: `{"status":"sent"}`, answer: `{"data":` + two + `}`}, "2"},

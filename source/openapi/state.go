@@ -258,7 +258,7 @@ func (a *API) read(ctx context.Context, permit *calls.Permit) (answer, *spec.Ope
 	}
 	is := answer{seen: seen.Body, whole: whole.Body, raw: raw}
 	if seen.List != nil {
-		is.listed, is.list = &change.Listed{Rows: int64(seen.Of), Total: seen.Total}, seen.List
+		is.listed, is.list = &change.Listed{Rows: int64(seen.Of), Total: seen.Counts}, seen.List
 	}
 	return is, plan.Operation, nil
 }

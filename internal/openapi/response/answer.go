@@ -59,6 +59,7 @@ type Answer struct {
 	HasBody  bool        // whether Body is set; it may be null
 	Notes    []string    // what was cut, masked or named wrongly, one sentence each
 	Part     bool        // the answer is incomplete: something was cut, or the API has further pages
+	Counts   *int64      // Total, also of an answer that has no further pages as far as the document tells
 	List     []string    // the names that lead to the main list, empty if that is the body; nil for none
 	Shown    int         // items of the main list in Body; 0 if there is none
 	Of       int         // items of that list in the API's response, of those for which Where holds
@@ -160,7 +161,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	seen, all := l.of(body), len(l.of(read))
 	k := &cutting{p: p, l: l, all: all, whole: len(seen) == all && w.o.Where == nil}
 	if l.is {
-		a.List = append([]string{}, l.names...)
+		a.List, a.Counts = append([]string{}, l.names...), p.total
 		k.next = p.next(all, seen)
 		a.Looked, k.first, k.begun = len(seen), 0, true
 		if p.byCursor() || p.param(byOffset) != nil || p.param(byPage) != nil {
