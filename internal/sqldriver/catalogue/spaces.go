@@ -78,8 +78,8 @@ func Own(classes []schema.Class, space string) {
 	}
 }
 
-// part matches a literal with what it is cast to, a quoted name, or what is between them.
-var part = regexp.MustCompile(`'(?:[^']|'')*'(?:::reg[a-z]+)?|"(?:[^"]|"")*"\.?|[^'"]+|.`)
+// part matches a comment, in which a quote quotes nothing, a literal with what it is cast to, a quoted name, or what is between them.
+var part = regexp.MustCompile(`--[^\n]*|/\*(?s:.*?)\*/|'(?:[^']|'')*'(?:::reg[a-z]+)?|"(?:[^"]|"")*"\.?|[^'"/-]+|.`)
 
 // unqualified returns an expression as PostgreSQL writes it without names, each with its dot, where they qualify another name. A literal
 // is a name if it is cast to one, such as 'acme.issues_id_seq'::regclass.

@@ -19,6 +19,8 @@ func TestOwn(t *testing.T) {
 		{"a", "data.f() + a.f(a.g())", "data.f() + f(g())"},
 		{`A "b`, `nextval('"A ""b".s'::regclass) + "A ""b".f()`, "nextval('s'::regclass) + f()"},
 		{"it's", `nextval('"it''s".s'::regclass) + "it's".f()`, "nextval('s'::regclass) + f()"},
+		{"acme", "1 -- don't use acme.g()\n + acme.f()", "1 -- don't use g()\n + f()"},
+		{"acme", "1 /* it's\n acme.g() */ -acme.f()/acme.h() - 'acme.x -- y'", "1 /* it's\n g() */ -f()/h() - 'acme.x -- y'"},
 		{"Acme", "acme.f()", "acme.f()"},
 		{"other", "nextval('acme.issues_id_seq'::regclass)", "nextval('acme.issues_id_seq'::regclass)"},
 	} {
