@@ -161,6 +161,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o pages
 	}
 	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (pages.Exported, error) { // what was written can't be taken back
 		done, err := pages.Export(out, rows, o)
+		c.Note(done.Notes...)
 		c.Found(q, err == nil && done.Count == 0)
 		c.record.Rows += done.Count
 		return done, err

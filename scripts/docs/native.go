@@ -57,9 +57,8 @@ Some stored values count as null in expressions:
 | MariaDB | 0000-00-00, dates that aren't in the calendar, numbers of 1e35 and beyond, ` + "`tinyint(1)`" + ` with another number than 0 and 1 |
 | SQLite | values of another type than the column's |
 
-If a group reads such values of PostgreSQL or MariaDB, the answer has a note with their number, field and columns:
-
-    3 values of due count as null in latest: each is infinite, or outside of the years 1 to 9999
+If a group reads such values of PostgreSQL or MariaDB, the answer has a note with their number, field and columns: "3 values of due
+count as null in latest: each is infinite, or outside of the years 1 to 9999".
 
 - The database counts them in the same statement, in the records that the caller may see. Columns of other types cost nothing.
 - The note is about the groups on the page. Without such values there is no note.

@@ -54,6 +54,8 @@ var unreads = [][3]string{
 	{"query_sql", `{"sql": "SELECT DISTINCT m FROM (SELECT kind, max(due) AS m FROM bills GROUP BY kind) AS t"}`, "3 values of due count as null in m" + dates},
 	{"query_sql", `{"sql": "SELECT count(due) AS n FROM bills"}`, "3 values of due count as null in n" + dates},
 	{"query_sql", `{"sql": "SELECT sum(money) AS n, max(id) AS i FROM bills"}`, ""},
+	{"export_data", `{"class_name": "bills", "pipeline": [{"$group": {"_id": "$kind", "latest": {"$max": "$due"}}}]}`, "3 values of due count as null in latest" + dates},
+	{"export_data", `{"class_name": "bills", "format": "jsonl", "pipeline": [{"$group": {"_id": "$kind", "top": {"$max": "$id"}}}]}`, ""},
 	// A count that can't be carried on is not claimed to be none.
 	{"query_sql", `{"sql": "SELECT k.id, t.m FROM kinds k JOIN (SELECT kind, max(due) AS m FROM bills GROUP BY kind) AS t ON t.kind = k.id"}`, "if a value of due is infinite"},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$facet": {"a": [{"$group": {"_id": null, "m": {"$max": "$due"}}}]}}]}`, "if a value of due is infinite"},
