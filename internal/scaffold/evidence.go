@@ -21,7 +21,7 @@ type Evidence struct {
 	Fields map[string]Seen             // by "source.Class.field"
 	Counts map[string]int64            // how many records a class has, by "source.Class"; a class without a known number is missing
 	Points map[string]policy.ClassRule // by "source.Class": the Pointers that no record contradicts
-	Doubts map[string]policy.ClassRule // by "source.Class": the Pointers of lists that some records contradict
+	Doubts map[string]policy.ClassRule // by "source.Class": the Pointers of lists that some records contradict, and those that no record has
 	Missed []string                    // classes whose records could not be read, as "source.Class"
 }
 
@@ -59,7 +59,11 @@ func (t *Tally) Add(v value.Value) {
 	case value.Array, value.Object:
 		text = v.String()
 	case value.Bytes:
-		if !utf8.ValidString(text) {
+		if !utf8.ValidString(text) { // keys and hashes are short, files are not
+			t.add(text)
+			if len(text) >= 16 && len(text) <= 128 {
+				t.seen.Random++
+			}
 			return
 		}
 	case value.Int, value.Decimal, value.Float:
@@ -68,17 +72,13 @@ func (t *Tally) Add(v value.Value) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	if t.values == nil {
-		t.values = map[string]struct{}{}
-	}
-	t.values[text] = struct{}{}
+	t.add(text)
 	count := func(n *int, yes bool) {
 		if yes {
 			*n++
 		}
 	}
 	// Values are counted by what they look like; none is kept but in t.values, to count distinct ones.
-	count(&t.seen.Values, true)
 	count(&t.seen.Secrets, denylist.Value(text))
 	count(&t.seen.Random, denylist.Random(text))
 	count(&t.seen.Mails, mail.MatchString(text))
@@ -94,6 +94,15 @@ func (t *Tally) Add(v value.Value) {
 		count(&t.seen.Millis, v.Int() >= first*1000 && v.Int() < last*1000)
 	}
 	count(&t.seen.Prose, strings.Count(text, " ") > 3 && text[0] != '{' && text[0] != '[')
+}
+
+// add counts one text as a value.
+func (t *Tally) add(text string) {
+	if t.values == nil {
+		t.values = map[string]struct{}{}
+	}
+	t.values[text] = struct{}{}
+	t.seen.Values++
 }
 
 // Seen returns the counts.

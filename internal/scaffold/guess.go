@@ -75,7 +75,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 // add classifies a field that the floor doesn't deny.
 func (g *guess) add(f *schema.Field, seen Seen, a Answers, targets map[string]bool) {
 	why := secretField(g.class, f, seen)
-	if why == "" && private(f.Name) {
+	if why == "" && private(f.Name) && denylist.FormOf(f.Type) == denylist.AnyForm {
 		why = "internal, by its name"
 	}
 	what, whole := personal(g.class, f, seen)

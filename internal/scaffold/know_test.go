@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 )
 
-// presetOf names the preset of each application of testdata/applications.txt that has one.
+// presetOf names the preset of each application of testdata/applications that has one.
 var presetOf = map[string]string{"wordpress": "WordPress", "directus": "Directus", "ghost": "Ghost", "strapi": "Strapi", "django": "Django", "devise": "Rails with Devise",
 	"supabase_auth": "Supabase Auth", "parse": "Parse Server"}
 

@@ -38,6 +38,9 @@ var people = []string{"user", "people", "person", "customer", "contact", "patien
 func person(class string) bool {
 	words := denylist.Words(class)
 	last := words[len(words)-1]
+	if len(words) > 1 && slices.Contains([]string{"entity", "entities", "table", "tbl", "record", "records"}, last) {
+		last = words[len(words)-2]
+	}
 	return slices.Contains(people, last) || slices.Contains(people, strings.TrimSuffix(last, "s"))
 }
 

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -75,8 +76,10 @@ func TestGuesses(t *testing.T) {
 			"store: {}\nstaff: {}\ninventory: {}\nfilm: {}\nactor: {}\ncity: {}"},
 		{"a team", []schema.Class{table("teams", "id:int"), table("members", "id:int", "team_id>teams!"), table("boards", "id:int", "team_id>teams!"), table("cards", "id:int", "board_id>boards!")},
 			"teams: tenant: {field: id, is: principal.tenant}\nmembers: tenant: {field: team_id, is: principal.tenant}\nboards: tenant: {field: team_id, is: principal.tenant}\ncards: tenant: {through: board_id}"},
-		{"a chain, the shortest way", []schema.Class{table("a", "id:int", "org_id:int"), table("b", "id:int", "a_id>a!"), table("c", "id:int", "b_id>b!"), table("d", "id:int", "c_id>c!", "b_id>b")},
+		{"a chain, the shortest way", []schema.Class{table("a", "id:int", "org_id:int"), table("b", "id:int", "a_id>a!"), table("c", "id:int", "b_id>b!"), table("d", "id:int", "c_id>c!", "b_id>b!")},
 			"a: tenant: {field: org_id, is: principal.tenant}\nb: tenant: {through: a_id}\nc: tenant: {through: b_id}\nd: tenant: {through: b_id}"},
+		{"a pointer that may be null is no way", []schema.Class{table("a", "id:int", "org_id:int"), table("b", "id:int", "org_id:int"), table("c", "id:int", "a_id>a!"), table("d", "id:int", "a_id>a")},
+			"a: tenant: {field: org_id, is: principal.tenant}\nb: tenant: {field: org_id, is: principal.tenant}\nc: tenant: {through: a_id}\nd: hidden: true"},
 		{"through a thing before a person", []schema.Class{table("users", "id:int", "org_id:int"), table("jobs", "id:int", "org_id:int"), table("logs", "id:int", "user_id>users!", "job_id>jobs!")},
 			"users: tenant: {field: org_id, is: principal.tenant}\njobs: tenant: {field: org_id, is: principal.tenant}\nlogs: tenant: {through: job_id}"},
 		{"a ring without a tenant is hidden", []schema.Class{table("a", "id:int", "org_id:int"), table("b", "id:int", "org_id:int"), table("x", "id:int", "y_id>y!"), table("y", "id:int", "x_id>x!", "y_id>y")},
@@ -89,7 +92,7 @@ func TestGuesses(t *testing.T) {
 		{"live records", []schema.Class{table("a", "id:int", "deletedAt:date", "archived:bool"), table("b", "id:int", "is_deleted:int"), table("c", "id:int", "deleted_at:date!", "archived:text")},
 			"a: canonical: {deletedAt: null, archived: {$ne: true}}\nb: canonical: {is_deleted: {$ne: 1}}\nc: {}"},
 		{"heavy fields, never keys and pointers", []schema.Class{table("a", "body:text", "html:text", "raw_payload:json", "scan:bytes", "content>b"), table("b", "id:int")},
-			"a: large: [html, raw_payload, scan]\nb: {}"},
+			"a: denied: [raw_payload, scan] large: [html]\nb: {}"},
 		{"settings and connections", []schema.Class{table("app_settings", "id:int", "name:text", "value:text", "updated:date"), table("sso_connectors", "id:int", "name:text", "config:json")},
 			"app_settings: denied: [value]\nsso_connectors: denied: [config]"},
 		{"personal data", []schema.Class{table("users", "id:int", "name:text", "e_mail:text", "phoneNumber:text", "date_of_birth:date", "ip_address:text", "email_verified:bool", "login:text"), table("shops", "name:text", "street:text")},
@@ -104,6 +107,16 @@ func TestGuesses(t *testing.T) {
 		if got := rules(t, tt.classes...); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestKeysOfSeveralFields checks that a pointer of several fields holds the tenant of the record that it leads to.
+func TestKeysOfSeveralFields(t *testing.T) {
+	items := table("items", "id:int", "firm:int!", "order:int!")
+	items.Relations = []schema.Relation{{Fields: []string{"firm", "order"}, Target: "orders", TargetFields: []string{"org_id", "id"}}}
+	want := "orders: tenant: {field: org_id, is: principal.tenant}\nitems: tenant: {field: firm, is: principal.tenant}\nusers: tenant: {field: org_id, is: principal.tenant}"
+	if got := rules(t, table("orders", "id:int", "org_id:int!"), items, table("users", "id:int", "org_id:int!")); got != want {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -159,7 +172,7 @@ func TestAnswers(t *testing.T) {
 
 // TestEvidence checks what sampled values change.
 func TestEvidence(t *testing.T) {
-	class := table("notes", "id:int", "memo:text", "extra:json", "code_word:text", "body_md:text", "contact:text", "sha:text")
+	class := table("notes", "id:int", "memo:text", "extra:json", "code_word:text", "body_md:text", "contact:text", "sha:text", "shape:json", "few:json", "photo:bytes", "digest_of:bytes")
 	e := Evidence{Fields: map[string]Seen{}}
 	tally := func(field string, values ...string) {
 		var y Tally
@@ -178,11 +191,23 @@ func TestEvidence(t *testing.T) {
 	}
 	tally("body_md", prose...)
 	tally("contact", "ada@example.com", "bob@example.com")
+	var shapes []string
+	for i := range 20 {
+		shapes = append(shapes, fmt.Sprintf(`{"width": %d, "color": "red"}`, i))
+	}
+	tally("shape", shapes...)
+	tally("few", shapes[:19]...)
+	var photos, digests Tally
+	for i := range byte(20) {
+		photos.Add(value.OfBytes(strings.Repeat(string([]byte{0xff, i, 0xd8}), 500)))
+		digests.Add(value.OfBytes(strings.Repeat(string([]byte{0xff, i, 0xd8, 7}), 8)))
+	}
+	e.Fields["app.notes.photo"], e.Fields["app.notes.digest_of"] = photos.Seen(), digests.Seen()
 	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{class}, e, Answers{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"denied: [memo, extra, code_word]", "1 of 2 sampled values look like credentials", "2 of 2 sampled values look like keys or hashes", "mask: {contact: partial}"} {
+	for _, want := range []string{"denied: [memo, extra, code_word, few, digest_of]", "19 values are too few to tell", "20 of 20 sampled values look like keys", "1 of 2 sampled values look like credentials", "2 of 2 sampled values look like keys or hashes", "mask: {contact: partial}"} {
 		if !strings.Contains(d.Text, want) {
 			t.Errorf("no %q in\n%s", want, d.Text)
 		}

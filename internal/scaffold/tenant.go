@@ -147,12 +147,16 @@ func (t *Tenancy) find(guesses []guess) {
 // reach fills in the classes that lead to a tenant through pointers, and those that lead to none.
 func (t *Tenancy) reach(guesses []guess) {
 	byName := classesByName(guesses)
+	declares := slices.ContainsFunc(guesses, func(g guess) bool {
+		return slices.ContainsFunc(g.class.Fields, func(f schema.Field) bool { return f.NotNull && !slices.Contains(g.class.Key, f.Name) })
+	})
 	for found := true; found; {
+		t.alongKeys(guesses)
 		next := map[string]string{} // a new map each round, so that the shortest path wins
 		for i := range guesses {
 			g := &guesses[i]
 			if name := g.class.Name; g.hidden == "" && t.fields[name] == "" && t.paths[name] == "" {
-				if pointer := t.parent(g.class, byName); pointer != "" && !slices.Contains(g.floor, pointer) {
+				if pointer := t.parent(g.class, byName, declares); pointer != "" && !slices.Contains(g.floor, pointer) {
 					next[name] = pointer
 				}
 			}
@@ -169,14 +173,30 @@ func (t *Tenancy) reach(guesses []guess) {
 	}
 }
 
-// parent returns the pointer of c to a class that has a tenant. It prefers one that is never null, and one to a thing
-// over one to a person, since a person may change tenants.
-func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess) string {
+// alongKeys fills in the classes whose pointer of several fields holds the tenant of another record: (org_id, order_id) refers to (org_id, id).
+func (t *Tenancy) alongKeys(guesses []guess) {
+	for i := range guesses {
+		c := guesses[i].class
+		for _, r := range c.Relations {
+			at := slices.Index(r.TargetFields, t.fields[r.Target])
+			if len(r.Fields) < 2 || at < 0 || t.fields[r.Target] == "" || t.fields[c.Name] != "" || guesses[i].hidden != "" || slices.Contains(guesses[i].floor, r.Fields[at]) {
+				continue
+			}
+			t.fields[c.Name] = r.Fields[at]
+			t.Direct = append(t.Direct, c.Name)
+		}
+	}
+}
+
+// parent returns the pointer of c to a class that has a tenant. A pointer that may be null is none where the source
+// declares what can't be: a record without it would have no tenant. It prefers one to a thing over one to a person,
+// since a person may change tenants.
+func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, declares bool) string {
 	best, score := "", -1
 	for _, f := range c.Fields {
 		for _, r := range c.Relations {
 			target := byName[r.Target]
-			if len(r.Fields) != 1 || r.List || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || t.fields[r.Target] == "" && t.paths[r.Target] == "" {
+			if len(r.Fields) != 1 || r.List || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || declares && !f.NotNull || t.fields[r.Target] == "" && t.paths[r.Target] == "" {
 				continue
 			}
 			n := 0

@@ -11,7 +11,8 @@ import (
 )
 
 // Pointers returns, by "source.Class", the pointers that the names of fields suggest and the source doesn't declare:
-// customer_id points to customers, tag_ids, a list, to tags, and parent_id to another record of its class. The records
+// customer_id points to customers, billing_address_id to addresses, created_by to users, tag_ids, a list, to tags, and
+// parent_id to another record of its class. The records
 // have to confirm them. Types are those of lists that the source holds as texts, as e shows.
 func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	out := map[string]policy.ClassRule{}
@@ -67,17 +68,33 @@ func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *sch
 	if stem == "parent" {
 		return from
 	}
-	var found []*schema.Class
-	for i := range classes {
-		if c := &classes[i]; c.Source == from.Source && !c.View && called(c.Name, stem) {
-			found = append(found, c)
-		}
+	stems := []string{stem}
+	if isID && len(words) > 2 { // billing_address_id
+		stems = append(stems, words[len(words)-2])
 	}
-	if len(found) != 1 {
+	if slices.Contains(persons, strings.Join(words, "_")) || isID && slices.Contains(persons, stem) {
+		stems = append(stems, "user", "account", "people", "person", "employee", "member")
+	}
+	for _, stem := range stems {
+		var found []*schema.Class
+		for i := range classes {
+			if c := &classes[i]; c.Source == from.Source && !c.View && called(c.Name, stem) {
+				found = append(found, c)
+			}
+		}
+		switch len(found) {
+		case 0:
+			continue
+		case 1:
+			return found[0]
+		}
 		return nil
 	}
-	return found[0]
+	return nil
 }
+
+// persons are the names of fields that point to a person, whatever the class of people is called.
+var persons = []string{"author", "creator", "owner", "assignee", "reporter", "approver", "reviewer", "manager", "recipient", "sender", "created_by", "updated_by", "modified_by", "deleted_by", "approved_by", "assigned_to"}
 
 // pointing returns classes with the pointers that records have confirmed.
 func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []schema.Class {

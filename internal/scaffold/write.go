@@ -192,7 +192,7 @@ func (w *writer) undeclared(g *guess) {
 		w.line("    pointers: {%s}", strings.Join(all, ", "))
 	}
 	if g.doubts != nil {
-		w.line("    # unsure: some records hold no key of that class. pointers: {%s}", strings.Join(g.doubts, ", "))
+		w.line("    # unsure: some records hold no key of that class, or no record has one. pointers: {%s}", strings.Join(g.doubts, ", "))
 	}
 	if g.types != nil {
 		w.line("    # confirm: types that the database doesn't declare, as the sampled values show them.")

@@ -45,7 +45,7 @@ func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []str
 }
 
 // Confirmed returns rules, which declare pointers of classes of s, with those pointers alone that lead to a record in
-// every record. doubts has the lists of pointers among the others.
+// every record, and in one at least. doubts has, of the others, the lists of pointers, and those that no record has.
 func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) (_, doubts map[string]policy.ClassRule) {
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
 	if err != nil {
@@ -55,11 +55,15 @@ func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.Cla
 	for name, rule := range rules {
 		for _, field := range slices.Sorted(maps.Keys(rule.Pointers)) {
 			n, err := dangling(ctx, s, p, name, field)
-			if err == nil && n == 0 {
-				continue
+			v, wrong := p.View(checker(), name, "", true)
+			held := int64(0)
+			if err == nil && n == 0 && wrong == nil {
+				if held, err = counted(ctx, s, p, v, query.Exists{Path: query.Path{field}, Want: true}); held > 0 {
+					continue
+				}
 			}
-			if v, wrong := p.View(checker(), name, "", true); wrong == nil && err == nil {
-				if to, _ := v.Pointer(field); to.List {
+			if wrong == nil && err == nil {
+				if to, _ := v.Pointer(field); to.List || n == 0 && held == 0 {
 					doubt := policy.ClassRule{Pointers: maps.Clone(doubts[name].Pointers)}
 					if doubt.Pointers == nil {
 						doubt.Pointers = map[string]policy.Pointer{}

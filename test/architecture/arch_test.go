@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"internal/sqlbind":            "internal/plan internal/result/mask internal/sqlaggregate internal/sqlenum internal/sqlexpr internal/sqlfilter internal/sqllist internal/sqlmap internal/sqlschema internal/sqlparse internal/typecheck internal/typecheck/typed problem query schema value",
 	"policy":                      "change identity internal/plan internal/result/mask internal/rules/byid internal/rules/calls internal/rules/declared internal/rules/denylist internal/rules/disclosure internal/rules/expression internal/rules/filterfields internal/rules/gates internal/rules/guard internal/rules/scan internal/rules/searched internal/rules/shown internal/rules/timestamps internal/sqlbind internal/textquery internal/typecheck problem query schema value write",
 	"internal/rules/declared":     "internal/rules/denylist problem schema",
-	"internal/rules/denylist":     "",
+	"internal/rules/denylist":     "schema",
 	"internal/rules/disclosure":   "problem",
 	"internal/rules/filterfields": "query value",
 	"internal/rules/gates":        "identity problem",

@@ -4,78 +4,171 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // credentialParts lists parts of names, without separators, that mark a credential.
 var credentialParts = []string{"password", "passwd", "passphrase", "passcode", "apikey", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "unlockkey", "sshkey",
-	"deploykey", "secretkey", "serverkey", "storedkey", "sharedkey", "consumerkey", "licensekey", "sessionkey", "sessionid", "authdata", "recoverycode", "backupcode", "connectionstring", "connectionurl", "connectionuri",
-	"databaseurl", "databaseuri", "redisurl", "mongourl", "mongouri", "amqpurl", "kubeconfig", "keytab", "seedphrase", "mnemonic", "webhookheader",
-	"accesscode", "claimcode", "confirmcode", "confirmationcode", "deeplinkcode", "downloadkey", "protectcode", "sharekey", "unlockcode", "activationkey", "activationcode", "authcode", "authorizationcode", "hmackey", "invitekey", "loginkey", "logincode", "resetcode", "securitycode",
-	"snmpcommunity", "verificationcode"}
+	"deploykey", "secretkey", "securekey", "serverkey", "storedkey", "sharedkey", "consumerkey", "licensekey", "sessionkey", "sessionid", "authdata", "recoverycode", "backupcode", "connectionstring", "connectionurl", "connectionuri",
+	"databaseurl", "databaseuri", "redisurl", "mongourl", "mongouri", "amqpurl", "kubeconfig", "keytab", "seedphrase", "mnemonic", "webhookheader", "webhookurl", "webhookuri",
+	"claimcode", "confirmcode", "deeplinkcode", "downloadkey", "protectcode", "sharekey", "activationkey", "hmackey", "invitekey", "loginkey",
+	"snmpcommunity"}
 
 // credentialWords mark a credential anywhere in a name, credentialEnds as its last word.
 var (
-	credentialWords = []string{"secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials", "jwt", "pwd", "cvv", "cvc", "pin", "psk"}
-	credentialEnds  = []string{"authorization", "cookie", "cookies", "bearer", "dsn"}
+	credentialWords = []string{"secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials", "cred", "creds", "jwt", "pwd", "pword", "puk", "ssha", "onetime", "verifier", "pw", "cvv", "cvc", "cvn", "pin", "psk", "apikeys"}
+	credentialEnds  = []string{"authorization", "cookie", "cookies", "bearer", "dsn", "tok", "pwhash", "passhash"}
 	allowed         = []string{"extended", "incremental", "issuing"} // authorizations of payments, not of requests
-	passOf          = []string{"user", "usr", "db", "database", "smtp", "mail", "email", "auth", "root", "admin", "login", "ftp", "sftp", "ssh", "proxy", "redis", "http", "ldap", "mysql", "pg", "postgres"}
+	// otherPass are words that end in "pass" and mean something else.
+	otherPass = []string{"bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass", "multipass", "lowpass", "highpass", "bandpass", "singlepass"}
+	// passedThings come before "pass" that lets somebody into a train or a park, or a test that was passed.
+	passedThings = []string{"boarding", "season", "day", "ski", "travel", "transit", "ticket", "event", "test", "tests", "did", "first", "second", "last", "low", "high", "band"}
+	// lockedKeys come before "key" of a credential, and openingCodes before "code" of one.
+	lockedKeys = []string{"access", "act", "activation", "api", "app", "application", "auth", "authentication", "bot", "bucket", "cipher", "client", "confirm", "confirmation", "consumer", "contact", "crypto", "decryption", "deploy", "enc", "encrypted",
+		"encryption", "fcm", "gcm", "hashed", "hmac", "integration", "invitation", "invite", "ldap", "license", "licence", "login", "mac", "master", "mfa", "otp", "password", "private", "priv", "psk", "recover", "recovery", "registration",
+		"reset", "root", "secret", "security", "server", "session", "shared", "signing", "ssh", "ssl", "stream", "symmetric", "tfa", "tls", "totp", "tsig", "twofa", "2fa", "unlock", "user", "vapid", "verify", "verification", "webhook", "wg", "wireguard", "wrapping", "write"}
+	openingCodes = []string{"access", "activation", "active", "app", "auth", "authentication", "authorization", "backup", "change", "claim", "confirm", "confirmation", "device", "door", "email", "enrollment", "entry", "forgot", "gate", "invitation", "invite", "join",
+		"lock", "login", "mail", "mfa", "otp", "pair", "pairing", "password", "persist", "pin", "recovery", "register", "registration", "remember", "reset", "secret", "security", "share", "shared", "sms", "tfa", "twofa", "2fa", "unlock", "user", "verification", "verify"}
+	// gradesOf follow "pass" where a test is passed.
+	gradesOf = []string{"rate", "mark", "fail", "failed", "grade", "score", "threshold", "percent", "percentage", "through", "on", "or", "count", "ratio", "criteria", "yards", "attempts"}
+	passOf   = []string{"user", "usr", "db", "database", "smtp", "mail", "email", "auth", "root", "admin", "login", "ftp", "sftp", "ssh", "proxy", "redis", "http", "ldap", "mysql", "pg", "postgres"}
 )
 
 // Credential reports whether a field's name suggests a credential. The same list decides which database fields are
-// hidden unless a rule lifts them, which fields of API answers are masked, and which fields init denies.
+// hidden unless a rule lifts them, which fields of API answers are masked, and which fields init denies. The last words
+// of a name count most: token_expires_at and password_policy say something of a credential, and hold none.
 func Credential(name string) bool {
-	words := Words(name)
-	return marked(words) || hashed(words)
+	words := numberless(Words(name))
+	return !about(words) && (marked(words) || hashed(words))
+}
+
+// A Form is what a column can hold, as far as it matters here.
+type Form uint8
+
+// The forms. A column that isn't declared counts as AnyForm.
+const (
+	AnyForm Form = iota // texts, JSON, bytes, lists, UUIDs, or not declared
+	Whole               // whole numbers
+	Never               // truth values, fractions, dates: no credential is one
+)
+
+// FormOf returns what a column of a type can hold.
+func FormOf(t schema.Type) Form {
+	switch t {
+	case schema.Boolean, schema.Double, schema.Decimal, schema.Date, schema.Day:
+		return Never
+	case schema.Integer:
+		return Whole
+	}
+	return AnyForm
+}
+
+// Column reports whether a column of that name and form should be hidden unless a rule lifts it.
+func Column(name string, form Form) bool {
+	switch form {
+	case Never:
+		return false
+	case Whole: // a PIN is a number, and a hash is none
+		return Credential(name) && marked(numberless(Words(name)))
+	}
+	return Credential(name)
+}
+
+// numberless returns words without the numbers at their ends: password2, secret_1.
+func numberless(words []string) []string {
+	out := make([]string, 0, len(words))
+	for _, w := range words {
+		if stem := strings.TrimRight(w, "0123456789"); stem != "" {
+			out = append(out, stem)
+		}
+	}
+	if len(out) == 0 {
+		return words
+	}
+	return out
 }
 
 // marked reports whether the words of a name mark a credential, hashes apart.
 func marked(words []string) bool {
 	joined := strings.Join(words, "")
-	if slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(joined, part) }) {
+	if slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(joined, part) }) || foreign(words) {
 		return true
 	}
 	for _, w := range words {
-		if slices.Contains(credentialWords, w) || strings.HasPrefix(w, "otp") || strings.HasSuffix(w, "secret") || strings.HasSuffix(w, "token") {
+		if slices.Contains(credentialWords, w) || strings.HasPrefix(w, "otp") || strings.HasSuffix(w, "secret") || strings.HasSuffix(w, "token") || strings.HasSuffix(w, "salt") && len(w) > 5 && w != "cobalt" {
 			return true
 		}
 	}
-	last := words[len(words)-1]
-	switch before, ok := strings.CutSuffix(last, "pass"); {
-	case ok && slices.Contains(passOf, before), encrypted(words):
-		return true
-	case slices.Contains(credentialEnds, last):
-		return last != "authorization" || len(words) == 1 || !slices.Contains(allowed, words[len(words)-2])
-	case last == "pass":
-		return len(words) == 1 || slices.Contains(passOf, words[len(words)-2])
+	last, before := words[len(words)-1], ""
+	if len(words) > 1 {
+		before = words[len(words)-2]
 	}
-	return false
+	if encrypted(words) || opens(before, last) {
+		return true
+	}
+	if slices.Contains(credentialEnds, last) {
+		return last != "authorization" || !slices.Contains(allowed, before)
+	}
+	at := slices.Index(words, "pass")
+	return at >= 0 && at < len(words)-1 && !slices.Contains(gradesOf, words[at+1]) && !(at > 0 && slices.Contains(passedThings, words[at-1]))
+}
+
+// opens reports whether last, behind the word before it, is a password, a key or a code that lets somebody in. The two
+// may be written as one word: dbpass, actkey, authcode.
+func opens(before, last string) bool {
+	for end, of := range map[string][]string{"key": lockedKeys, "code": openingCodes} {
+		stem, ok := strings.CutSuffix(strings.TrimSuffix(last, "s"), end)
+		switch {
+		case !ok:
+		case stem == "" && slices.Contains(of, before), stem != "" && slices.Contains(of, stem) && stem != "user" && stem != "app", stem == "a" && end == "key":
+			return true
+		}
+	}
+	stem, ok := strings.CutSuffix(last, "pass")
+	switch {
+	case !ok || slices.Contains(otherPass, last):
+		return false
+	case stem == "":
+		return !slices.Contains(passedThings, before)
+	}
+	return slices.Contains(passOf, stem) || !slices.Contains(passedThings, stem)
 }
 
 // hashed reports whether the words of a name are those of a hash of something, which may be a password or a token.
 func hashed(words []string) bool {
 	last := words[len(words)-1]
-	return len(words) > 1 && (last == "hash" || last == "digest")
+	return len(words) > 1 && (last == "hash" || last == "digest") && !slices.Contains(contents, words[len(words)-2])
 }
 
-// contents are what hashes are identifiers of: in answers of APIs they are asked for again, and aren't secret.
-var contents = []string{"commit", "tree", "blob", "git", "content", "query", "block", "transaction", "tx", "image", "artifact", "manifest", "layer", "info", "parent", "head", "base", "merge", "revision", "build", "schema"}
+// contents are what hashes are identifiers of: they are asked for again, and aren't secret.
+var contents = []string{"commit", "tree", "blob", "git", "content", "query", "block", "transaction", "tx", "image", "artifact", "manifest", "layer", "info", "parent", "head", "base", "merge", "revision", "build", "schema",
+	"config", "configuration", "params", "parameters", "source", "version", "variation", "family", "cert", "certificate", "ca", "post", "comment", "result", "context", "file", "media", "body", "data", "dedupe", "dedup", "child", "subject",
+	"sha256", "sha", "md5", "256", "in", "include", "daily", "weekly", "document", "object", "row", "state", "input", "output", "url", "path", "name", "title", "message", "text", "template", "asset", "package", "chunk", "event", "perceptual", "geo"}
 
-// encrypted reports whether a name of several words calls what it holds encrypted: encrypted_value, token_enc, but not
-// is_encrypted. Why else would it be?
+// encrypted reports whether a name of several words calls what it holds encrypted: encrypted_value, token_enc, accessCiphertext, but
+// not is_encrypted. Why else would it be?
 func encrypted(words []string) bool {
 	last := words[len(words)-1]
-	return len(words) > 1 && (words[0] == "encrypted" || (last == "encrypted" || last == "enc") && !slices.Contains([]string{"is", "was", "has", "are"}, words[0]))
+	if len(words) == 1 {
+		return last == "ciphertext"
+	}
+	return slices.ContainsFunc(words[:len(words)-1], func(w string) bool { return w == "encrypted" }) || words[0] == "enc" || slices.Contains([]string{"encrypted", "enc", "ciphertext", "ciphered", "encryption"}, last) && !slices.Contains([]string{"is", "was", "has", "are", "end"}, words[0]) ||
+		strings.Contains(strings.Join(words, ""), "ciphertext")
 }
 
 // Carrier reports whether texts under a name are credentials, even if numbers and objects under it aren't: the names of
 // Credential, plurals and names of environment variables. Pagination tokens and hashes of contents are excluded.
 func Carrier(name string) bool {
-	words := Words(name)
+	words := numberless(Words(name))
 	last := words[len(words)-1]
+	if about(words) {
+		return false
+	}
 	if strings.HasPrefix(last, "token") && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(paging, w) }) {
 		return false
 	}
-	return marked(words) || hashed(words) && !slices.Contains(contents, words[len(words)-2]) || last == "tokens" || variable(name)
+	return marked(words) || hashed(words) || last == "tokens" || variable(name)
 }
 
 var paging = []string{"page", "next", "prev", "previous", "continuation", "sync", "skip", "cursor"}

@@ -11,11 +11,14 @@ func TestCredential(t *testing.T) {
 	denied := "password Password user_password passwordHash passwd pass_phrase_passphrase secret client_secret secrets token session_token accessToken api_key apiKey apikey API_KEY " +
 		"pass pwd user_pass dbPass smtp_pass passcode pin pin_code cvv cvc otp_code recovery_codes backupCodes cookie session_id sessionId authData auth_data signing_key encryptionKey " +
 		"masterKey access_key_id ssh_key kubeconfig DATABASE_URL redis_url connectionString dsn unlock_key UnlockKey JoinTokens_token jwt Authorization mnemonic webhook_headers " +
-		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials token_ids " +
+		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest credentials " +
 		"clientsecret refreshtoken accesstoken tls_psk dbpass encrypted_value encryptedSettings user_activation_key loginkey hmac_key auth_code snmp_community " +
-		"request_authorization issuing_cookie value_enc value_encrypted"
+		"request_authorization issuing_cookie value_enc value_encrypted " +
+		"snmp_v3_priv_pass mpass app_code pass_crypt twofa_key authpass cryptopass pw user_pw ldap_pword access_cred creds password2 pass_1 secret_03 pin_number enc_key akey actkey authcode invite_code inviteCode email_change_code persist_code " +
+		"slack_webhook_url directWebhookUrl verify_code stream_key hashedKey lookup_token passwort Kennwort mot_de_passe motdepasse contraseña contrasena senha parola wachtwoord lösenord salasana hasło heslo jelszó пароль şifre 密码 パスワード 비밀번호 kata_sandi mat_khau cle_api clave_api"
 	shown := "extended_authorization issuingAuthorization id name boarding_pass passport pinned cookie_consent authorization_date session url key public_key pins spinner compass secretary tokens tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class " +
-		"compass bypass encrypted is_encrypted community activation country_code author_code user email root was_encrypted has_enc are_encrypted"
+		"contentHash token_ids compass bypass encrypted is_encrypted community activation password_changed_at lastPasswordUpdate tokenexpiry token_type has_password must_change_password password_policy api_key_id otp_enabled max_tokens token_count psk_identity trace_sessions " +
+		"config_hash version_digest boarding_pass zip_code status_code language_code currencyCode product_key translation_key storageKey idempotency_key externalKey internalVersion subscription_activation_rules error_code promo_code referralCode country_code author_code user email root was_encrypted has_enc are_encrypted"
 	for _, n := range strings.Fields(denied) {
 		if !Credential(n) {
 			t.Errorf("%s is shown", n)

@@ -86,7 +86,7 @@ func (r Rule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any))
 		why = "visible: %s belongs to the source itself and can't be shown"
 	case slices.Contains(r.Denied, f.Name):
 		why = "visible: %s is also denied"
-	case !c.Recordless && denylist.Credential(f.Name) && !(named && lifted): // a description holds no values, so no credentials
+	case !c.Recordless && denylist.Column(f.Name, denylist.FormOf(f.Type)) && !(named && lifted): // a description holds no values, so no credentials
 		why = "visible: %s looks like a credential by its name; to show it, name it in lift as well"
 	default:
 		return named || r.Visible == nil

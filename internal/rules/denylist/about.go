@@ -1,0 +1,55 @@
+package denylist
+
+import (
+	"slices"
+	"strings"
+)
+
+// attributes are the last words of names that say something of a credential and don't hold it: token_expires_at, password_policy.
+var attributes = []string{"id", "ids", "at", "on", "by", "date", "dates", "time", "times", "timestamp", "ts", "expires", "expire", "expiry", "expiration", "expired", "expiring", "created", "updated", "changed", "change", "modified", "used", "last",
+	"lastused", "ttl", "lifetime", "validity", "valid", "duration", "age", "days", "hours", "minutes", "seconds", "timeout", "interval", "count", "counts", "counter", "attempts", "attempt", "tries", "retries", "failures", "failed", "failure",
+	"total", "max", "min", "maximum", "minimum", "length", "len", "size", "limit", "limits", "type", "types", "kind", "name", "names", "label", "title", "description", "comment", "policy", "policies", "rule", "rules",
+	"method", "methods", "mode", "algorithm", "algorithms", "algo", "alg", "format", "strategy", "status", "state", "enabled", "disabled", "required", "allowed", "supported", "forced", "protected", "verified", "confirmed", "version", "scope",
+	"scopes", "permission", "permissions", "issuer", "audience", "endpoint", "field", "fields", "usage", "identity", "owner", "role", "order", "position", "color", "storage", "provider", "location", "placeholder", "strength", "complexity",
+	"score", "in", "from", "billing", "lengths", "idle", "sent", "requirement", "requirements", "requested", "consent", "timezone", "currency", "price", "cost", "rate", "budget", "quota", "consumption", "tracking", "exempt", "compromised", "rotated", "rotation"}
+
+// asking are the first words of names that ask whether something is so, or how much of it may be: has_password, max_tokens.
+var asking = []string{"is", "has", "had", "was", "can", "must", "should", "may", "allow", "allows", "allowed", "requires", "required", "force", "need", "needs", "num", "max", "min", "shows", "hides", "uses", "trace", "count", "total"}
+
+// whole are the ends that name a credential although they end like an attribute: the id of a session, or of a key of AWS.
+var whole = [][]string{{"session", "id"}, {"sessionid"}, {"access", "key", "id"}, {"accesskeyid"}}
+
+// squashedEnds are the ends of one word that is a credential and says something of it, besides the longer attributes.
+var squashedEnds = append([]string{"update", "reset"}, attributes...)
+
+// about reports whether a name of these words, which may mark a credential, only says something of one.
+func about(words []string) bool {
+	if len(words) > 1 && slices.Contains(asking, words[0]) {
+		return true
+	}
+	for _, end := range whole {
+		if len(words) >= len(end) && slices.Equal(words[len(words)-len(end):], end) {
+			return false
+		}
+	}
+	last := words[len(words)-1]
+	if words[0] == "encrypted" {
+		return len(words) > 1 && last == "at"
+	}
+	return len(words) > 1 && (slices.Contains(attributes, last) || last == "update" || last == "updates") || squashed(last)
+}
+
+// squashed reports whether one word is a credential and attributes of it, written without separators: tokenexpiry,
+// lastpasswordupdate.
+func squashed(word string) bool {
+	rest := word
+	for cut := true; cut; {
+		cut = false
+		for _, a := range squashedEnds {
+			if stem, ok := strings.CutSuffix(rest, a); ok && len(a) >= 4 && stem != "" {
+				rest, cut = stem, true
+			}
+		}
+	}
+	return rest != word && marked([]string{rest}) && !slices.ContainsFunc([]string{"code", "key"}, func(end string) bool { return strings.HasSuffix(word, end) })
+}
