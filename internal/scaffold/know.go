@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ func know(guesses []guess, p presets.Preset) {
 		for _, field := range slices.Sorted(maps.Keys(c.Denied)) {
 			if f := g.class.Field(field); f != nil && !g.kept(field) {
 				g.masked = slices.DeleteFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
+				if len(g.masked) == 0 {
+					g.masked = nil
+				}
 				g.denied = append(g.denied, noted{field, c.Denied[field]})
 			}
 		}
@@ -35,7 +39,7 @@ func know(guesses []guess, p presets.Preset) {
 		for _, field := range slices.Sorted(maps.Keys(c.Live)) {
 			if g.class.Field(field) != nil && g.whole(field) {
 				g.canonical = slices.DeleteFunc(g.canonical, func(live string) bool { return strings.HasPrefix(live, yamlKey(field)+":") })
-				g.canonical = append(g.canonical, yamlKey(field)+": "+c.Live[field])
+				g.canonical = append(g.canonical, yamlKey(field)+": "+liveOf(g.class.Field(field).Type, c.Live[field]))
 			}
 		}
 		for _, field := range slices.Sorted(maps.Keys(c.Pointers)) {
@@ -44,6 +48,26 @@ func know(guesses []guess, p presets.Preset) {
 			}
 		}
 	}
+}
+
+// truths and bits match truth values, and the numbers that stand for them, in a condition.
+var (
+	truths = regexp.MustCompile(`\b(?:true|false)\b`)
+	bits   = regexp.MustCompile(`\b[01]\b`)
+)
+
+// liveOf returns a condition of a preset for a field of type t. Some databases of an application have a boolean where others
+// have a number: xorm makes integers in SQLite, and MariaDB has tinyint(1) for both.
+func liveOf(t schema.Type, condition string) string {
+	number := map[string]string{"true": "1", "false": "0"}
+	truth := map[string]string{"1": "true", "0": "false"}
+	switch t {
+	case schema.Integer:
+		return truths.ReplaceAllStringFunc(condition, func(v string) string { return number[v] })
+	case schema.Boolean:
+		return bits.ReplaceAllStringFunc(condition, func(v string) string { return truth[v] })
+	}
+	return condition
 }
 
 // kept reports whether a field is denied, by rule or by its name.

@@ -8,11 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // presetOf names the preset of each application of testdata/applications that has one.
 var presetOf = map[string]string{"wordpress": "WordPress", "directus": "Directus", "ghost": "Ghost", "strapi": "Strapi", "django": "Django", "devise": "Rails with Devise",
-	"supabase_auth": "Supabase Auth", "parse": "Parse Server"}
+	"supabase_auth": "Supabase Auth", "parse": "Parse Server", "nextcloud": "Nextcloud", "gitlab": "GitLab", "discourse": "Discourse", "mastodon": "Mastodon", "keycloak": "Keycloak",
+	"moodle": "Moodle", "redmine": "Redmine", "mattermost": "Mattermost", "gitea": "Gitea", "grafana": "Grafana"}
 
 // TestPresets checks presets on the recorded schemas of real applications: each is recognised, and no other; all that it names is
 // there; what it hides is hidden, and what it says of the rest is in rules that compile.
@@ -25,6 +27,7 @@ func TestPresets(t *testing.T) {
 		for i := range app.classes {
 			c := &app.classes[i]
 			c.Key = []string{c.Fields[0].Name}
+			c.Relations = nil // the files don't say where a pointer leads to, and few of these databases declare any
 		}
 		found, err := presets.Recognise(app.classes)
 		if err != nil {
@@ -106,5 +109,69 @@ func checkPreset(t *testing.T, app application, p presets.Preset) {
 	}
 	if there*2 < len(p.Classes) {
 		t.Errorf("%s: only %d of the %d classes of the preset are there", app.name, there, len(p.Classes))
+	}
+}
+
+// TestPresetsOnFrameworks checks that an application built on a framework is described by its own preset where both say something.
+func TestPresetsOnFrameworks(t *testing.T) {
+	classes := append(recordedClasses(t, "mastodon"), schema.Class{Source: "app", Name: "ar_internal_metadata", Fields: []schema.Field{{Name: "key", Type: schema.String}}})
+	for i := range classes {
+		if c := &classes[i]; c.Name == "users" {
+			c.Key = []string{c.Fields[0].Name}
+		}
+	}
+	found, err := presets.Recognise(classes)
+	if err != nil || len(found) != 2 || found[0].Name != "Rails with Devise" || found[1].Name != "Mastodon" {
+		t.Fatalf("recognised as %v, %v", found, err)
+	}
+	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, classes, Evidence{}, Answers{Tenant: None, Personal: Show})
+	if err != nil || !strings.Contains(d.Text, "Rails with Devise: bookkeeping of Rails.") || !strings.Contains(d.Text, "Mastodon: sessions of users.") {
+		t.Fatal(err, d.Text)
+	}
+}
+
+// recordedClasses returns the classes of a recorded application.
+func recordedClasses(t *testing.T, name string) []schema.Class {
+	t.Helper()
+	for _, app := range applications(t) {
+		if app.name == name {
+			return app.classes
+		}
+	}
+	t.Fatal(name, "is not recorded")
+	return nil
+}
+
+// TestPresetsWithPrefix checks a preset whose tables have a prefix in installations and none in the recorded file.
+func TestPresetsWithPrefix(t *testing.T) {
+	classes := recordedClasses(t, "moodle")
+	for i := range classes {
+		c := &classes[i]
+		c.Name, c.Table, c.Relations = "mdl_"+c.Name, "mdl_"+c.Table, nil
+	}
+	found, err := presets.Recognise(classes)
+	if err != nil || len(found) != 1 || found[0].Name != "Moodle" || found[0].Classes["mdl_forum_posts"].Pointers["userid"] != "mdl_user" {
+		t.Fatalf("recognised as %v, %v", found, err)
+	}
+	checkPreset(t, application{name: "moodle with a prefix", classes: classes}, found[0])
+}
+
+// TestPresetsLiveByType checks that a condition on live records suits the type that a field has in the database at hand.
+func TestPresetsLiveByType(t *testing.T) {
+	for _, tt := range []struct {
+		typ             schema.Type
+		condition, want string
+	}{
+		{schema.Boolean, "{$ne: true}", "{$ne: true}"},
+		{schema.Integer, "{$ne: true}", "{$ne: 1}"},
+		{schema.Integer, "{$ne: false}", "{$ne: 0}"},
+		{schema.Boolean, "0", "false"},
+		{schema.Boolean, "1", "true"},
+		{schema.Integer, "{$in: [1, 3]}", "{$in: [1, 3]}"},
+		{schema.String, `"1"`, `"1"`},
+	} {
+		if got := liveOf(tt.typ, tt.condition); got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.typ, tt.condition, got, tt.want)
+		}
 	}
 }

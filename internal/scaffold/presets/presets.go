@@ -5,6 +5,7 @@
 package presets
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,9 @@ type Preset struct {
 	Schema  string           `yaml:"schema"`  // the version, and the source, of the schema that the file was written from
 	Has     []string         `yaml:"has"`     // what it is recognised by: a class, then classes, and fields as class.field
 	Classes map[string]Class `yaml:"classes"` // by class
+
+	// Framework is true for tables that other applications are built on. The preset of such an application comes after it.
+	Framework bool `yaml:"framework"`
 }
 
 // A Class is what is known about one class.
@@ -56,7 +60,7 @@ func All() ([]Preset, error) {
 	return out, nil
 }
 
-// Recognise returns the applications whose tables are among classes, each with the prefix in the place of "*".
+// Recognise returns the applications whose tables are among classes, frameworks first. Each has the prefix in the place of "*".
 func Recognise(classes []schema.Class) ([]Preset, error) {
 	all, err := All()
 	if err != nil {
@@ -68,7 +72,16 @@ func Recognise(classes []schema.Class) ([]Preset, error) {
 			out = append(out, p.with(prefix))
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Preset) int { return cmp.Compare(rank(a), rank(b)) })
 	return out, nil
+}
+
+// rank is the place of p among the recognised presets: those of applications are applied after those of frameworks.
+func rank(p Preset) int {
+	if p.Framework {
+		return 0
+	}
+	return 1
 }
 
 // prefix returns the prefix of the tables of an installation of p among classes, "" if p has none.
@@ -106,7 +119,7 @@ func prefixed(name, prefix string) string {
 
 // with returns p with a prefix in the place of "*".
 func (p *Preset) with(prefix string) Preset {
-	out := Preset{Name: p.Name, Schema: p.Schema, Classes: map[string]Class{}}
+	out := Preset{Name: p.Name, Schema: p.Schema, Framework: p.Framework, Classes: map[string]Class{}}
 	for _, what := range p.Has {
 		out.Has = append(out.Has, prefixed(what, prefix))
 	}
