@@ -20,7 +20,7 @@ type personalKind struct {
 var personalKinds = []personalKind{
 	{regexp.MustCompile(`(?:^|_)(?:e_?mails?|mail|e_?mail_?address|mail_?address)(?:_(?:normali[sz]ed|lower|canonical|new|old|[12]))?$`), "an e-mail address", false},
 	{regexp.MustCompile(`(?:^|_)(?:phone|telephone|tel|mobile|fax|cell|cell_?phone|phone_?number|mobile_?(?:number|phone)|telephone_?number|msisdn|whatsapp)(?:_(?:sanitized|normali[sz]ed|number|home|work|[12]))?$`), "a telephone number", false},
-	{regexp.MustCompile(`(?:^|_)(?:first|last|middle|given|family|full|real|maiden|sur|nick|contact|customer|employee|patient|student|teacher|guest|recipient|attendee|applicant|candidate|driver|billing|shipping|card_?holder)_?name$|(?:^|_)surname$`), "the name of a person", false},
+	{regexp.MustCompile(`(?:^|_)(?:first|last|middle|given|family|full|real|maiden|sur|nick|contact|customer|employee|patient|student|teacher|guest|recipient|attendee|applicant|candidate|driver|billing|shipping|card_?holder)_?name(?:_?phonetic|_?kana)?$|(?:^|_)(?:surname|alternate_?name)$`), "the name of a person", false},
 	{regexp.MustCompile(`(?:^|_)(?:street|street_?\d|street_?address|address|address_?(?:line_?)?\d|(?:home|billing|shipping|postal|mailing|private|delivery|invoice)_?(?:address|street)|post_?code|zip|zip_?code|postal_?code)$`), "an address", false},
 	{regexp.MustCompile(`(?:^|_)(?:birth_?(?:day|date)|date_of_birth|dob|born|born_on|birth)$`), "a date of birth", true},
 	{regexp.MustCompile(`(?:^|_)(?:national_?id|national_?insurance|passport|passport_?(?:no|number|id)|tax_?id|tax_?number|taxvat|identification_?id|identity_?(?:card|number)|personal_?number|social_?security(?:_?number)?|driving_?licen[cs]e|nin|cpf|bsn|dni|sinid|permit_no|visa_no)$`), "a number by which a state knows a person", true},
@@ -47,7 +47,7 @@ func person(class string) bool {
 // personal returns what personal data f is, by its name, by the class or by its values; "" if it doesn't look like any.
 // whole reports that no part of its values may show.
 func personal(c *schema.Class, f *schema.Field, seen Seen) (what string, whole bool) {
-	name := strings.Join(denylist.Words(f.Name), "_")
+	name := strings.TrimRight(strings.Join(denylist.Words(f.Name), "_"), "0123456789") // phone1
 	if f.Type == schema.Boolean || technical.MatchString(name) {
 		return "", false
 	}

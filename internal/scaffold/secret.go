@@ -129,7 +129,7 @@ func opensByKey(words []string) bool {
 
 // recordKeys are the words before "key" of a name that something is found by.
 var recordKeys = []string{"public", "import", "export", "pub", "primary", "foreign", "partition", "sort", "cache", "object", "file", "storage", "store", "issue", "project", "idempotency", "index", "group", "map", "row", "routing", "translation", "type", "unique", "url", "external",
-	"product", "payload", "response", "request", "parent", "child", "source", "target", "data", "job", "event", "log", "form", "profile", "preferences", "preference", "permission", "tenant", "topic", "event", "tracking", "analytics", "natural", "business", "candidate",
+	"product", "payload", "response", "request", "parent", "child", "source", "target", "data", "job", "event", "log", "form", "profile", "preferences", "preference", "prop", "permission", "tenant", "topic", "event", "tracking", "analytics", "natural", "business", "candidate",
 	"composite", "surrogate", "reference", "ref", "entity", "resource", "label", "name", "title", "message", "template", "config", "setting", "settings", "option", "meta", "metadata", "attribute", "property", "field", "column", "content", "section", "page", "feature", "flag",
 	"metric", "dimension", "filter", "category", "lookup", "search", "slug", "locale", "language", "theme", "icon", "image", "asset", "queue", "lock", "dedup", "dedupe", "deduplication", "distribution", "shard", "hash", "range", "segment", "bucket", "armored", "ticket",
 	"article", "document", "item", "order", "customer", "account", "role", "team", "task", "step", "state", "status", "action", "plugin", "module", "widget", "dashboard", "report", "environment", "variable", "sign", "experiment", "variant", "plan", "sku", "release", "space", "workspace"}
