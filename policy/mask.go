@@ -13,7 +13,7 @@ import (
 // mask compiles the masks. It rejects masks of fields that can't be hidden: keys identify records, pointers hold the
 // key of another record, and agents are shown the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
-	keyless := len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
+	keyless := c.keyless()
 	for _, name := range slices.Sorted(maps.Keys(c.rule.MaskBut)) {
 		if c.rule.Mask[name] == "" {
 			fail("mask.%s: an exception from a mask that isn't there", name)
@@ -44,6 +44,11 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		}
 		if scope, ok := c.rule.MaskBut[name]; ok && scope == "" {
 			fail("mask.%s: except needs a scope", name)
+		} else if ok {
+			if c.but == nil {
+				c.but = make(map[string][]identity.Scope, len(c.rule.MaskBut))
+			}
+			c.but[name] = []identity.Scope{scope}
 		}
 		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
 	}
@@ -54,11 +59,16 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	})
 }
 
+// keyless reports whether c has no key that is visible.
+func (c *class) keyless() bool {
+	return len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
+}
+
 // masked returns the masks that apply to p, by field; nil for none.
 func (c *class) masked(p identity.Principal) map[string]*mask.Mask {
 	var left map[string]*mask.Mask
-	for name, but := range c.rule.MaskBut {
-		if !p.Has(but) {
+	for name, but := range c.but {
+		if c.masks[name] == nil || slices.ContainsFunc(but, func(s identity.Scope) bool { return !p.Has(s) }) {
 			continue
 		}
 		if left == nil {

@@ -45,6 +45,8 @@ type Policy struct {
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
 
+	derivations []Derivation // by class and field
+
 	fields map[*schema.Field]string // "source.Class.field", for audit records
 	uses   *Uses                    // collects what the current call uses; nil for none
 }
@@ -56,7 +58,9 @@ type class struct {
 	rule   ClassRule
 	listed bool
 	shown.Set
-	masks     map[string]*mask.Mask // by visible field
+	explicit  map[string]*schema.Field    // the fields that the rule alone leaves visible, before derive
+	masks     map[string]*mask.Mask       // by visible field
+	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole; nil for none
 	tenant    *tenant
 	canonical query.Filter // bound, unless it has expressions
 	personal  bool         // canonical has expressions
@@ -118,6 +122,9 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	for _, c := range p.classes {
 		c.filters(p.expressions, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
+	}
+	p.derive()
+	for _, c := range p.classes {
 		c.label(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	apis, err := calls.New(rules.reviewed(), p.expressions)
@@ -194,6 +201,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	r := c.rule
 	c.Set = shown.Of(c.Class, shown.Rule{Visible: r.Visible, Denied: r.Denied, Lift: r.Lift, Large: r.Large, Join: r.Join, Permitted: r.Permitted,
 		Version: r.Version, VersionMasked: r.Mask[r.Version] != "", Documented: r.Fields}, fail)
+	c.explicit = c.Seen
 }
 
 // relate finds the target classes of pointers.

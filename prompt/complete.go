@@ -150,7 +150,7 @@ func fieldsOf(class string) Completer {
 
 // groupable reports whether records can be grouped by a field.
 func groupable(v *policy.View, f *schema.Field) bool {
-	return f.Type != schema.Opaque && v.Rule().Mask[f.Name] == ""
+	return f.Type != schema.Opaque && v.Mask(f.Name) == nil
 }
 
 // pointersOf completes a pointer of the class in the argument child, to the one in the argument parent if it is

@@ -56,7 +56,7 @@ func newest(v *policy.View) (order, why string) {
 	if f := creation(v); f != nil {
 		return "-" + f.Name, "Newest first, by " + f.Name
 	}
-	if key := v.Key(); len(key) == 1 && v.Field(key[0]).Type == schema.Integer && v.Rule().Mask[key[0]] == "" {
+	if key := v.Key(); len(key) == 1 && v.Field(key[0]).Type == schema.Integer && v.Mask(key[0]) == nil {
 		return "-" + key[0], "There is no date to go by, so the highest " + key[0] + " comes first: it is given in turn in most databases. Say so"
 	}
 	return "", ""

@@ -94,7 +94,7 @@ func creation(v *policy.View) *schema.Field {
 	var best *schema.Field
 	rank := len(born) + 1
 	for _, f := range v.Fields() {
-		if f.Type != schema.Date && f.Type != schema.Day || v.Rule().Mask[f.Name] != "" {
+		if f.Type != schema.Date && f.Type != schema.Day || v.Mask(f.Name) != nil {
 			continue
 		}
 		name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(f.Name))

@@ -94,6 +94,8 @@ type Field struct {
 	Required    bool          // it can't be null and has no default
 	Generated   bool          // the source generates the value
 	From        []string      // the fields of its class that the source computes the value from, also by way of others; nil for none, and where it doesn't say
+	Origins     []Origin      // the columns of other tables that its values are made of, as of a view; nil for none
+	Untraced    string        // why Origins may hold more than its values are made of; "" if Origins is exact
 	Default     string        // the source's default expression; "" for none
 	Values      []value.Value // the values allowed by an enum or a check constraint; nil for any
 	Length      int           // the most characters; 0 for any number

@@ -35,7 +35,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&rule.Description)},
 		{Name: "visible", Doc: "The fields that can be seen; without it all but the denied ones", Shape: yamlconf.List(&rule.Visible, "field names", nil)},
 		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential. A field that is seen, such as one of JSON, is seen with all that it holds, whatever its members are called", Shape: yamlconf.List(&rule.Denied, "field names", nil)},
-		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential", Shape: yamlconf.List(&rule.Lift, "field names", nil)},
+		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential, or although the database makes them from denied or masked columns", Shape: yamlconf.List(&rule.Lift, "field names", nil)},
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: yamlconf.List(&rule.Large, "field names", nil)},
 		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: yamlconf.List(&rule.Join, "field names", nil)},
 		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids; without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},

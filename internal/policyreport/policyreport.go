@@ -28,7 +28,8 @@ type Class struct {
 	Hidden    []string               `json:"hidden"`
 	Denied    []string               `json:"denied"`
 	Floor     []string               `json:"denied_by_name"`
-	Tenant    string                 `json:"tenant"` // "" if the class is shared by all tenants
+	Derived   map[string]string      `json:"denied_by_origin,omitempty"` // fields denied because of what they are made of, and a column of that
+	Tenant    string                 `json:"tenant"`                     // "" if the class is shared by all tenants
 	Canonical bool                   `json:"canonical"`
 
 	Recordless bool   `json:"recordless,omitempty"` // only a description, without records
@@ -36,9 +37,17 @@ type Class struct {
 }
 
 // Floor returns the fields visible without any rule, by class as "source.Class": all except those named like
-// credentials. A class without such a field is missing.
+// credentials. A class without such a field is missing. What fields are made of doesn't count.
 func Floor(catalogue []schema.Class) (map[string][]string, error) {
-	return visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
+	catalogue = slices.Clone(catalogue)
+	for i := range catalogue {
+		catalogue[i].Fields = slices.Clone(catalogue[i].Fields)
+		for j := range catalogue[i].Fields {
+			catalogue[i].Fields[j].From, catalogue[i].Fields[j].Origins = nil, nil
+		}
+	}
+	fields, _, err := visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
+	return fields, err
 }
 
 // everyScope is the scopes with which every class that any principal may see is visible, leaving tenants aside.
@@ -47,7 +56,7 @@ var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit
 // Of reports each class of a catalogue. It compiles the rules, and variations of them, to find out why a field is
 // visible or not.
 func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
-	seen, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
+	seen, derivations, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +72,7 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 			rule, listed = rules.Classes[class.Name]
 		}
 		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
-			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
+			Masked: maps.Clone(rule.Mask), Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
 		if text := rules.Schemas[class.Source]; text != "" {
 			e.Tenant = strings.TrimSuffix("schema is "+text+", "+e.Tenant, ", ")
 		}
@@ -83,8 +92,10 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 		case !shown:
 			e.Why = "no field of it is visible"
 		}
+		e.derived(derivations)
 		for _, f := range class.Fields {
 			switch {
+			case e.Derived[f.Name] != "":
 			case slices.Contains(fields, f.Name):
 				e.Visible = append(e.Visible, f.Name)
 			case slices.Contains(rule.Denied, f.Name):
@@ -100,8 +111,29 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	return out, nil
 }
 
-// visible returns the visible fields of each class under rules, after applying change to each rule.
-func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, error) {
+// derived notes the fields that are denied or masked because of what they are made of.
+func (c *Class) derived(derivations []policy.Derivation) {
+	for _, d := range derivations {
+		switch {
+		case d.Class.FullName() != c.Name || d.Lifted:
+		case d.Denied:
+			if c.Derived == nil {
+				c.Derived = map[string]string{}
+			}
+			c.Derived[d.Field] = d.From
+			delete(c.Masked, d.Field)
+		default:
+			if c.Masked == nil {
+				c.Masked = map[string]policy.Mask{}
+			}
+			c.Masked[d.Field] = d.Kind
+		}
+	}
+}
+
+// visible returns the visible fields of each class under rules, after applying change to each rule, and the fields that
+// are denied or masked because of what they are made of.
+func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, []policy.Derivation, error) {
 	rules.Classes = maps.Clone(rules.Classes)
 	for name, r := range rules.Classes {
 		change(&r)
@@ -109,7 +141,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 	}
 	p, err := policy.New(rules, catalogue)
 	if err != nil {
-		return nil, fmt.Errorf("compile the rules: %w", err)
+		return nil, nil, fmt.Errorf("compile the rules: %w", err)
 	}
 	out := map[string][]string{}
 	for _, v := range p.AtMost().InAnySchema().Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
@@ -119,7 +151,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 		}
 		out[v.Class().FullName()] = names
 	}
-	return out, nil
+	return out, p.Derivations(), nil
 }
 
 // tenantOf describes a tenant rule as it is written; "" for none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -221,6 +222,7 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 	}
 	c := r.classes[v.Class]
 	rule, key, _ := r.Ruled(c)
+	d := r.derivation(v.Class, field)
 	at := func(keys ...string) []string { return append([]string{"classes", key}, keys...) }
 	view, err := r.policy.View(p, v.Class, "", false)
 	v = Verdict{Class: v.Class, Field: field, Reason: "field_denied", DeniedAt: AtField}
@@ -234,7 +236,15 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 	case err == nil && view.Field(field) != nil:
 		v.Allowed, v.DeniedAt, v.Reason, v.Why = true, "", "", "the principal sees the field"
 		if view.Mask(field) != nil {
-			v.Reason, v.Rule, v.Why = "field_masked", at("mask", field), fmt.Sprintf("the field leaves masked (%s), and can't be filtered, sorted, grouped or joined on", rule.Mask[field])
+			v.Reason, v.Rule, v.Why = "field_masked", at("mask", field), fmt.Sprintf("the field leaves masked (%s), and can't be filtered, sorted, grouped or joined on", view.Mask(field).Kind)
+			if d != nil && rule.Mask[field] == "" {
+				v.Rule, v.Why = at("lift"), v.Why+": the database makes it from "+d.From
+			}
+		}
+	case d != nil && d.Denied:
+		v.Rule, v.Why = at("lift"), "the database makes it from "+d.From+", which is denied or masked; only visible and lift together show it"
+		if d.Untraced != "" {
+			v.Why = "what the database makes it from can't be traced (" + d.Untraced + "), and it may hold values of " + d.From + "; only visible and lift together show it"
 		}
 	case slices.Contains(rule.Denied, field):
 		v.Rule, v.Why = at("denied", strconv.Itoa(slices.Index(rule.Denied, field))), "a rule denies the field"
@@ -244,4 +254,14 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 		v.Rule, v.Why = at("visible"), "visible names other fields"
 	}
 	return v
+}
+
+// derivation returns why a field of a class is denied or masked because of what it is made of, or nil if it isn't.
+func (r *Regime) derivation(class, field string) *policy.Derivation {
+	all := r.policy.Derivations()
+	i := slices.IndexFunc(all, func(d policy.Derivation) bool { return d.Class.FullName() == class && d.Field == field && !d.Lifted })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
 }

@@ -59,6 +59,9 @@ func (r *reader) settled(ctx context.Context) ([]schema.Class, []string, error) 
 	}
 	classes, more := catalogue.Settle(r.source, r.list(r.oids), r.choice)
 	err := r.step(ctx, "full text", func(ctx context.Context) error { return fullText(ctx, r.conn, classes, r.oids) })
+	if err == nil {
+		err = r.step(ctx, "views", func(ctx context.Context) error { return r.origins(ctx, classes) })
+	}
 	return classes, append(r.warnings, more...), err
 }
 
@@ -213,6 +216,9 @@ func (r *reader) columns(ctx context.Context) error {
 		c.fields[x.At] = x.Name
 		if made, ok := catalogue.Lex(x.Computed, false); ok && x.Computed != "" {
 			c.MadeBy(x.Name, made)
+		} else if x.Computed != "" {
+			at := c.Field(x.Name)
+			at.Origins, at.Untraced = []schema.Origin{{Space: c.Space, Table: c.Table}}, "its expression can't be read"
 		}
 	}
 	return err

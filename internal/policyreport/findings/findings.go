@@ -1,5 +1,6 @@
 // Package findings reports what operators should look at in rules that work: missing descriptions, names that don't
-// exist, rules without effect, documentation that no longer matches the database, ways around a tenant, and fields that show what is hidden.
+// exist, rules without effect, documentation that no longer matches the database, ways around a tenant, and fields that are denied or
+// masked because of what the database makes them from.
 //
 // It compares rules and principals with the catalogue, and reads no records. Invalid rules are refused by package
 // policy before.
@@ -33,7 +34,7 @@ const (
 	Unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
 	Open               Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
 	Uncallable         Code = "uncallable"          // agents see an operation that can't be called
-	Derived            Code = "derived"             // the database makes what agents see from what they don't
+	Derived            Code = "derived"             // fields are denied or masked because of what the database makes them from
 )
 
 // Codes returns all codes.
@@ -66,7 +67,7 @@ func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{regime: regime, rules: p.Rules(), shown: map[string]policyreport.Class{}}
+	l := &look{regime: regime, rules: p.Rules(), shown: map[string]policyreport.Class{}, derivations: p.Derivations()}
 	for _, c := range seen {
 		l.shown[c.Name] = c
 	}
@@ -87,6 +88,8 @@ type look struct {
 	rules  policy.Rules
 	shown  map[string]policyreport.Class
 	out    []Finding
+
+	derivations []policy.Derivation
 }
 
 // masters reports the sources that act as the master of an application, once each.
@@ -121,37 +124,32 @@ func (l *look) class(c *schema.Class) {
 	if shown.Shown {
 		l.undescribed(c, rule, shown)
 		l.unscoped(c, rule)
-		l.derived(c, rule, shown)
+	}
+	if !rule.Hidden && (ruled || l.rules.Unlisted) {
+		l.derived(c, rule)
 	}
 }
 
-// derived reports the visible fields that the database makes from fields that are hidden or leave masked.
-func (l *look) derived(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
-	for _, name := range shown.Visible {
-		var masked, unseen []string
-		for _, f := range c.Field(name).From {
-			if _, is := shown.Masked[f]; is {
-				masked = append(masked, f)
-			} else if !slices.Contains(shown.Visible, f) {
-				unseen = append(unseen, f)
-			}
+// derived reports the fields that are denied or masked because of what the database makes them from, unless the rule of
+// the class denies or masks them as well.
+func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
+	var list []string
+	for _, d := range l.derivations {
+		switch {
+		case d.Class.FullName() != c.FullName() || d.Lifted || d.Kind != "" && rule.Mask[d.Field] == d.Kind:
+		case d.Untraced != "" && d.Denied:
+			list = append(list, fmt.Sprintf("%s (denied: %s, so it may hold %s)", d.Field, d.Untraced, d.From))
+		case d.Untraced != "":
+			list = append(list, fmt.Sprintf("%s (masked: %s, so it may hold %s)", d.Field, d.Untraced, d.From))
+		case d.Denied:
+			list = append(list, fmt.Sprintf("%s (denied, from %s)", d.Field, d.From))
+		default:
+			list = append(list, fmt.Sprintf("%s (masked, from %s)", d.Field, d.From))
 		}
-		var from []string
-		if len(masked) > 0 {
-			from = append(from, some(masked)+map[bool]string{true: ", which leaves masked", false: ", which leave masked"}[len(masked) == 1])
-		}
-		if len(unseen) > 0 {
-			from = append(from, some(unseen)+", which agents don't see")
-		}
-		if _, is := shown.Masked[name]; from == nil || is {
-			continue
-		}
-		var keys []string
-		if rule.Visible != nil {
-			keys = []string{"visible", strconv.Itoa(slices.Index(rule.Visible, name))}
-		}
-		l.of(Derived, c, keys, fmt.Sprintf("the database makes %s of %s from %s", name, c.FullName(), strings.Join(from, ", and from ")),
-			"put it in denied, or in mask; if it tells nothing of the other, leave it")
+	}
+	if list != nil {
+		l.of(Derived, c, nil, fmt.Sprintf("the database makes %s of %s from columns that are denied or masked: %s", count(len(list), "field"), c.FullName(), some(list)),
+			"name each in denied or mask to confirm it, or in visible and lift to show it")
 	}
 }
 
@@ -219,7 +217,8 @@ func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.C
 		}
 	}
 	for i, f := range rule.Lift {
-		if slices.Contains(l.regime.Floor(c), f) {
+		lifts := slices.ContainsFunc(l.derivations, func(d policy.Derivation) bool { return d.Class.FullName() == c.FullName() && d.Field == f })
+		if slices.Contains(l.regime.Floor(c), f) && !lifts {
 			l.of(Dead, c, []string{"lift", strconv.Itoa(i)}, fmt.Sprintf("lift names %s, which nothing but visible decides about", f), "take it out of lift")
 		}
 	}

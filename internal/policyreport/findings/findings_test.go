@@ -91,16 +91,16 @@ func TestFindings(t *testing.T) {
 			r.Denied, r.Fields = []string{"note"}, map[string]policy.FieldRule{"note": {Description: "d"}}
 		}), want: "dead classes.app.issues.fields.note: note is documented, and no caller sees it"},
 		{name: "made from what is hidden", change: rule("app.issues", func(r *policy.ClassRule) { r.Denied = []string{"state"} }),
-			want: "derived classes.app.issues: the database makes note of app.issues from state, which agents don't see"},
+			want: "derived classes.app.issues: the database makes 1 field of app.issues from columns that are denied or masked: note (denied, from app.issues.state)"},
 		{name: "made from what is masked", change: rule("app.issues", func(r *policy.ClassRule) {
 			r.Visible, r.Mask = []string{"id", "org", "owner", "note", "state", "kind"}, map[string]policy.Mask{"state": "null"}
-		}), want: "derived classes.app.issues.visible.3: the database makes note of app.issues from state, which leaves masked"},
+		}), want: "derived classes.app.issues: the database makes 1 field of app.issues from columns that are denied or masked: note (masked, from app.issues.state)"},
 		{name: "made from several", change: rule("app.issues", func(r *policy.ClassRule) {
 			r.Denied, r.Mask = []string{"owner"}, map[string]policy.Mask{"state": "null"}
-		}), want: "derived classes.app.issues: the database makes note of app.issues from state, which leaves masked, and from owner, which agents don't see"},
+		}), want: "derived classes.app.issues: the database makes 1 field of app.issues from columns that are denied or masked: note (denied, from app.issues.owner)"},
 		{name: "made from several that leave masked", change: rule("app.issues", func(r *policy.ClassRule) {
 			r.Mask = map[string]policy.Mask{"state": "null", "kind": "null"}
-		}), want: "derived classes.app.issues: the database makes note of app.issues from state, kind, which leave masked"},
+		}), want: "derived classes.app.issues: the database makes 1 field of app.issues from columns that are denied or masked: note (masked, from app.issues.state)"},
 		{name: "masked itself", change: rule("app.issues", func(r *policy.ClassRule) { r.Mask = map[string]policy.Mask{"state": "null", "note": "null"} }), want: ""},
 		{name: "no scan to allow", change: rule("app.issues", func(r *policy.ClassRule) { r.AllowScan = true }), want: "dead classes.app.issues.allow_scan: allow_scan exempts from policy.refuse_scans, which isn't set"},
 		{name: "a scan to allow", change: func(r *policy.Rules) {

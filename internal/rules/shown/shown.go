@@ -97,6 +97,9 @@ func (r Rule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any))
 	return false
 }
 
+// Unseen reports whether the name of a column whose type isn't known denies it.
+func Unseen(column string) bool { return denylist.Internal(column) || denylist.Credential(column) }
+
 // documented checks that fields can hold their documented values.
 func (r Rule) documented(c *schema.Class, fail func(string, ...any)) {
 	for _, n := range slices.Sorted(maps.Keys(r.Documented)) {

@@ -71,6 +71,11 @@ func Own(classes []schema.Class, space string) {
 	for i := range classes {
 		for j := range classes[i].Fields {
 			f := &classes[i].Fields[j]
+			for k := range f.Origins {
+				if o := f.Origins[k].Space; o == space || o == "" && space == "public" {
+					f.Origins[k].Space = schema.Unbound
+				}
+			}
 			if own(f); f.Element != nil {
 				own(f.Element)
 			}
@@ -236,7 +241,7 @@ func paths(want, have *schema.Class) string {
 // alike returns a field without what may differ between schemas.
 func alike(f *schema.Field) schema.Field {
 	out := *f
-	out.Description = ""
+	out.Description, out.Origins, out.Untraced = "", nil, "" // the code of views is compared by itself
 	if f.Element != nil {
 		element := alike(f.Element)
 		out.Element = &element

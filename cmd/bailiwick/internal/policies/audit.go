@@ -27,7 +27,7 @@ func review(t *terminal.Terminal) *cobra.Command {
 		Short: "Find what is odd in rules that work",
 		Long: "Find what is odd in rules that work: what agents see and aren't told about (missing-description), names in lists and filters\n" +
 			"that lead to nothing (unresolved), rules that do nothing (dead), documented values that the database has left behind (drift),\n" +
-			"classes of tenants that are joined to classes of none (unscoped), and fields that the database makes from hidden or masked ones\n" +
+			"classes of tenants that are joined to classes of none (unscoped), and fields that are denied or masked because the database makes them from denied or masked ones\n" +
 			"(derived). What is wrong with rules is an error of each command.",
 		Example: "  bailiwick policy audit --fail-on unresolved,unscoped",
 		Args:    terminal.None,

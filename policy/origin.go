@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Derivation is a field whose database computes it from a column that the rules deny or mask. The field is denied or
+// masked like that column, unless the rule of its class lifts it.
+type Derivation struct {
+	Class    *schema.Class
+	Field    string
+	Denied   bool   // the field is denied; otherwise it is masked
+	Kind     Mask   // how it is masked; "" if it is denied
+	From     string // a column that it is made of and that is denied or masked: "source.Class.field", or "source.table.column"
+	Untraced string // why its origin isn't known exactly; "" if it is
+	Lifted   bool   // the rule of the class shows the field all the same
+}
+
+// Derivations returns the fields that are denied or masked because of what they are made of, and those that would be if
+// the rules didn't lift them, by class and field. It is for operators.
+func (p *Policy) Derivations() []Derivation { return slices.Clone(p.derivations) }
+
+// restriction is what the rules say about a column, or about several columns together.
+type restriction struct {
+	denied string // the column that is denied; "" for none
+	masked string // the column that is masked; "" for none
+	kind   Mask   // the strictest mask of the masked columns
+	scopes []identity.Scope
+	always bool // a mask has no exception
+}
+
+// strictness orders masks: what a stricter mask hides, the others may show.
+func strictness(k Mask) int { return slices.Index([]Mask{"", Partial, Hash, Null}, k) }
+
+// mask adds a mask of the column called name, which principals with the scope but don't have; "" for no such scope.
+func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
+	r.masked = cmp.Or(r.masked, name)
+	if strictness(kind) > strictness(r.kind) {
+		r.kind = kind
+	}
+	if but == "" {
+		r.always = true
+	} else if !slices.Contains(r.scopes, but) {
+		r.scopes = append(r.scopes, but)
+	}
+}
+
+// column is a field of a class, by which a search notes where it has been.
+type column struct {
+	class *class
+	field string
+}
+
+// A tracing finds what the rules say about the columns that fields are made of.
+type tracing struct {
+	*Policy
+	tables map[[3]string]*class // by source, space and table
+	root   *class               // the class whose field is traced
+	seen   map[column]bool
+}
+
+// derive denies and masks the fields that are made of columns which are denied or masked. It runs when the rules of all
+// classes are compiled, and it starts from these alone, so that the order of the classes doesn't matter.
+func (p *Policy) derive() {
+	t := &tracing{Policy: p, tables: map[[3]string]*class{}}
+	for _, c := range p.classes {
+		t.tables[[3]string{c.Source, c.Space, c.Table}] = c
+	}
+	found := map[*class]map[string]restriction{}
+	for _, c := range p.classes {
+		for i := range c.Fields {
+			f := &c.Fields[i]
+			if c.Seen[f.Name] == nil || f.Origins == nil && f.From == nil || c.Recordless {
+				continue
+			}
+			var r restriction
+			t.root, t.seen = c, map[column]bool{{c, f.Name}: true}
+			t.origins(c, f, &r)
+			if r.denied == "" && r.masked == "" {
+				continue
+			}
+			if found[c] == nil {
+				found[c] = map[string]restriction{}
+			}
+			found[c][f.Name] = r
+		}
+	}
+	for _, c := range p.classes {
+		if found[c] != nil {
+			p.restrict(c, found[c])
+		}
+	}
+}
+
+// origins adds to r what the rules say about the columns that f of c is made of.
+func (t *tracing) origins(c *class, f *schema.Field, r *restriction) {
+	for _, name := range f.From {
+		t.column(c, name, r)
+	}
+	for _, o := range f.Origins {
+		switch from := t.tables[[3]string{c.Source, o.Space, o.Table}]; {
+		case o.Table == "":
+			t.source(c.Source, r)
+		case from != nil && o.Column == "":
+			t.all(from, r)
+		case from != nil:
+			t.column(from, o.Column, r)
+		case o.Column == "" || shown.Unseen(o.Column):
+			r.denied = cmp.Or(r.denied, c.Source+"."+o.String())
+		}
+	}
+}
+
+// source adds what the rules say about all columns of a source.
+func (t *tracing) source(name string, r *restriction) {
+	for _, c := range t.classes {
+		if c.Source == name && !c.Recordless {
+			t.all(c, r)
+		}
+	}
+}
+
+// all adds what the rules say about all columns of c.
+func (t *tracing) all(c *class, r *restriction) {
+	if t.hides(c) {
+		r.denied = cmp.Or(r.denied, c.full)
+	}
+	for i := range c.Fields {
+		t.column(c, c.Fields[i].Name, r)
+	}
+}
+
+// hides reports whether the rule of c hides it from principals who may see the class whose field is traced.
+func (t *tracing) hides(c *class) bool {
+	return c.rule.Hidden && !(t.root.rule.Hidden && t.root.rule.HiddenBut == c.rule.HiddenBut)
+}
+
+// column adds what the rules say about one column of c, and about the columns that this one is made of. A lifted field
+// stands for itself: the owner shows it whatever it is made of. A class that no rule names denies only credentials.
+func (t *tracing) column(c *class, name string, r *restriction) {
+	if t.seen[column{c, name}] {
+		return
+	}
+	t.seen[column{c, name}] = true
+	full, f := c.full+"."+name, c.Field(name)
+	switch {
+	case t.hides(c), f != nil && c.explicit[name] == nil, f == nil && !c.wouldShow(name):
+		r.denied = cmp.Or(r.denied, full)
+	case c.rule.Mask[name] != "":
+		r.mask(full, c.rule.Mask[name], c.rule.MaskBut[name])
+	}
+	if f != nil && !slices.Contains(c.rule.Lift, name) {
+		t.origins(c, f, r)
+	}
+}
+
+// wouldShow reports whether the rule of c would show a column that the account of the source can't read.
+func (c *class) wouldShow(name string) bool {
+	return c.rule.Visible == nil && !slices.Contains(c.rule.Denied, name) && !shown.Unseen(name)
+}
+
+// restrict denies and masks fields of c. A field is denied where a mask can't hide it: as part of the key, as a pointer,
+// and as the target of one.
+func (p *Policy) restrict(c *class, found map[string]restriction) {
+	var denied []string
+	for i := range c.Fields {
+		name := c.Fields[i].Name
+		r, ok := found[name]
+		if !ok {
+			continue
+		}
+		d := Derivation{Class: c.Class, Field: name, From: cmp.Or(r.denied, r.masked), Untraced: c.Fields[i].Untraced}
+		d.Denied = r.denied != "" || slices.Contains(c.Key, name) || c.leading(name) != nil || p.pointing(c, name) != ""
+		d.Lifted = slices.Contains(c.rule.Lift, name)
+		if !d.Denied {
+			d.Kind = r.kind
+		}
+		if d.Denied && !d.Lifted {
+			denied = append(denied, name)
+		}
+		p.derivations = append(p.derivations, d)
+	}
+	if less, changed := c.Without(denied); changed {
+		c.Set = less
+	}
+	for _, name := range denied {
+		delete(c.masks, name)
+	}
+	keyless := c.keyless()
+	for i := range p.derivations {
+		if d := &p.derivations[i]; d.Class == c.Class && !d.Denied && !d.Lifted {
+			d.Kind = c.cover(d.Field, found[d.Field], keyless)
+		}
+	}
+	if keyless { // records are ordered by all fields that are visible, which a masked one can't be
+		for name, m := range c.masks {
+			c.masks[name] = &mask.Mask{Kind: Null, Field: m.Field}
+		}
+	}
+}
+
+// cover masks the field called name as r demands, or as the rule of c does if that is stricter, and returns how.
+// Principals see it whole only if no mask applies to them.
+func (c *class) cover(name string, r restriction, keyless bool) Mask {
+	kind := r.kind
+	if own := c.masks[name]; own != nil {
+		if strictness(own.Kind) > strictness(kind) {
+			kind = own.Kind
+		}
+		r.mask(name, kind, c.rule.MaskBut[name])
+	}
+	if keyless || !kind.Masks(c.Field(name).Type) {
+		kind = Null
+	}
+	if c.masks == nil {
+		c.masks = map[string]*mask.Mask{}
+	}
+	c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
+	delete(c.but, name)
+	if !r.always {
+		if c.but == nil {
+			c.but = map[string][]identity.Scope{}
+		}
+		c.but[name] = r.scopes
+	}
+	return kind
+}

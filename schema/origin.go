@@ -1,0 +1,18 @@
+package schema
+
+// An Origin is a column, or a set of columns, that a field is made of.
+type Origin struct {
+	Space, Table string // as in Class; an empty Table means every column of the source
+	Column       string // "" for every column of the table
+}
+
+// String returns o as operators read it: table.column, or a description of the set.
+func (o Origin) String() string {
+	switch {
+	case o.Table == "":
+		return "any column of the source"
+	case o.Column == "":
+		return "the columns of " + o.Table
+	}
+	return o.Table + "." + o.Column
+}
