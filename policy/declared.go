@@ -34,7 +34,7 @@ func (c *class) declared(p *Policy, fail func(string, ...any)) {
 // label finds the fields that can be the label of a record: the one of the rule, or else those whose names say so.
 func (c *class) label(fail func(string, ...any)) {
 	n := c.rule.Label
-	if n == "" {
+	if n == "" || slices.Contains(c.withheld, n) {
 		c.labels = declared.Labels(c.Class, slices.DeleteFunc(slices.Clone(c.Visible), func(f *schema.Field) bool { return c.Large[f.Name] || c.relation(f.Name) != nil }))
 		return
 	}

@@ -21,6 +21,12 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.rule.Mask)) {
 		kind, f := c.rule.Mask[name], c.Field(name)
+		if slices.Contains(c.withheld, name) {
+			continue
+		}
+		if keyless && c.withheldKey() {
+			kind = Null
+		}
 		switch {
 		case f == nil:
 			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))

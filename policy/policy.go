@@ -58,6 +58,7 @@ type class struct {
 	rule   ClassRule
 	listed bool
 	shown.Set
+	withheld  []string                    // the fields that Rules.Withheld hides
 	explicit  map[string]*schema.Field    // the fields that the rule alone leaves visible, before derive
 	masks     map[string]*mask.Mask       // by visible field
 	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole; nil for none
@@ -106,6 +107,9 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	}
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].full < p.classes[j].full })
 	ruled := p.rule(fail)
+	for _, c := range p.classes {
+		c.withhold(rules.Withheld[c.full])
+	}
 	for _, c := range p.classes {
 		declared.Types(c.Class, c.rule.Types, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		for j := range c.Fields {
@@ -199,7 +203,7 @@ func (p *Policy) named(name string) (*class, error) {
 // fields finds which fields are visible.
 func (c *class) fields(fail func(string, ...any)) {
 	r := c.rule
-	c.Set = shown.Of(c.Class, shown.Rule{Visible: r.Visible, Denied: r.Denied, Lift: r.Lift, Large: r.Large, Join: r.Join, Permitted: r.Permitted,
+	c.Set = shown.Of(c.Class, shown.Rule{Visible: r.Visible, Denied: r.Denied, Lift: r.Lift, Large: r.Large, Join: r.Join, Permitted: r.Permitted, Withheld: c.withheld,
 		Version: r.Version, VersionMasked: r.Mask[r.Version] != "", Documented: r.Fields}, fail)
 	c.explicit = c.Seen
 }

@@ -23,6 +23,7 @@ type Rules struct {
 	Review      []change.Rule          // who has to approve the changes agents propose
 	Disclose    bool                   // refusals disclose what was hidden: for companies that trust their agents
 	Schemas     map[string]string      `json:",omitempty"` // by source with one schema per tenant: the schema of a principal, a CEL expression over principal
+	Withheld    map[string][]string    `json:",omitempty"` // by "source.Class": fields whose values look like credentials. Nobody sees one unless its class lifts it
 	Pointers    bool                   `json:",omitzero"`  // refuse conditions on pointers that are neither an id nor a whole pointer to the right class
 }
 

@@ -16,6 +16,7 @@ import (
 // field that the built-in denylist doesn't deny.
 type Rule struct {
 	Visible, Denied, Lift, Large, Join, Permitted []string
+	Withheld                                      []string // hidden whatever the rest says, and no fault of it
 	Version                                       string // "" for none
 	VersionMasked                                 bool
 	Documented                                    map[string]FieldRule
@@ -63,7 +64,7 @@ func Of(c *schema.Class, r Rule, fail func(string, ...any)) Set {
 		}
 	}
 	for _, n := range r.Lift {
-		if c.Field(n) != nil && s.Seen[n] == nil {
+		if c.Field(n) != nil && s.Seen[n] == nil && !slices.Contains(r.Withheld, n) {
 			fail("lift: %s is not in visible", n)
 		}
 	}
@@ -73,7 +74,7 @@ func Of(c *schema.Class, r Rule, fail func(string, ...any)) Set {
 	if c.Field(r.Version) != nil && (r.VersionMasked || s.Seen[r.Version] == nil) {
 		fail("stale.version: %s can't be seen whole, so it can't be compared", r.Version)
 	}
-	s.include(c, r.Join, fail)
+	s.include(c, r, fail)
 	return s
 }
 
@@ -82,6 +83,8 @@ func (r Rule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any))
 	named, lifted := slices.Contains(r.Visible, f.Name), slices.Contains(r.Lift, f.Name)
 	why := ""
 	switch {
+	case slices.Contains(r.Withheld, f.Name):
+		return false
 	case denylist.Internal(f.Name):
 		why = "visible: %s belongs to the source itself and can't be shown"
 	case slices.Contains(r.Denied, f.Name):
@@ -113,9 +116,10 @@ func (r Rule) documented(c *schema.Class, fail func(string, ...any)) {
 
 // include finds which fields of a record are returned when it is included through a pointer: those of join, or else all
 // that aren't large; always the key and the timestamps.
-func (s *Set) include(c *schema.Class, join []string, fail func(string, ...any)) {
+func (s *Set) include(c *schema.Class, r Rule, fail func(string, ...any)) {
+	join := r.Join
 	for _, n := range join {
-		if c.Field(n) != nil && s.Seen[n] == nil {
+		if c.Field(n) != nil && s.Seen[n] == nil && !slices.Contains(r.Withheld, n) {
 			fail("join: %s can't be seen at all; take it out", n)
 		}
 	}

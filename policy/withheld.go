@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+)
+
+// withhold hides fields of c, and those that the database makes from them, unless the rule lifts them. The values of such
+// a field look like credentials. It is no fault of a rule to name one: the rule was written before the values. A class is
+// hidden as a whole if its rule compares such a field in canonical, which agents are shown, or in stale.version.
+func (c *class) withhold(fields []string) {
+	if c.Recordless {
+		return // a description holds no values
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		made := slices.ContainsFunc(f.From, func(from string) bool { return slices.Contains(fields, from) })
+		if (made || slices.Contains(fields, f.Name)) && !slices.Contains(c.rule.Lift, f.Name) {
+			c.withheld = append(c.withheld, f.Name)
+		}
+	}
+	needed := slices.Contains(c.withheld, c.rule.Version)
+	filterfields.Fields(c.rule.Canonical, func(name string) { needed = needed || slices.Contains(c.withheld, name) })
+	if needed {
+		c.rule.Hidden, c.rule.HiddenBut, c.rule.Version = true, "", ""
+	}
+}
+
+// withheldKey reports whether a field of the key is withheld. Records are then ordered by all that can be seen of them,
+// which leaves no order for partly masked fields.
+func (c *class) withheldKey() bool {
+	return slices.ContainsFunc(c.Key, func(name string) bool { return slices.Contains(c.withheld, name) })
+}
+
+// Withheld returns the fields of the class called "source.Class" that Rules.Withheld hides, those that the rule of the
+// class lifts aside, and whether that hides the whole class: its rule needs one of them.
+func (p *Policy) Withheld(full string) (fields []string, whole bool) {
+	c := p.byFull[full]
+	if c == nil || c.withheld == nil {
+		return nil, false
+	}
+	return c.withheld, c.rule.Hidden && !p.ruleOf(c).Hidden
+}
+
+// ruleOf returns the rule of c as the owner wrote it.
+func (p *Policy) ruleOf(c *class) ClassRule {
+	if rule, ok := p.rules.Classes[c.full]; ok {
+		return rule
+	}
+	return p.rules.Classes[c.Name]
+}
