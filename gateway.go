@@ -34,6 +34,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/subscribers"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -75,6 +76,7 @@ type Options struct {
 	Price     int64                       // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now       func() time.Time            // the clock; nil means time.Now
 	Log       *slog.Logger                // receives panics of subscribers; nil logs nothing
+	Sampling  Sampling                    // how values are looked at that may be credentials; the zero value does, each day
 	Depth     int                         // maximum generations of sub-principals below a credential; 0 means identity.MaxDepth
 
 	Observer Observer // is notified of every call; may be nil
@@ -94,6 +96,8 @@ type Gateway struct {
 	slots   map[string]*fair.Semaphore // by source: shares a source's connections fairly between callers
 
 	description description
+	guard       samples.Guard
+	looking     *samples.Repeater // nil until New has looked
 
 	subscribers subscribers.List[Event]
 }
@@ -131,7 +135,10 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 		}
 	}
 	warnings, err := g.Refresh(ctx)
-	return g, warnings, err
+	if err != nil {
+		return g, warnings, err
+	}
+	return g, append(warnings, g.looks(ctx)...), nil
 }
 
 // Refresh describes the sources again and compiles the rules against the result. It returns warnings about what the
@@ -154,8 +161,12 @@ func (g *Gateway) rules(ctx context.Context, p *policy.Policy) *policy.Policy {
 // Catalogue returns the classes as the sources last described them. Callers must not modify it.
 func (g *Gateway) Catalogue() []schema.Class { return g.force.Load().policy.Catalogue() }
 
-// Close stores how much of the daily budgets calls have used. It does not end calls: wait for them first.
-func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
+// Close ends what the gateway does by itself, and stores how much of the daily budgets calls have used. It does not end
+// calls: wait for them first.
+func (g *Gateway) Close(ctx context.Context) error {
+	g.looking.End()
+	return g.limits.Close(ctx)
+}
 
 // May returns nil if p may make the call under the rules in force now: by the gates, scopes and lists.
 func (g *Gateway) May(p identity.Principal, ask CallSpec) error {

@@ -1,6 +1,7 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -8,14 +9,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // A force is the rules and actions in force at one moment. It never changes.
@@ -24,9 +25,10 @@ type force struct {
 	actions  *action.Set // compiled against policy
 	rules    policy.Rules
 	declared []action.Declaration
-	found    []schema.Class  // as the sources describe them
-	known    map[string]bool // the classes that were there when the rules were put into force, by full name
-	closed   []string        // why classes and actions of the rules are left out
+	found    []schema.Class      // as the sources describe them
+	known    map[string]bool     // the classes that were there when the rules were put into force, by full name
+	withheld map[string][]string // the fields that are hidden because of their values, by class
+	closed   []string            // why classes and actions of the rules are left out
 }
 
 // compile compiles rules and actions against a catalogue.
@@ -66,6 +68,9 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	if err != nil {
 		return err
 	}
+	if next, err = g.guarded(ctx, next, false); err != nil {
+		return err
+	}
 	put, err := with(next.policy, next.actions)
 	if err != nil {
 		return err
@@ -74,7 +79,7 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	if err := g.options.Audit.Append(context.WithoutCancel(ctx), &r); err != nil {
 		return fmt.Errorf("the rules stay as they were, since their change could not be recorded: %w", err)
 	}
-	g.replace(func() { g.force.Store(next); put() })
+	g.enforce(next, put)
 	g.Announce(RulesChanged)
 	return nil
 }
@@ -120,50 +125,6 @@ func (g *Gateway) Moment(look func()) Moment {
 	}
 }
 
-// follow reads the change events after Seq after, of this and other processes, and describes the sources again if a
-// class was created or removed. It returns the last Seq it read. An error is reported once: the classes in force
-// stay, and the next change of a class or Refresh tries again.
-func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
-	const most = 200
-	queue, outdated := g.options.Changes, false
-	for more := true; more; {
-		events, err := queue.Store().Events(ctx, after, most)
-		if err != nil {
-			return after, err
-		}
-		for _, e := range events {
-			if e.Kind == change.EventApplied && !outdated {
-				c, err := queue.Get(ctx, e.Change)
-				if err != nil {
-					return after, err
-				}
-				outdated = ofClass(c)
-			}
-		}
-		for _, e := range events {
-			after = e.Seq
-		}
-		more = len(events) == most
-	}
-	if outdated {
-		return after, g.described(ctx)
-	}
-	return after, nil
-}
-
-// described describes the sources again after a change that created or removed a class.
-func (g *Gateway) described(ctx context.Context) error {
-	if _, err := g.Refresh(ctx); err != nil {
-		return fmt.Errorf("a class has come or gone, and what was in force stays: %w", err)
-	}
-	return nil
-}
-
-// ofClass reports whether c creates or removes a class.
-func ofClass(c *change.Change) bool {
-	return slices.ContainsFunc(c.Effects, func(e change.Effect) bool { return e.Op == write.OpSchema })
-}
-
 // An Event names what changed in a gateway.
 type Event string
 
@@ -173,6 +134,7 @@ const (
 	CatalogueChanged Event = "catalogue" // the sources were described again
 	ToolsChanged     Event = "tools"     // tools were added or removed
 	PromptsChanged   Event = "prompts"   // prompts were added or removed
+	WithheldChanged  Event = "withheld"  // other fields are hidden because of their values
 )
 
 // Subscribe calls f for every event from now on, until stop is called. f is called in the goroutine that makes the
@@ -193,8 +155,11 @@ func (g *Gateway) Announce(e Event) {
 // fit is closed: a field that a rule names may have got another name, under which the rule would not hide it. For the same
 // reason, while a class that a rule names is missing, classes that are new in its source stay closed. An action that no
 // longer fits is left out.
-func (f *force) fitted(found []schema.Class) (*force, error) {
+//
+// withheld are the fields to hide because of their values.
+func (f *force) fitted(found []schema.Class, withheld map[string][]string) (*force, error) {
 	rules, declared, open := f.rules, slices.Clone(f.declared), slices.Clone(found)
+	rules.Withheld = withheld
 	rules.Classes = maps.Clone(rules.Classes)
 	var closed []string
 	shut := func(class, why string) {
@@ -219,7 +184,7 @@ func (f *force) fitted(found []schema.Class) (*force, error) {
 	for {
 		next, err := compile(rules, declared, open)
 		if err == nil {
-			next.rules, next.declared, next.found, next.closed = f.rules, f.declared, found, closed
+			next.rules, next.declared, next.found, next.closed, next.withheld = f.rules, f.declared, found, closed, withheld
 			maps.Copy(next.known, f.known)
 			return next, nil
 		}
@@ -286,4 +251,116 @@ func faultsIn(err error) []error {
 		out = append(out, faultsIn(e)...)
 	}
 	return out
+}
+
+// Sampling says how a Gateway looks at samples of the values that principals could see. A field whose values look like
+// credentials is hidden from everybody, in the bytes of a field that doesn't exist, until the rule of its class lifts it. The
+// zero Sampling looks at the start, once a day, and when rules or classes change.
+type Sampling struct {
+	Off   bool          // no values are looked at
+	First time.Duration // how long New and SetRules look at most; what they don't reach is looked at in the background. 0 means 10 s
+	Every time.Duration // how often all fields are looked at again; 0 means a day
+}
+
+// A Withheld is a Field of a Class ("source.Class") that is hidden because of its values. Why says what these look like, and
+// Whole that the class is hidden with the field, because its rule compares the field in canonical or stale.version.
+type Withheld = samples.Withheld
+
+// The bounds of looks at values, besides those of Sampling.
+const (
+	firstLook = 10 * time.Second
+	driftLook = 2 * time.Second // while a call may wait
+	everyLook = 24 * time.Hour
+	longLook  = time.Hour
+)
+
+// guarded returns next with the fields withheld whose values look like credentials, after a look at those that were not
+// looked at yet, for at most a time. With drift, a call may wait for it. The caller holds g.changes.
+func (g *Gateway) guarded(ctx context.Context, next *force, drift bool) (*force, error) {
+	if g.options.Sampling.Off {
+		return next, nil
+	}
+	most := cmp.Or(g.options.Sampling.First, firstLook)
+	if drift {
+		most = min(most, driftLook)
+	}
+	if targets := g.guard.Targets(next.policy, false); len(targets) > 0 {
+		g.guard.Look(ctx, g.options.Sources, targets, most)
+	}
+	overlay := g.guard.Overlay()
+	if samples.Same(next.withheld, overlay) {
+		return next, nil
+	}
+	return next.fitted(next.found, overlay)
+}
+
+// Withheld returns the fields that are hidden because of their values, by class and field. They are for operators.
+func (g *Gateway) Withheld() []Withheld { return g.guard.Withheld(g.force.Load().policy) }
+
+// Resample looks at a sample of all values that principals could see. A field whose values look like credentials is hidden
+// before Resample returns.
+func (g *Gateway) Resample(ctx context.Context) error { return g.resample(ctx, true) }
+
+// resample is Resample for all fields, or for those that were not looked at yet.
+func (g *Gateway) resample(ctx context.Context, all bool) error {
+	if g.options.Sampling.Off {
+		return nil
+	}
+	g.guard.Look(ctx, g.options.Sources, g.guard.Targets(g.force.Load().policy, all), longLook)
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	now, overlay := g.force.Load(), g.guard.Overlay()
+	if samples.Same(now.withheld, overlay) {
+		return ctx.Err()
+	}
+	next, err := now.fitted(now.found, overlay)
+	if err != nil {
+		return fmt.Errorf("hide fields whose values look like credentials: %w", err)
+	}
+	g.enforce(next, func() {})
+	g.Announce(CatalogueChanged)
+	return ctx.Err()
+}
+
+// enforce puts next into force together with put, and logs which fields are hidden since. The caller holds g.changes.
+func (g *Gateway) enforce(next *force, put func()) {
+	var before []Withheld
+	if g.force.Load() != nil {
+		before = g.Withheld()
+	}
+	g.replace(func() { g.force.Store(next); put() })
+	log, hidden := g.options.Log, g.Withheld()
+	for _, w := range hidden {
+		if log != nil && !slices.ContainsFunc(before, func(old Withheld) bool { return old.Class == w.Class && old.Field == w.Field }) {
+			confirm, lift := w.Confirm()
+			log.Warn("a field is hidden, because its values look like credentials", "field", w.Class+"."+w.Field, "class_hidden", w.Whole, "why", w.Why, "confirm", confirm, "lift", lift)
+		}
+	}
+	if len(hidden) > 0 && !slices.Equal(hidden, before) {
+		g.Announce(WithheldChanged)
+	}
+}
+
+// looks keeps looking at values until Close: at once at what the start didn't reach, and regularly at everything. It
+// returns what operators are told at the start.
+func (g *Gateway) looks(ctx context.Context) []string {
+	if g.options.Sampling.Off {
+		return nil
+	}
+	g.looking = samples.Repeat(ctx, cmp.Or(g.options.Sampling.Every, everyLook), func(ctx context.Context, all bool) {
+		err := g.resample(ctx, all)
+		missed := g.guard.Missed()
+		switch log := g.options.Log; {
+		case log == nil || ctx.Err() != nil:
+		case err != nil:
+			log.Error("fields whose values look like credentials could not be hidden", "error", err)
+		case len(missed) > 0:
+			log.Warn("values of some classes could not be looked at", "classes", missed[:min(len(missed), 20)], "number", len(missed))
+		}
+	})
+	missed := g.guard.Missed()
+	if len(missed) > 0 {
+		g.looking.Now(false)
+	}
+	return samples.Notes(g.Withheld(), missed)
 }

@@ -239,19 +239,24 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 	}
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	var next *force
-	var err error
-	if now = g.force.Load(); now == nil {
-		next, err = compile(g.options.Rules, g.options.Actions, found)
-	} else {
-		next, err = now.fitted(found)
+	next, err := g.recompile(found)
+	if err == nil {
+		next, err = g.guarded(ctx, next, quiet)
 	}
 	if err != nil {
 		return warnings, errors.Join(append(errs, err)...)
 	}
-	g.replace(func() { g.force.Store(next) })
+	g.enforce(next, func() {})
 	g.Announce(CatalogueChanged)
 	return append(warnings, next.closed...), errors.Join(errs...)
+}
+
+// recompile compiles the rules and actions in force against found: the given ones if none are in force yet.
+func (g *Gateway) recompile(found []schema.Class) (*force, error) {
+	if now := g.force.Load(); now != nil {
+		return now.fitted(found, g.guard.Overlay())
+	}
+	return compile(g.options.Rules, g.options.Actions, found)
 }
 
 // copied returns classes of which the parts that rules declare can change.

@@ -162,3 +162,14 @@ func (p Permit) Within(most int) (Permit, error) {
 	planned.Most = most
 	return Permit{&planned}, nil
 }
+
+// Unordered returns p without an order, for a sample of records that no principal receives. The order of an answer must be
+// total.
+func (p Permit) Unordered() (Permit, error) {
+	planned, err := p.Plan()
+	if err != nil {
+		return Permit{}, err
+	}
+	planned.Order, planned.Unique = nil, false
+	return Permit{&planned}, nil
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // withhold hides fields of c, and those that the database makes from them, unless the rule lifts them. The values of such
@@ -33,14 +34,23 @@ func (c *class) withheldKey() bool {
 	return slices.ContainsFunc(c.Key, func(name string) bool { return slices.Contains(c.withheld, name) })
 }
 
-// Withheld returns the fields of the class called "source.Class" that Rules.Withheld hides, those that the rule of the
-// class lifts aside, and whether that hides the whole class: its rule needs one of them.
+// Withheld returns the fields of the class called "source.Class" that only Rules.Withheld hides, and whether that hides the
+// whole class: its rule needs one of them.
 func (p *Policy) Withheld(full string) (fields []string, whole bool) {
 	c := p.byFull[full]
-	if c == nil || c.withheld == nil {
+	if c == nil || c.withheld == nil || !c.listed {
 		return nil, false
 	}
-	return c.withheld, c.rule.Hidden && !p.ruleOf(c).Hidden
+	rule := p.ruleOf(c)
+	if rule.Hidden && rule.HiddenBut == "" {
+		return nil, false
+	}
+	for _, name := range c.withheld {
+		if !slices.Contains(rule.Denied, name) && (rule.Visible == nil || slices.Contains(rule.Visible, name)) {
+			fields = append(fields, name)
+		}
+	}
+	return fields, c.rule.Hidden && !rule.Hidden
 }
 
 // ruleOf returns the rule of c as the owner wrote it.
@@ -49,4 +59,32 @@ func (p *Policy) ruleOf(c *class) ClassRule {
 		return rule
 	}
 	return p.rules.Classes[c.Name]
+}
+
+// An Exposed is a class that some principal can see, with the fields whose values can leave the gateway: those of its view
+// but for fields that everybody sees as null.
+type Exposed struct {
+	Class  *schema.Class
+	Fields []*schema.Field
+	Lifted []string // the fields that the rule lifts
+}
+
+// Exposed returns the classes with records that some principal can see, sorted by full name.
+func (p *Policy) Exposed() []Exposed {
+	var out []Exposed
+	for _, c := range p.classes {
+		if c.Recordless || !c.listed || c.rule.Hidden && c.rule.HiddenBut == "" {
+			continue
+		}
+		e := Exposed{Class: c.Class, Lifted: c.rule.Lift}
+		for _, f := range c.Visible {
+			if m := c.masks[f.Name]; m == nil || m.Kind != Null || c.rule.MaskBut[f.Name] != "" {
+				e.Fields = append(e.Fields, f)
+			}
+		}
+		if e.Fields != nil {
+			out = append(out, e)
+		}
+	}
+	return out
 }

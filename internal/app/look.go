@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/internal/undeclared"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -29,7 +30,7 @@ const (
 // its records shows. Classes that can't be read in time are named in the evidence; they are no error. Fields and classes
 // that are hidden by name are not read.
 func Look(ctx context.Context, s config.Source) (classes []schema.Class, warnings []string, e scaffold.Evidence, err error) {
-	e = scaffold.Evidence{Fields: map[string]scaffold.Seen{}, Counts: map[string]int64{}}
+	e = scaffold.Evidence{Fields: map[string]samples.Seen{}, Counts: map[string]int64{}}
 	opened, err := OpenSource(ctx, &config.Config{}, s)
 	if err != nil {
 		return nil, nil, e, err
@@ -114,7 +115,7 @@ func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schem
 	if err != nil {
 		return err
 	}
-	tallies := make([]scaffold.Tally, len(plan.Columns))
+	tallies := make([]samples.Tally, len(plan.Columns))
 	n := int64(0)
 	for row, err := range rows {
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -23,10 +24,10 @@ func TestApplicationsFilled(t *testing.T) {
 		if !app.typed || i%3 != 0 && os.Getenv("BAILIWICK_ALL_APPLICATIONS") == "" {
 			continue // without types there is no telling what its columns hold
 		}
-		seen := map[string]Seen{}
+		seen := map[string]samples.Seen{}
 		for _, c := range app.classes {
 			for _, f := range c.Fields {
-				var tally Tally
+				var tally samples.Tally
 				secret := app.marks[c.Name+"."+f.Name] == '!'
 				form := r.IntN(len(secretForms))
 				for range 24 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -73,7 +74,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 }
 
 // add classifies a field that the floor doesn't deny.
-func (g *guess) add(f *schema.Field, seen Seen, a Answers, targets map[string]bool) {
+func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[string]bool) {
 	why := secretField(g.class, f, seen)
 	if why == "" && private(f.Name) && denylist.FormOf(f.Type) == denylist.AnyForm {
 		why = "internal, by its name"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -46,7 +47,7 @@ func person(class string) bool {
 
 // personal returns what personal data f is, by its name, by the class or by its values; "" if it doesn't look like any.
 // whole reports that no part of its values may show.
-func personal(c *schema.Class, f *schema.Field, seen Seen) (what string, whole bool) {
+func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string, whole bool) {
 	name := strings.TrimRight(strings.Join(denylist.Words(f.Name), "_"), "0123456789") // phone1
 	if f.Type == schema.Boolean || technical.MatchString(name) {
 		return "", false

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -173,9 +174,9 @@ func TestAnswers(t *testing.T) {
 // TestEvidence checks what sampled values change.
 func TestEvidence(t *testing.T) {
 	class := table("notes", "id:int", "memo:text", "extra:json", "code_word:text", "body_md:text", "contact:text", "sha:text", "shape:json", "few:json", "photo:bytes", "digest_of:bytes")
-	e := Evidence{Fields: map[string]Seen{}}
+	e := Evidence{Fields: map[string]samples.Seen{}}
 	tally := func(field string, values ...string) {
-		var y Tally
+		var y samples.Tally
 		for _, v := range values {
 			y.Add(value.OfString(v))
 		}
@@ -197,7 +198,7 @@ func TestEvidence(t *testing.T) {
 	}
 	tally("shape", shapes...)
 	tally("few", shapes[:19]...)
-	var photos, digests Tally
+	var photos, digests samples.Tally
 	for i := range byte(20) {
 		photos.Add(value.OfBytes(strings.Repeat(string([]byte{0xff, i, 0xd8}), 500)))
 		digests.Add(value.OfBytes(strings.Repeat(string([]byte{0xff, i, 0xd8, 7}), 8)))

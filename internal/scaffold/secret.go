@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -70,7 +71,7 @@ var harmlessPairs = regexp.MustCompile(`(?:^|_)(?:labels?|tags?|translations?|lo
 
 // secretField returns why a field should be denied although its own name doesn't suggest a credential: the class suggests
 // it, or its sampled values do.
-func secretField(c *schema.Class, f *schema.Field, seen Seen) string {
+func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	words, class := denylist.Words(f.Name), strings.Join(denylist.Words(c.Name), "_")
 	last, name := words[len(words)-1], strings.Join(words, "_")
 	is := func(parts []string, classes *regexp.Regexp) bool {
@@ -96,7 +97,7 @@ func secretField(c *schema.Class, f *schema.Field, seen Seen) string {
 	case is(vaultParts, vaultNames):
 		return "people keep secrets in it"
 	}
-	if why := seen.secret(f); why != "" {
+	if why := seen.Secret(f); why != "" {
 		return why
 	}
 	return unseen(f, last, seen)
@@ -106,7 +107,7 @@ func secretField(c *schema.Class, f *schema.Field, seen Seen) string {
 const enough = 20
 
 // unseen returns why a column is denied for want of values to look at: objects in JSON and bytes may hold anything.
-func unseen(f *schema.Field, last string, seen Seen) string {
+func unseen(f *schema.Field, last string, seen samples.Seen) string {
 	switch {
 	case f.Type != schema.JSON && f.Type != schema.Bytes, seen.Values >= enough, slices.Contains(listed, last), f.Type == schema.Bytes && strings.HasSuffix(last, "id"):
 		return ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -138,7 +139,7 @@ func pointerLines(rule policy.ClassRule) (out []string) {
 }
 
 // form returns the form in which all sampled values of a field are, if the source doesn't declare its type.
-func form(c *schema.Class, f *schema.Field, seen Seen) (form schema.Form) {
+func form(c *schema.Class, f *schema.Field, seen samples.Seen) (form schema.Form) {
 	words := denylist.Words(f.Name)
 	some := func(of ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(of, w) })

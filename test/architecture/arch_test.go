@@ -104,7 +104,7 @@ var mayImport = map[string]string{
 	"internal/result/cursor":      "policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "internal/fair problem",
-	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/cursor internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/pages internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
+	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/cursor internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/pages internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/samples internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":                  "identity internal/netguard internal/once problem",
@@ -156,6 +156,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/questions":     ". audit identity internal/sourcetest limit policy problem schema source tool value",
 	"internal/documents":                "internal/config/apis internal/openapi/spec internal/scaffold internal/terminal internal/yamlconf",
 	"internal/sourcetest/ending":        "identity internal/sourcetest policy problem query schema value",
+	"internal/samples":                  "identity internal/rules/denylist policy query schema source value",
 	"internal/undeclared":               "identity policy query schema source",
 	"internal/sourcetest/large":         "identity internal/sourcetest policy query schema source value",
 	"internal/sourcetest/masks":         "identity internal/result/mask internal/result/redact internal/result/pages internal/sourcetest internal/sourcetest/canonical policy query schema source value",
@@ -252,7 +253,7 @@ var mayImport = map[string]string{
 	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls policy problem schema value write",
 
 	"internal/policydiff":       "audit identity internal/policyreport internal/rules/expression problem",
-	"internal/scaffold":         "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/declared internal/rules/denylist internal/scaffold/presets policy schema value",
+	"internal/scaffold":         "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/declared internal/rules/denylist internal/samples internal/scaffold/presets policy schema value",
 	"internal/scaffold/presets": "schema",
 
 	// used by the steps of a call

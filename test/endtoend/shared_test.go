@@ -66,7 +66,8 @@ func TestSharedCapacity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				from := &pooled{notes: newNotes(), most: tt.connections, release: make(chan struct{})}
-				g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": from}, Audit: &audit.Memory{}, Memory: tt.memory, Rules: policy.Rules{Unlisted: true}})
+				g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": from}, Audit: &audit.Memory{}, Memory: tt.memory, Rules: policy.Rules{Unlisted: true},
+					Sampling: bailiwick.Sampling{Off: true}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ import (
 type Rule struct {
 	Visible, Denied, Lift, Large, Join, Permitted []string
 	Withheld                                      []string // hidden whatever the rest says, and no fault of it
-	Version                                       string // "" for none
+	Version                                       string   // "" for none
 	VersionMasked                                 bool
 	Documented                                    map[string]FieldRule
 }

@@ -1,0 +1,63 @@
+package samples
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// A Repeater calls a function in the background: when it is told to, and regularly. It is safe for concurrent use.
+type Repeater struct {
+	do     func(ctx context.Context, all bool)
+	every  time.Duration
+	mu     sync.Mutex
+	closed bool
+	timer  *time.Timer
+	ctx    context.Context // of the calls
+	end    context.CancelFunc
+	under  sync.WaitGroup
+}
+
+// Repeat returns a Repeater that calls do with all set, each time after every has passed, until End. The times differ by a
+// tenth, so that replicas don't look at the same moment.
+func Repeat(ctx context.Context, every time.Duration, do func(ctx context.Context, all bool)) *Repeater {
+	r := &Repeater{do: do, every: every}
+	r.ctx, r.end = context.WithCancel(context.WithoutCancel(ctx))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer = time.AfterFunc(r.next(), func() {
+		r.Now(true)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.closed {
+			r.timer.Reset(r.next())
+		}
+	})
+	return r
+}
+
+// next returns the time until the next call.
+func (r *Repeater) next() time.Duration { return r.every*9/10 + rand.N(r.every/5+1) }
+
+// Now calls the function now, in the background.
+func (r *Repeater) Now(all bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.under.Go(func() { r.do(r.ctx, all) })
+	}
+}
+
+// End ends the calls, and returns when none is under way. A nil Repeater has none.
+func (r *Repeater) End() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	r.closed = true
+	r.timer.Stop()
+	r.end()
+	r.mu.Unlock()
+	r.under.Wait()
+}

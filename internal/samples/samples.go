@@ -1,0 +1,257 @@
+// Package samples looks at samples of the values of columns, to find credentials where neither a name nor a type tells of
+// them. It keeps counts and no values.
+//
+// The same test runs when a configuration is written, when it is checked, and while a gateway serves it, because a column
+// can be filled after the rules were written.
+package samples
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Bounds limit a look at one class. The zero Bounds are those of Usual.
+type Bounds struct {
+	Rows int           // the records of each of the samples
+	Time time.Duration // for all samples of the class
+}
+
+// Usual returns the bounds for a class while a gateway runs, and Thorough those on demand.
+func Usual() Bounds { return Bounds{Rows: 60, Time: 500 * time.Millisecond} }
+
+// Thorough returns the bounds for a class when an operator asks.
+func Thorough() Bounds { return Bounds{Rows: 1000, Time: 10 * time.Second} }
+
+// The bounds of what one sample takes.
+const (
+	mostValue  = 16 << 10 // bytes of one value; the beginning of a longer one is looked at
+	mostSample = 8 << 20  // bytes of all values
+	mostLong   = 10       // long values of a column
+	fewest     = 8        // characters that a credential has
+)
+
+// Can reports whether a field can hold credentials of which no name tells: texts, JSON, bytes and lists of any values.
+func Can(f *schema.Field) bool {
+	return f.Type.Open() && f.Values == nil && (f.Length == 0 || f.Length >= fewest)
+}
+
+// A Sampler takes samples of one source.
+type Sampler struct {
+	source source.Source
+	policy *policy.Policy
+	bounds Bounds
+}
+
+// New returns a Sampler of fields of classes of s, by class, whatever the rules say about them.
+func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
+	if b == (Bounds{}) {
+		b = Usual()
+	}
+	rules := policy.Rules{Classes: map[string]policy.ClassRule{}}
+	for i := range classes {
+		c := &classes[i]
+		rule := policy.ClassRule{Visible: []string{}}
+		for j := range c.Fields {
+			if f := &c.Fields[j]; !denylist.Internal(f.Name) {
+				rule.Visible, rule.Lift = append(rule.Visible, f.Name), append(rule.Lift, f.Name)
+			}
+		}
+		rules.Classes[c.FullName()] = rule
+	}
+	p, err := policy.New(rules, classes)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a look at values: %w", err)
+	}
+	return &Sampler{source: s, policy: p.AtMost().InAnySchema(), bounds: b}, nil
+}
+
+// Look counts what values of fields of a class look like. It looks at the newest records by the key, at others as the source
+// returns them, and at records that have a value where these have none. An error means that nothing was seen.
+func (s *Sampler) Look(ctx context.Context, class *schema.Class, fields []string) (map[string]Seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.bounds.Time)
+	defer cancel()
+	l := &look{Sampler: s, class: class, tallies: map[string]*Tally{}}
+	for _, name := range fields {
+		l.tallies[name] = &Tally{}
+	}
+	errs := []error{l.first(ctx, fields)}
+	if !l.whole {
+		errs = append(errs, l.newest(ctx, fields), l.sparse(ctx, fields))
+	}
+	for _, name := range fields {
+		if l.tallies[name].cut > 0 {
+			errs = append(errs, l.long(ctx, name))
+		}
+	}
+	if l.read == 0 {
+		if err := errors.Join(errs...); err != nil {
+			return nil, err
+		}
+	}
+	out := map[string]Seen{}
+	for name, t := range l.tallies {
+		out[name] = t.Seen()
+	}
+	return out, nil
+}
+
+// A look is a Look under way.
+type look struct {
+	*Sampler
+	class   *schema.Class
+	tallies map[string]*Tally
+	read    int  // samples that were read
+	whole   bool // the first sample had every record
+}
+
+// first samples records as the source returns them.
+func (l *look) first(ctx context.Context, fields []string) error {
+	n, err := l.take(ctx, &query.Find{Keys: paths(fields)}, false)
+	l.whole = err == nil && n < l.bounds.Rows
+	return err
+}
+
+// newest samples the records with the greatest keys.
+func (l *look) newest(ctx context.Context, fields []string) error {
+	find := &query.Find{Keys: paths(fields)}
+	for _, name := range l.class.Key {
+		if f := l.class.Field(name); f == nil || f.Type.Structured() || f.Type == schema.Opaque {
+			return nil
+		}
+		find.Order = append(find.Order, query.Sort{Path: query.Path{name}, Desc: true})
+	}
+	if find.Order == nil {
+		return nil
+	}
+	_, err := l.take(ctx, find, true)
+	return err
+}
+
+// sparse samples records that have a value in one of the fields of which no value was seen.
+func (l *look) sparse(ctx context.Context, fields []string) error {
+	var any query.Or
+	for _, name := range fields {
+		if f := l.class.Field(name); l.tallies[name].seen.Values == 0 && !f.NotNull {
+			any = append(any, query.Exists{Path: query.Path{name}, Want: true})
+		}
+	}
+	if any == nil {
+		return nil
+	}
+	_, err := l.take(ctx, &query.Find{Keys: paths(fields), Where: any}, false)
+	return err
+}
+
+// long samples the beginnings of values that are too long to be read whole.
+func (l *look) long(ctx context.Context, field string) error {
+	permit, err := l.permit(&query.Find{Class: l.class.FullName(), Limit: mostLong, Part: &query.Part{Field: field, Length: mostValue},
+		Where: query.Exists{Path: query.Path{field}, Want: true}}, false)
+	if err != nil {
+		return err
+	}
+	return l.rows(ctx, permit, mostLong, func(plan *policy.Plan, row value.Row) {
+		for i, c := range plan.Columns {
+			if c.Piece != nil && !c.Piece.Size {
+				l.tallies[field].Add(row[i])
+			}
+		}
+	})
+}
+
+// take counts the values of a sample, and returns how many records it had.
+func (l *look) take(ctx context.Context, find *query.Find, ordered bool) (int, error) {
+	find.Class, find.Limit = l.class.FullName(), l.bounds.Rows
+	permit, err := l.permit(find, ordered)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	err = l.rows(ctx, permit, l.bounds.Rows, func(plan *policy.Plan, row value.Row) {
+		n++
+		for i, c := range plan.Columns {
+			if t := l.tallies[c.Field.Name]; t != nil {
+				t.Add(row[i])
+			}
+		}
+	})
+	return n, err
+}
+
+// permit returns the permit for find.
+func (l *look) permit(find *query.Find, ordered bool) (policy.Permit, error) {
+	permit, err := l.policy.Read(sampling(), find)
+	if err != nil {
+		return permit, fmt.Errorf("look at values of %s: %w", find.Class, err)
+	}
+	if !ordered {
+		if permit, err = permit.Unordered(); err != nil {
+			return permit, err
+		}
+	}
+	return permit.Within(mostValue)
+}
+
+// rows calls add with at most most rows of permit, within the bytes of a sample.
+func (l *look) rows(ctx context.Context, permit policy.Permit, most int, add func(*policy.Plan, value.Row)) error {
+	plan, err := permit.Plan()
+	if err != nil {
+		return err
+	}
+	rows, err := l.source.Read(ctx, permit)
+	if err != nil {
+		return err
+	}
+	n, bytes := 0, 0
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if n++; n > most || bytes > mostSample {
+			break
+		}
+		for _, v := range row[:len(plan.Columns)] {
+			bytes += len(v.Text())
+		}
+		add(&plan, row)
+	}
+	l.read++
+	return ctx.Err()
+}
+
+// sampling is who samples are taken for. It may read everything.
+func sampling() identity.Principal {
+	return identity.Principal{ID: "sample", Kind: identity.Human, Scopes: []identity.Scope{identity.Read}}
+}
+
+func paths(fields []string) []query.Path {
+	out := make([]query.Path, len(fields))
+	for i, name := range fields {
+		out[i] = query.Path{name}
+	}
+	return out
+}
+
+// Keyed reports whether a field is of the key of c or of a pointer. Such a field identifies records: its values are
+// credentials only if they have the form of one.
+func Keyed(c *schema.Class, name string) bool {
+	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
+}
+
+// Why returns why a field of c should be hidden, by its values; "" for no reason.
+func (s Seen) Why(c *schema.Class, f *schema.Field) string {
+	if Keyed(c, f.Name) {
+		s.Random = 0
+	}
+	return s.Secret(f)
+}
