@@ -7,18 +7,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// withhold hides fields of c, and those that the database makes from them, unless the rule lifts them. The values of such
-// a field look like credentials. It is no fault of a rule to name one: the rule was written before the values. A class is
-// hidden as a whole if its rule compares such a field in canonical, which agents are shown, or in stale.version.
+// withhold hides fields of c unless the rule lifts them. The values of such a field look like credentials. It is no fault of
+// a rule to name one: the rule was written before the values. A class is hidden as a whole if its rule compares such a field
+// in canonical, which agents are shown, or in stale.version. Fields that the database makes from a withheld one are denied
+// by derive.
 func (c *class) withhold(fields []string) {
 	if c.Recordless {
 		return // a description holds no values
 	}
-	for i := range c.Fields {
-		f := &c.Fields[i]
-		made := slices.ContainsFunc(f.From, func(from string) bool { return slices.Contains(fields, from) })
-		if (made || slices.Contains(fields, f.Name)) && !slices.Contains(c.rule.Lift, f.Name) {
-			c.withheld = append(c.withheld, f.Name)
+	for _, name := range fields {
+		if c.Field(name) != nil && !slices.Contains(c.rule.Lift, name) {
+			c.withheld = append(c.withheld, name)
 		}
 	}
 	needed := slices.Contains(c.withheld, c.rule.Version)
@@ -78,7 +77,7 @@ func (p *Policy) Exposed() []Exposed {
 		}
 		e := Exposed{Class: c.Class, Lifted: c.rule.Lift}
 		for _, f := range c.Visible {
-			if m := c.masks[f.Name]; m == nil || m.Kind != Null || c.rule.MaskBut[f.Name] != "" {
+			if m := c.masks[f.Name]; m == nil || m.Kind != Null || c.but[f.Name] != nil {
 				e.Fields = append(e.Fields, f)
 			}
 		}

@@ -53,7 +53,7 @@ func TestWithheld(t *testing.T) {
 		"version":      {ClassRule{Version: "data"}, []string{"data"}, want{unseen: true}},
 		"canonical":    {ClassRule{Canonical: query.Compare{Path: query.Path{"data"}, Op: query.Eq, Value: value.OfString("x")}}, []string{"data"}, want{unseen: true}},
 		"lifted":       {ClassRule{Lift: []string{"data", "upper"}}, []string{"data"}, want{fields: []string{"id", "name", "data", "upper", "org"}}},
-		"half lifted":  {ClassRule{Lift: []string{"data"}}, []string{"data"}, want{fields: []string{"id", "name", "data", "org"}}},
+		"half lifted":  {ClassRule{Lift: []string{"data"}}, []string{"data", "name"}, want{fields: []string{"id", "data", "upper", "org"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := New(Rules{Classes: map[string]ClassRule{"vaults": tt.rule, "others": {}}, Withheld: map[string][]string{"app.vaults": tt.withheld}}, vaults())
