@@ -47,6 +47,7 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 	}
 	var list []*catalogue.Found
 	var warnings []string
+	texts := map[*catalogue.Found]string{}
 	for _, space := range spaces {
 		r := &reader{tx: tx, space: space, byName: map[string]*catalogue.Found{}, ddl: map[*catalogue.Found]string{}, rowid: map[*catalogue.Found]string{},
 			strict: map[*catalogue.Found]bool{}}
@@ -54,8 +55,13 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 			return nil, nil, fmt.Errorf("describe %s: database %s: %w", source, space, err)
 		}
 		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
+		for _, f := range r.list {
+			texts[f] = selectOf(r.ddl[f])
+		}
 	}
+	all := slices.Clone(list)
 	classes, more := catalogue.Settle(source, list, choice)
+	(&catalogue.Views{List: all, Texts: texts}).Trace(classes)
 	warnings = append(warnings, more...)
 	for i := range classes {
 		for _, k := range classes[i].Key {

@@ -76,6 +76,25 @@ func parseDDL(ddl string) (declaration, bool) {
 	return d, true
 }
 
+// selectOf returns the SELECT of a CREATE VIEW statement as SQLite stores it. The names of the view and of its columns stand
+// before AS, which is never one of them without quotes.
+func selectOf(ddl string) string {
+	for i := range ddl {
+		if rest := ddl[i:]; i > 0 && len(rest) > 3 && strings.EqualFold(rest[:2], "as") && !wordAt(ddl, i-1) && !wordAt(ddl, i+2) {
+			if before, ok := catalogue.Lex(ddl[:i], true); ok && len(before) > 2 {
+				return rest[2:]
+			}
+		}
+	}
+	return ""
+}
+
+// wordAt reports whether the byte at i is part of a word.
+func wordAt(s string, i int) bool {
+	c := s[i]
+	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
 // settleDDL sets on f what its DDL contains and no pragma reports. If the DDL can't be parsed, every field is marked Unordered,
 // which is always safe.
 func (r *reader) settleDDL(f *catalogue.Found) {
@@ -91,7 +110,10 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 	d, ok := parseDDL(r.ddl[f])
 	if !ok || slices.ContainsFunc(f.Fields, func(x schema.Field) bool { return d.column(x.Name) < 0 }) {
 		for i := range f.Fields {
-			f.Fields[i].Unordered = true
+			field := &f.Fields[i]
+			if field.Unordered = true; field.Generated && field.Name != r.rowid[f] {
+				field.Origins, field.Untraced = []schema.Origin{{Space: f.Space, Table: f.Table}}, "its expression can't be read"
+			}
 		}
 		return
 	}
