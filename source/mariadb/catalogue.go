@@ -18,18 +18,21 @@ type reader struct {
 	list     []*catalogue.Found
 	byName   map[string]*catalogue.Found
 	warnings []string
+	views    catalogue.Views
 }
 
 // describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
 // warnings about what it left out.
 func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Choice) ([]schema.Class, []string, error) {
-	r := &reader{db: db, byName: map[string]*catalogue.Found{}}
+	r := &reader{db: db, byName: map[string]*catalogue.Found{},
+		views: catalogue.Views{Texts: map[*catalogue.Found]string{}, Routines: map[string]string{}, Unread: "the account may not read its text: grant it SHOW VIEW"}}
 	for _, step := range []struct {
 		name, query string
 		take        func(text []string)
 	}{
 		{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"checks", selectChecks, r.check},
 		{"indexes", selectIndexes, r.index}, {"foreign keys", selectForeign, r.foreign},
+		{"views", selectViews, r.view}, {"functions", selectRoutines, r.routine},
 	} {
 		if err := catalogue.Each(ctx, r.db, step.query, step.take); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
@@ -45,7 +48,9 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 			}
 		}
 	}
+	r.views.List = slices.Clone(r.list)
 	classes, more := catalogue.Settle(source, r.list, choice)
+	r.views.Trace(classes)
 	return classes, append(r.warnings, more...), nil
 }
 
@@ -104,9 +109,51 @@ func (r *reader) column(x []string) {
 	if warning := f.Add(field); warning != "" {
 		r.warnings = append(r.warnings, warning)
 	}
-	if made, ok := catalogue.Lex(x[14], true); ok && strings.Contains(x[6], "GENERATED") {
-		f.MadeBy(field.Name, made)
+	if !strings.Contains(x[6], "GENERATED") {
+		return
 	}
+	if made, ok := catalogue.Lex(escaped(x[14]), true); ok {
+		f.MadeBy(field.Name, made)
+	} else if at := f.Field(field.Name); at != nil {
+		at.Origins, at.Untraced = []schema.Origin{{Table: f.Table}}, "its expression can't be read"
+	}
+}
+
+const selectViews = `
+SELECT TABLE_NAME, DATABASE(), IFNULL(VIEW_DEFINITION, '') FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME`
+
+// view reads the text of a view. MariaDB gives none to an account without the right SHOW VIEW.
+func (r *reader) view(x []string) {
+	if f := r.byName[x[0]]; f != nil {
+		r.views.Space, r.views.Texts[f] = x[1], escaped(x[2])
+	}
+}
+
+const selectRoutines = `
+SELECT ROUTINE_NAME, IFNULL(ROUTINE_DEFINITION, '') FROM information_schema.ROUTINES
+WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE = 'FUNCTION' ORDER BY ROUTINE_NAME`
+
+// routine reads the text of a function, "" if the account may not read it.
+func (r *reader) routine(x []string) { r.views.Routines[x[0]] = escaped(x[1]) }
+
+// escaped returns the text of a statement with an x for each escape in its strings, which are not read.
+func escaped(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	out, quote := []byte(text), byte(0)
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case quote == 0 && (c == '\'' || c == '"' || c == '`'):
+			quote = c
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0 && quote != '`' && c == '\\' && i+1 < len(out):
+			out[i], out[i+1] = 'x', 'x'
+			i++
+		}
+	}
+	return string(out)
 }
 
 // beyond sets which values of field expressions read as null.

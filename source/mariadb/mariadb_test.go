@@ -35,7 +35,7 @@ func opened(t *testing.T, statements ...string) (*mariadb.Source, []schema.Class
 	}
 	t.Cleanup(func() { src.Close() })
 	classes, warnings, err := src.Describe(t.Context())
-	if err != nil || warnings != nil {
+	if warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(w, "no path can name it") }); err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
 	return src, classes, db

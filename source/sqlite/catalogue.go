@@ -158,7 +158,7 @@ func (r *reader) columns(ctx context.Context) error {
 		if !f.View && r.ddl[f] != "" {
 			continue
 		}
-		f.Fields = nil
+		f.Fields, f.Columns = nil, nil
 		err := r.columnsOf(ctx, base+`AND s.name = ?2 ORDER BY c.cid`, r.space, f.Table)
 		if ctx.Err() != nil {
 			return ctx.Err()

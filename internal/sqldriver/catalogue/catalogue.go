@@ -24,6 +24,7 @@ type Found struct {
 	Primary []string // the columns of its primary key, hidden ones too
 	Links   []Link
 	Made    map[string][]Token // the expressions of generated columns, by field
+	Columns []string           // its columns in order, with those that are no fields
 }
 
 // A Link is a foreign key. A column that isn't a field is "".
@@ -40,6 +41,7 @@ func addressable(name string) bool {
 
 // Add appends field to f, or returns a warning if its name can't be addressed.
 func (f *Found) Add(field schema.Field) (warning string) {
+	f.Columns = append(f.Columns, field.Name)
 	if !addressable(field.Name) {
 		return fmt.Sprintf("field %q of %s left out: no path can name it", field.Name, f.Place())
 	}

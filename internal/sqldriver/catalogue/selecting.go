@@ -390,12 +390,12 @@ func (s *selecting) name(ts []Token, lv *level, o *origin) int {
 		alias = LowerASCII(chain[len(chain)-2].Text)
 	}
 	for at := lv; at != nil; at = at.up {
-		if at.column(alias, LowerASCII(last.Text), o) {
+		if at.column(alias, last.Text, o) {
 			return n
 		}
 	}
 	if alias == "" && last.Kind == Word && (slices.ContainsFunc(keywords, last.Is) || strings.HasPrefix(last.Text, "_") && n < len(ts) && ts[n].Kind == Text) {
-		if last.Is("AS") || last.Is("USING") || last.Is("COLLATE") { // a type, a character set, or a collation
+		if last.Is("AS") || last.Is("USING") || last.Is("COLLATE") || last.Is("CHARSET") { // a type, a character set, or a collation
 			for n < len(ts) && ts[n].Kind <= Quoted {
 				n++
 			}
@@ -409,7 +409,7 @@ func (s *selecting) name(ts []Token, lv *level, o *origin) int {
 // keywords are the words of expressions that aren't names.
 var keywords = strings.Fields("AND OR NOT NULL IS IN LIKE GLOB REGEXP RLIKE MATCH BETWEEN CASE WHEN THEN ELSE END CAST AS COLLATE ESCAPE DISTINCT ALL EXISTS TRUE FALSE UNKNOWN " +
 	"CURRENT_TIMESTAMP CURRENT_DATE CURRENT_TIME CURRENT_USER OVER PARTITION BY ORDER ASC DESC ROWS RANGE GROUPS UNBOUNDED PRECEDING FOLLOWING CURRENT ROW EXCLUDE TIES NO OTHERS " +
-	"FILTER WHERE NULLS FIRST LAST ISNULL NOTNULL FROM USING SEPARATOR LIMIT INTERVAL DIV MOD XOR BINARY WITHIN GROUP BOTH LEADING TRAILING FOR SOUNDS ANY SOME CHAR " +
+	"FILTER WHERE NULLS FIRST LAST ISNULL NOTNULL FROM USING SEPARATOR LIMIT INTERVAL DIV MOD XOR BINARY WITHIN GROUP BOTH LEADING TRAILING FOR SOUNDS ANY SOME CHAR CHARSET " +
 	"YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MICROSECOND YEAR_MONTH DAY_HOUR DAY_MINUTE DAY_SECOND HOUR_MINUTE HOUR_SECOND MINUTE_SECOND DAY_MICROSECOND " +
 	"HOUR_MICROSECOND MINUTE_MICROSECOND SECOND_MICROSECOND")
 
@@ -421,7 +421,7 @@ func (lv *level) column(alias, name string, o *origin) (found bool) {
 			continue
 		}
 		for _, c := range it.columns {
-			if LowerASCII(c.name) == name {
+			if LowerASCII(c.name) == LowerASCII(name) {
 				o.add(c)
 				found = true
 			}
@@ -552,7 +552,7 @@ func (s *selecting) item(ts []Token, lv *level) error {
 		if !ok {
 			return errShape
 		}
-		made := s.expression(inner, lv)
+		made := s.expression(inner[:cut(inner, "COLUMNS")], lv) // what follows in JSON_TABLE are names and types
 		alias, _ := aliasOf(after)
 		if alias == "" {
 			alias = name
@@ -576,8 +576,14 @@ func (s *selecting) relation(space, name, alias string, names []string, lv *leve
 	if space == "" {
 		space = s.space
 	}
-	if f := s.find(space, name); f != nil {
+	f := s.find(space, name)
+	if f != nil && (s.Space == "" || f.View && !s.kept[[2]string{f.Space, f.Table}]) {
 		return item{alias: alias, columns: renamed(s.table(f), names)}
+	}
+	if f != nil {
+		return item{alias: alias, columns: s.table(f), open: func(column string) origin { // one that the account can't read
+			return origin{from: map[schema.Origin]bool{{Space: f.Space, Table: f.Table, Column: column}: true}}
+		}}
 	}
 	if s.Space != "" { // the texts name each column, and the columns of other databases aren't known
 		return item{alias: alias, open: func(column string) origin {

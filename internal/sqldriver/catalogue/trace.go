@@ -51,7 +51,7 @@ func (v *Views) Trace(classes []schema.Class) {
 			continue
 		}
 		for i, o := range v.columns(f) {
-			field := classes[at].Field(f.Fields[i].Name)
+			field := classes[at].Field(f.Columns[i])
 			if field == nil {
 				continue
 			}
@@ -64,12 +64,12 @@ func (v *Views) Trace(classes []schema.Class) {
 
 var errShape = errors.New("its text has a form that isn't understood")
 
-// columns returns what the columns of a view are made of, one for each of its fields.
+// columns returns what the columns of a view are made of, in order.
 func (v *Views) columns(f *Found) []origin {
 	if have, ok := v.done[f]; ok {
 		return have
 	}
-	v.done[f] = make([]origin, len(f.Fields)) // no view is made of itself
+	v.done[f] = make([]origin, len(f.Columns)) // no view is made of itself
 	text := v.Texts[f]
 	ts, ok := Lex(text, true)
 	var out []origin
@@ -77,13 +77,13 @@ func (v *Views) columns(f *Found) []origin {
 	if ok && text != "" {
 		q := &selecting{Views: v, space: f.Space}
 		found, err := q.query(ts, nil)
-		if err == nil && len(found) == len(f.Fields) {
+		if err == nil && len(found) == len(f.Columns) {
 			out = found
 		}
 		why = errShape.Error()
 	}
 	if out == nil {
-		out = make([]origin, len(f.Fields))
+		out = make([]origin, len(f.Columns))
 		for i := range out {
 			out[i].unknown = why
 		}
@@ -124,25 +124,25 @@ func (v *Views) whole(f *Found) origin {
 			o.add(c)
 		}
 	default:
-		for i := range f.Fields {
-			o.from[schema.Origin{Space: f.Space, Table: f.Table, Column: f.Fields[i].Name}] = true
+		for _, name := range f.Columns {
+			o.from[schema.Origin{Space: f.Space, Table: f.Table, Column: name}] = true
 		}
 	}
 	return o
 }
 
-// table returns the columns of a table or a view as a query reads them, and whether there may be others: open.
+// table returns the columns of a table or a view as a query reads them.
 func (v *Views) table(f *Found) []origin {
 	if f.View && !v.kept[[2]string{f.Space, f.Table}] {
 		out := slices.Clone(v.columns(f))
 		for i := range out {
-			out[i].name = f.Fields[i].Name
+			out[i].name = f.Columns[i]
 		}
 		return out
 	}
-	out := make([]origin, len(f.Fields))
-	for i := range f.Fields {
-		out[i] = origin{name: f.Fields[i].Name, from: map[schema.Origin]bool{{Space: f.Space, Table: f.Table, Column: f.Fields[i].Name}: true}}
+	out := make([]origin, len(f.Columns))
+	for i, name := range f.Columns {
+		out[i] = origin{name: name, from: map[schema.Origin]bool{{Space: f.Space, Table: f.Table, Column: name}: true}}
 	}
 	return out
 }
