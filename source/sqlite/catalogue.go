@@ -55,9 +55,7 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 			return nil, nil, fmt.Errorf("describe %s: database %s: %w", source, space, err)
 		}
 		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
-		for _, f := range r.list {
-			texts[f] = selectOf(r.ddl[f])
-		}
+		r.selects(texts)
 	}
 	all := slices.Clone(list)
 	classes, more := catalogue.Settle(source, list, choice)

@@ -76,6 +76,15 @@ func parseDDL(ddl string) (declaration, bool) {
 	return d, true
 }
 
+// selects adds the SELECT of each view to texts.
+func (r *reader) selects(texts map[*catalogue.Found]string) {
+	for _, f := range r.list {
+		if f.View {
+			texts[f] = selectOf(r.ddl[f])
+		}
+	}
+}
+
 // selectOf returns the SELECT of a CREATE VIEW statement as SQLite stores it. The names of the view and of its columns stand
 // before AS, which is never one of them without quotes.
 func selectOf(ddl string) string {
