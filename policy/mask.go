@@ -3,17 +3,20 @@ package policy
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // mask compiles the masks. It rejects masks of fields that can't be hidden: keys identify records, pointers hold the
 // key of another record, and agents are shown the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	keyless := c.keyless()
+	c.maskTexts(p, fail)
 	for _, name := range slices.Sorted(maps.Keys(c.rule.MaskBut)) {
 		if c.rule.Mask[name] == "" {
 			fail("mask.%s: an exception from a mask that isn't there", name)
@@ -32,8 +35,10 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
 		case c.Seen[name] == nil:
 			fail("mask.%s: the field can't be seen at all; take it out", name)
-		case !slices.Contains([]Mask{Partial, Hash, Null}, kind):
-			fail("mask.%s: there is no mask %q; write partial, hash or null", name, string(kind))
+		case !slices.Contains([]Mask{Partial, Hash, Null, Inside}, kind):
+			fail("mask.%s: there is no mask %q; write partial, hash, null or {pattern: [email, phone]}", name, string(kind))
+		case kind == Inside && !known(c.rule.MaskInside[name]):
+			fail("mask.%s: pattern needs a list of %s", name, patternNames())
 		case slices.Contains(c.Key, name):
 			fail("mask.%s: it is of the key, by which records are asked for", name)
 		case c.leading(name) != nil:
@@ -56,7 +61,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			}
 			c.but[name] = []identity.Scope{scope}
 		}
-		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
+		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name, Patterns: c.rule.MaskInside[name]}
 	}
 	filterfields.Fields(c.rule.Canonical, func(name string) {
 		if c.masks[name] != nil {
@@ -68,6 +73,71 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 // keyless reports whether c has no key that is visible.
 func (c *class) keyless() bool {
 	return len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
+}
+
+// known reports whether list has patterns, all of which exist.
+func known(list []Pattern) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(p Pattern) bool { return !slices.Contains(Patterns(), p) })
+}
+
+// patternNames lists the patterns.
+func patternNames() string {
+	var names []string
+	for _, p := range Patterns() {
+		names = append(names, string(p))
+	}
+	return strings.Join(names, ", ")
+}
+
+// maskTexts adds the masks of MaskTexts to the rule of the class: one for each long text, and each JSON, that is visible and has no
+// mask of its own.
+func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
+	if c.rule.MaskTexts == nil {
+		if c.rule.MaskNot != nil {
+			fail("mask_texts: an exception from a mask that isn't there")
+		}
+		return
+	}
+	if !known(c.rule.MaskTexts) {
+		fail("mask_texts: write a list of %s", patternNames())
+		return
+	}
+	for _, name := range c.rule.MaskNot {
+		if c.Field(name) == nil {
+			fail("mask_texts.except: there is no field %s%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
+		}
+	}
+	names := map[string]bool{c.rule.Version: true}
+	filterfields.Fields(c.rule.Canonical, func(name string) { names[name] = true })
+	c.rule.Mask, c.rule.MaskInside = maps.Clone(c.rule.Mask), maps.Clone(c.rule.MaskInside)
+	found := false
+	for _, f := range c.Visible {
+		if !longText(f) || names[f.Name] || slices.Contains(c.rule.MaskNot, f.Name) || slices.Contains(c.Key, f.Name) || c.leading(f.Name) != nil || p.pointing(c, f.Name) != "" {
+			continue
+		}
+		found = true
+		if c.rule.Mask[f.Name] != "" {
+			continue
+		}
+		if c.rule.Mask == nil {
+			c.rule.Mask = map[string]Mask{}
+		}
+		if c.rule.MaskInside == nil {
+			c.rule.MaskInside = map[string][]Pattern{}
+		}
+		c.rule.Mask[f.Name], c.rule.MaskInside[f.Name] = Inside, c.rule.MaskTexts
+	}
+	if !found {
+		fail("mask_texts: the class has no long text that can be seen; take it out")
+	}
+}
+
+// longest is the most characters of a text that isn't long.
+const longest = 255
+
+// longText reports whether f may hold a long text: one of more than 255 characters or without a limit, or JSON.
+func longText(f *schema.Field) bool {
+	return f.Type == schema.String && len(f.Values) == 0 && (f.Length == 0 || f.Length > longest) || f.Type.Structured() || f.Type == schema.Any
 }
 
 // masked returns the masks that apply to p, by field; nil for none.

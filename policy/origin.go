@@ -36,11 +36,15 @@ type restriction struct {
 }
 
 // strictness orders masks: what a stricter mask hides, the others may show.
-func strictness(k Mask) int { return slices.Index([]Mask{"", Partial, Hash, Null}, k) }
+func strictness(k Mask) int { return slices.Index([]Mask{"", Inside, Partial, Hash, Null}, k) }
 
-// mask adds a mask of the column called name, which principals with the scope but don't have; "" for no such scope.
+// mask adds a mask of the column called name, which principals with the scope but don't have; "" for no such scope. What is made
+// of a text with personal data inside of it may be a part of that text, in which no pattern finds anything: it is null.
 func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	r.masked = cmp.Or(r.masked, name)
+	if kind == Inside {
+		kind = Null
+	}
 	if strictness(kind) > strictness(r.kind) {
 		r.kind = kind
 	}

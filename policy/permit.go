@@ -67,6 +67,7 @@ type Column struct {
 	ID    bool          // the value is an id and is returned as text
 	Mask  *mask.Mask    // the mask applied; nil for none
 	Piece *Piece        // the piece of Field to return; nil for the whole value
+	After *Piece        // the piece to return of the masked value: the source reads all of it, so that a mask sees what a border parts
 	// Implied is set for a pointer, and the key of its target, that are returned because a path leads through them: text
 	// leaves them out.
 	Implied bool
@@ -153,13 +154,17 @@ func (p Permit) From(at Position) (Permit, error) {
 // MostValue is the default for Plan.Most, in bytes.
 const MostValue = 1 << 20
 
-// Within returns p with values limited to most bytes; a longer one becomes a value.Cut. 0 means MostValue.
+// Within returns p with values limited to most bytes; a longer one becomes a value.Cut. 0 means MostValue, and so does less
+// where a piece of a masked value is returned, because the mask needs all of it.
 func (p Permit) Within(most int) (Permit, error) {
 	planned, err := p.Plan()
 	if err != nil {
 		return Permit{}, err
 	}
 	planned.Most = most
+	if slices.ContainsFunc(planned.Columns, func(c Column) bool { return c.After != nil }) {
+		planned.Most = max(most, MostValue) // a piece of it is returned
+	}
 	return Permit{&planned}, nil
 }
 

@@ -19,8 +19,9 @@ func (p *projection) piece(part *query.Part) error {
 		return v.unknown(part.Field, at)
 	}
 	v.policy.uses.reads(f)
+	m := v.Mask(f.Name)
 	switch {
-	case v.Mask(f.Name) != nil:
+	case m != nil && m.Kind != Inside:
 		return mask.Refuse(f.Name, at)
 	case !f.Type.Open() || slices.Contains(v.Key(), f.Name):
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Suggestion: "name it in keys",
@@ -34,6 +35,10 @@ func (p *projection) piece(part *query.Part) error {
 	}
 	some := Column{Path: query.Path{f.Name, "part"}, Join: -1, Field: f, Piece: &Piece{Offset: part.Offset, Length: part.Length}, Leads: -1}
 	size := Column{Path: query.Path{f.Name, "size"}, Join: -1, Field: f, Piece: &Piece{Size: true}, Leads: -1}
+	if m != nil {
+		some.Mask, some.After, some.Piece = m, some.Piece, nil
+		size.Mask, size.After, size.Piece = m, size.Piece, nil
+	}
 	p.plan.Columns = append(p.plan.Columns, some, size)
 	return nil
 }

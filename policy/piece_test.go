@@ -18,12 +18,12 @@ func drafts(t *testing.T) *Policy {
 	classes := []schema.Class{
 		{Source: "app", Name: "papers", Table: "papers", Key: []string{"code"}, Relations: []schema.Relation{{Fields: []string{"author"}, Target: "people", TargetFields: []string{"id"}}},
 			Fields: []schema.Field{{Name: "code", Type: schema.String}, {Name: "author", Type: schema.Integer}, {Name: "text", Type: schema.String}, {Name: "scan", Type: schema.Bytes}, {Name: "meta", Type: schema.JSON},
-				{Name: "email", Type: schema.String}, {Name: "words", Type: schema.Integer, Generated: true}, {Name: "area", Type: schema.Opaque}, {Name: "secret_note", Type: schema.String}}},
+				{Name: "email", Type: schema.String}, {Name: "words", Type: schema.Integer, Generated: true}, {Name: "area", Type: schema.Opaque}, {Name: "secret_note", Type: schema.String}, {Name: "blurb", Type: schema.String}}},
 		{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "name", Type: schema.String, NotNull: true}}},
 		{Source: "app", Name: "notes", Table: "notes", Key: []string{"a", "b"}, Fields: []schema.Field{{Name: "a", Type: schema.Integer}, {Name: "b", Type: schema.Integer}, {Name: "text", Type: schema.String}}},
 	}
 	p, err := New(Rules{Unlisted: true, Version: "v1", Classes: map[string]ClassRule{
-		"papers": {Mask: map[string]Mask{"email": Partial}, Denied: []string{"secret_note"}}, "notes": {Permitted: []string{"text"}}}}, classes)
+		"papers": {Mask: map[string]Mask{"email": Partial, "blurb": Inside}, MaskInside: map[string][]Pattern{"blurb": {"email"}}, Denied: []string{"secret_note"}}, "notes": {Permitted: []string{"text"}}}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +50,7 @@ func TestPieces(t *testing.T) {
 		{"txt", 0, 1, `/part/field: unknown field "txt" of papers`},
 		{"secret_note", 0, 1, `/part/field: unknown field "secret_note" of papers`},
 		{"email", 0, 1, "/part/field: email is masked"},
+		{"blurb", 3, 5, "code blurb.part:all,3+5 blurb.size:all"},
 	} {
 		permit, err := p.Read(agent(), &query.Find{Class: "papers", IDs: []string{"x"}, Part: &query.Part{Field: tt.field, Offset: tt.offset, Length: tt.length}})
 		var out []string
@@ -59,6 +60,11 @@ func TestPieces(t *testing.T) {
 		} else {
 			for _, c := range permit.plan.Columns {
 				text := c.Path.String()
+				if c.After != nil { // the source reads all of it
+					if text += ":all"; !c.After.Size {
+						text += fmt.Sprintf(",%d+%d", c.After.Offset, c.After.Length)
+					}
+				}
 				if c.ID {
 					text += "#"
 				}

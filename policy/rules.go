@@ -39,6 +39,9 @@ type ClassRule struct {
 	Join        []string                  // the fields returned when the class is included through a pointer; nil for all but the large ones
 	Mask        map[string]Mask           // by field: how its values are masked; a masked field can't be used to filter, sort, group or join
 	MaskBut     map[string]identity.Scope // by field of Mask: principals with this scope see the value unmasked
+	MaskInside  map[string][]Pattern      // by field of Mask that is Inside: what is replaced
+	MaskTexts   []Pattern                 // what is replaced in every long text and in JSON, except in the key, pointers, Mask and MaskNot
+	MaskNot     []string                  // with MaskTexts: fields that it doesn't apply to
 	Tenant      *TenantRule               // which tenant a record belongs to; nil if all tenants share the class
 	Canonical   query.Filter              // the filter that defines a live record, as of query.ParseRule; nil for all
 	AllowScan   bool                      // RefuseScans doesn't apply to the class: it is small
@@ -74,12 +77,20 @@ type TenantRule struct {
 	Bypass  string // a CEL condition over principal: if true, p sees all tenants; "" means never, and an error counts as false
 }
 
-// A Mask is how a value is obscured: Partial, Hash or Null.
-type Mask = mask.Kind
+type (
+	// A Mask is how a value is obscured: Partial, Hash, Null or Inside.
+	Mask = mask.Kind
+	// A Pattern is a kind of personal data that Inside replaces in texts.
+	Pattern = mask.Pattern
+)
 
-// The masks: a part of the text, a hash that is the same for the same value, or null.
+// The masks: a part of the text, a hash that is the same for the same value, null, or the text without the personal data inside of it.
 const (
 	Partial = mask.Partial
 	Hash    = mask.Hash
 	Null    = mask.Null
+	Inside  = mask.Inside
 )
+
+// Patterns returns every pattern of Inside.
+func Patterns() []Pattern { return mask.AllPatterns() }

@@ -100,6 +100,10 @@ func readable(page *pages.Page) string {
 func partResult(page *pages.Page, q *query.Find) (Result, error) {
 	columns := page.Values(0)
 	n := len(columns)
+	if len(page.Dropped) > 0 && page.Dropped[0].Bytes == 0 {
+		return Result{}, &problem.Error{Code: problem.BudgetExceeded, Pointer: "/part/field", Detail: q.Part.Field + " is masked, and too large to be masked as a whole",
+			Suggestion: "no part of it can be read"}
+	}
 	if page.Dropped != nil || n < 2 {
 		return Result{}, &problem.Error{Code: problem.BudgetExceeded, Pointer: "/part/length", Detail: "the part is over the budget of an answer", Suggestion: "ask for a smaller length"}
 	}

@@ -41,7 +41,8 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids; without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},
 		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field; of a field that holds a list, each of its values. They count as foreign keys do", Shape: pointers(rule)},
 		{Name: "types", Doc: "Types that the source doesn't declare, by field: epoch_s, epoch_ms or date (a text in ISO 8601) for dates, day for dates that are midnights in UTC, json, decimal, integer or double for texts, boolean for integers. A value in another form is null", Shape: types(rule)},
-		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or {as, except: operator} for operators to see it whole; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
+		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or without the personal data inside of it: {pattern: [email, phone]}. With {as, except: operator} operators see it whole. A masked field can't be filtered, searched, sorted, grouped or joined on", Shape: masks(rule)},
+		{Name: "mask_texts", Doc: "What is replaced in every text of more than 255 characters or without a limit, and in JSON: a list of email, phone, iban, card, ip and ssn. A field with a mask of its own keeps it", Shape: maskTexts(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
 		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: yamlconf.Flag(&rule.AllowScan)},
@@ -64,10 +65,25 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 		one = one.With("anyOf", append(slices.Clone(one.Schema["anyOf"].([]any)), map[string]any{"type": "null"}))
 		one.Null = func() { m = policy.Null }
 		var but identity.Scope
+		var inside []policy.Pattern
 		by := yamlconf.Object([]yamlconf.Key{
-			{Name: "as", Doc: "How it leaves: partial, hash or null", Must: true, Shape: one},
-			{Name: "except", Doc: "Who sees it whole: operator", Must: true, Shape: yamlconf.OneOf(&but, identity.Operator)},
-		}, nil)
+			{Name: "as", Doc: "How it leaves: partial, hash or null", Shape: one},
+			{Name: "pattern", Doc: "What is replaced inside of the text, or of texts in JSON: [email] stands for an address. Cards and bank accounts count only with the right check digits", Shape: patterns(&inside)},
+			{Name: "except", Doc: "Who sees it whole: operator", Shape: yamlconf.OneOf(&but, identity.Operator)},
+		}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+			given := func(key string) bool { return r.Given(at + "/" + key) }
+			switch {
+			case given("as") && given("pattern"):
+				r.Wrong(n.Start(), at, "as can't be combined with pattern")
+			case given("pattern"):
+				m = policy.Inside
+			case !given("as"):
+				r.Wrong(n.Start(), at, "needs as, or pattern")
+			case !given("except"):
+				r.Wrong(n.Start(), at, "needs except; without it write the mask alone")
+			}
+		})
+		by = by.With("oneOf", []any{map[string]any{"required": []string{"as", "except"}}, map[string]any{"required": []string{"pattern"}, "properties": map[string]any{"as": false}}})
 		either := yamlconf.Either(one, by)
 		either.Null = one.Null
 		return either, func() {
@@ -75,6 +91,12 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 				rule.Mask = map[string]policy.Mask{}
 			}
 			rule.Mask[name] = m
+			if inside != nil {
+				if rule.MaskInside == nil {
+					rule.MaskInside = map[string][]policy.Pattern{}
+				}
+				rule.MaskInside[name] = inside
+			}
 			if but == "" {
 				return
 			}
@@ -84,6 +106,39 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 			rule.MaskBut[name] = but
 		}
 	}})
+}
+
+// patterns is the shape of a list of patterns.
+func patterns(into *[]policy.Pattern) yamlconf.Shape {
+	all := policy.Patterns()
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = string(p)
+	}
+	var list []string
+	s := yamlconf.List(&list, "patterns", func(name string) string {
+		if slices.Contains(names, name) {
+			return ""
+		}
+		return "is not a pattern; write " + yamlconf.AnyOf(names)
+	})
+	s = s.With("items", map[string]any{"enum": names})
+	read := s.Read
+	s.Read = func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		read(r, n, at)
+		for _, name := range list {
+			*into = append(*into, policy.Pattern(name))
+		}
+	}
+	return s
+}
+
+// maskTexts is the shape of the patterns that are replaced in all long texts, with or without exceptions.
+func maskTexts(rule *policy.ClassRule) yamlconf.Shape {
+	return yamlconf.Either(patterns(&rule.MaskTexts), yamlconf.Object([]yamlconf.Key{
+		{Name: "pattern", Doc: "What is replaced", Must: true, Shape: patterns(&rule.MaskTexts)},
+		{Name: "except", Doc: "The fields that leave whole", Must: true, Shape: yamlconf.List(&rule.MaskNot, "field names", nil)},
+	}, nil))
 }
 
 // pointers is the shape of the pointers that a source doesn't declare.

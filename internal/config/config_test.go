@@ -165,8 +165,8 @@ func TestParse(t *testing.T) {
 			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Schemas: map[string]string{"desks": "'desk_' + principal.tenant"}, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
-					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null}, Types: map[string]schema.Form{"opened": schema.EpochMillis, "meta": schema.JSONText},
+					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "about", "token"}, Denied: []string{"note"},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null, "about": policy.Inside}, MaskInside: map[string][]policy.Pattern{"about": {"email", "iban"}}, MaskTexts: []policy.Pattern{"phone"}, MaskNot: []string{"url"}, Types: map[string]schema.Form{"opened": schema.EpochMillis, "meta": schema.JSONText},
 					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
@@ -386,6 +386,10 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(map[string]schema.Form{"x": schema.JSONText}))
 		case map[string]policy.Pointer:
 			f.Set(reflect.ValueOf(map[string]policy.Pointer{"x": {Class: "y"}}))
+		case map[string][]policy.Pattern:
+			f.Set(reflect.ValueOf(map[string][]policy.Pattern{"x": {"email"}}))
+		case []policy.Pattern:
+			f.Set(reflect.ValueOf([]policy.Pattern{"email"}))
 		case map[string]policy.Mask:
 			f.Set(reflect.ValueOf(map[string]policy.Mask{"x": policy.Hash}))
 		default:

@@ -46,7 +46,7 @@ func Floor(catalogue []schema.Class) (map[string][]string, error) {
 			catalogue[i].Fields[j].From, catalogue[i].Fields[j].Origins = nil, nil
 		}
 	}
-	fields, _, err := visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
+	fields, _, _, err := visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
 	return fields, err
 }
 
@@ -56,7 +56,7 @@ var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit
 // Of reports each class of a catalogue. It compiles the rules, and variations of them, to find out why a field is
 // visible or not.
 func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
-	seen, derivations, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
+	seen, masks, derivations, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 			rule, listed = rules.Classes[class.Name]
 		}
 		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
-			Masked: maps.Clone(rule.Mask), Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
+			Masked: maps.Clone(masks[class.FullName()]), Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
 		if text := rules.Schemas[class.Source]; text != "" {
 			e.Tenant = strings.TrimSuffix("schema is "+text+", "+e.Tenant, ", ")
 		}
@@ -131,9 +131,9 @@ func (c *Class) derived(derivations []policy.Derivation) {
 	}
 }
 
-// visible returns the visible fields of each class under rules, after applying change to each rule, and the fields that
-// are denied or masked because of what they are made of.
-func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, []policy.Derivation, error) {
+// visible returns the visible fields of each class under rules, after applying change to each rule, their masks by the rules, and the
+// fields that are denied or masked because of what they are made of.
+func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, map[string]map[string]policy.Mask, []policy.Derivation, error) {
 	rules.Classes = maps.Clone(rules.Classes)
 	for name, r := range rules.Classes {
 		change(&r)
@@ -141,17 +141,17 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 	}
 	p, err := policy.New(rules, catalogue)
 	if err != nil {
-		return nil, nil, fmt.Errorf("compile the rules: %w", err)
+		return nil, nil, nil, fmt.Errorf("compile the rules: %w", err)
 	}
-	out := map[string][]string{}
+	out, masks := map[string][]string{}, map[string]map[string]policy.Mask{}
 	for _, v := range p.AtMost().InAnySchema().Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
 		names := []string{}
 		for _, f := range v.Fields() {
 			names = append(names, f.Name)
 		}
-		out[v.Class().FullName()] = names
+		out[v.Class().FullName()], masks[v.Class().FullName()] = names, v.Rule().Mask
 	}
-	return out, p.Derivations(), nil
+	return out, masks, p.Derivations(), nil
 }
 
 // tenantOf describes a tenant rule as it is written; "" for none.

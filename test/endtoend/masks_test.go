@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -42,15 +43,51 @@ func (m *maker) alike(v any) any {
 	return pick[any](m.Rand, "", "a", "ab7", "(1) 555", "12345678", "_long text", " x ", "•••", letters(0, 2), "'; --")
 }
 
+// about draws a text with personal data inside of it.
+func (m *maker) about() any {
+	return m.refill(pick[any](m.Rand, nil, "", "no data", "write to [email]", "[email], [phone] or [phone]; ask for Ann", "paid with [card]", "from [ip]: [iban]", "[ssn]"))
+}
+
+// refill returns another text that leaves like v under a mask of all patterns.
+func (m *maker) refill(v any) any {
+	text := masked(policy.Inside, v)
+	if v == nil {
+		return nil
+	}
+	for marker, kinds := range map[string][]string{
+		"[email]": {"ann@ex.com", "bob.brown@mail.example.org", "a%40b.test"},
+		"[phone]": {"+49 171 1234567", "(555) 234-5678", "030 7654321", "+1 5552345678"},
+		"[card]":  {"4111 1111 1111 1111", "378282246310005"},
+		"[iban]":  {"DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"},
+		"[ip]":    {"192.0.2.1", "2001:db8::1", "10.20.30.40"},
+		"[ssn]":   {"123-45-6789", "078-05-1120"},
+	} {
+		for strings.Contains(text, marker) {
+			text = strings.Replace(text, marker, pick(m.Rand, kinds...), 1)
+		}
+	}
+	return text
+}
+
 // remask replaces the masked values of a row by others that are shown the same to the principal of the worlds.
 func (m *maker) remask(t string, r record) {
 	switch t {
 	case "users":
-		r["phone"], r["born"] = m.alike(r["phone"]), m.instant()
+		r["phone"], r["born"], r["about"] = m.alike(r["phone"]), m.instant(), m.refill(r["about"])
 	case "issues":
 		r["extra"] = m.document()
 	case "events":
 		r["hint"] = m.text()
+	}
+}
+
+// unmask removes the mask of one field.
+func unmask(class, field string) func(policy.Rules) {
+	return func(r policy.Rules) {
+		c := r.Classes[class]
+		c.Mask = maps.Clone(c.Mask)
+		delete(c.Mask, field)
+		r.Classes[class] = c
 	}
 }
 

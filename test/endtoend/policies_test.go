@@ -168,6 +168,12 @@ func masked(kind mask.Kind, v any) string {
 			panic(err)
 		}
 		return partial(value.OfString(text)).Text()
+	case kind == mask.Inside && isText:
+		inside, err := mask.Mask{Kind: mask.Inside, Patterns: policy.Patterns()}.Under(mask.Key{})
+		if err != nil {
+			panic(err)
+		}
+		return inside(value.OfString(text)).Text()
 	}
 	return fmt.Sprint(v)
 }

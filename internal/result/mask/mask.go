@@ -25,14 +25,17 @@ const (
 	Partial Kind = "partial" // of a text its first character, or a hint of its form: j•••@e•••.com, •••1234
 	Hash    Kind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
 	Null    Kind = "null"    // always null
+	Inside  Kind = "pattern" // texts leave without the personal data inside of them: "call me at [phone]"
 )
 
 // Masks reports whether k applies to values of type t. Partial needs text. Hash needs a type with one text per value and
-// too many values to try them all.
+// too many values to try them all. Inside needs texts, or JSON that may hold some.
 func (k Kind) Masks(t schema.Type) bool {
 	switch k {
 	case Partial:
 		return t == schema.String
+	case Inside:
+		return t == schema.String || t == schema.Any || t.Structured()
 	case Hash:
 		return slices.Contains([]schema.Type{schema.String, schema.Integer, schema.Decimal, schema.Date, schema.Day, schema.UUID, schema.Bytes}, t)
 	}
@@ -41,8 +44,21 @@ func (k Kind) Masks(t schema.Type) bool {
 
 // A Mask says how the values of a field are masked.
 type Mask struct {
-	Kind  Kind
-	Field string // "source.Class.field": equal values of two fields have different hashes
+	Kind     Kind
+	Field    string    // "source.Class.field": equal values of two fields have different hashes
+	Patterns []Pattern // of Inside: what is replaced
+}
+
+// String returns the kind, and the patterns that are replaced.
+func (m Mask) String() string {
+	if m.Kind != Inside {
+		return string(m.Kind)
+	}
+	names := make([]string, len(m.Patterns))
+	for i, p := range m.Patterns {
+		names[i] = string(p)
+	}
+	return string(m.Kind) + ": " + strings.Join(names, ", ")
 }
 
 // A Key is the secret for hashing values. Anyone with it can find out short values by trying. The zero Key hashes
@@ -67,6 +83,8 @@ func (m Mask) Under(k Key) (func(value.Value) value.Value, error) {
 		return partial, nil
 	case m.Kind == Hash && k.secret != nil:
 		return m.hash(k), nil
+	case m.Kind == Inside && len(m.Patterns) > 0:
+		return m.patterns(), nil
 	case m.Kind == Null:
 		return func(value.Value) value.Value { return value.Value{} }, nil
 	}

@@ -65,7 +65,7 @@ func TestHash(t *testing.T) {
 	key := NewKey([]byte("secret"))
 	of := func(k Key, field string, v value.Value) string {
 		t.Helper()
-		apply, err := Mask{Hash, field}.Under(k)
+		apply, err := Mask{Kind: Hash, Field: field}.Under(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,13 +106,13 @@ func TestHash(t *testing.T) {
 }
 
 func TestUnder(t *testing.T) {
-	for _, m := range []Mask{{Hash, "app.users.email"}, {"", "app.users.email"}, {"most", "app.users.email"}} {
+	for _, m := range []Mask{{Kind: Hash, Field: "app.users.email"}, {Field: "app.users.email"}, {Kind: "most", Field: "app.users.email"}, {Kind: Inside}} {
 		if _, err := m.Under(NewKey(nil)); problem.CodeOf(err) != problem.Internal {
 			t.Errorf("%s under the zero key: %v", m.Kind, err)
 		}
 	}
 	for _, kind := range []Kind{Partial, Hash, Null} {
-		apply, err := Mask{kind, "f"}.Under(NewKey([]byte("secret")))
+		apply, err := Mask{Kind: kind, Field: "f"}.Under(NewKey([]byte("secret")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,6 +44,22 @@ func (r Rows) All() iter.Seq2[Row, error] {
 type veil struct {
 	column int
 	mask   func(value.Value) value.Value
+	piece  *policy.Piece // the piece of the masked value that is returned; nil for all of it
+}
+
+// apply returns what leaves of v.
+func (m veil) apply(v value.Value) value.Value {
+	if v.Kind() == value.Cut {
+		return value.OfCut(0) // its size would reveal something
+	}
+	v = m.mask(v)
+	switch {
+	case m.piece == nil:
+		return v
+	case m.piece.Size:
+		return mask.Characters(v)
+	}
+	return mask.Cut(v, m.piece.Offset, m.piece.Length)
 }
 
 // veils returns the masks of a plan's columns under key.
@@ -57,7 +73,7 @@ func veils(plan *policy.Plan, key mask.Key) ([]veil, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, veil{i, apply})
+		out = append(out, veil{i, apply, c.After})
 	}
 	return out, nil
 }
@@ -100,11 +116,7 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 				}
 			}
 			for _, m := range masked {
-				if row[m.column].Kind() == value.Cut { // its size would reveal something
-					row[m.column] = value.OfCut(0)
-					continue
-				}
-				row[m.column] = m.mask(row[m.column])
+				row[m.column] = m.apply(row[m.column])
 			}
 			if !yield(Row{row[:shown], row[width:], row[shown:width]}, nil) {
 				return

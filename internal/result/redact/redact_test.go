@@ -160,6 +160,55 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestPieces checks that a text is masked before a piece of it is cut: no border of a piece shows a part of what is replaced.
+func TestPieces(t *testing.T) {
+	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "notes", Type: schema.String}}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {MaskTexts: []policy.Pattern{"email"}}}}, []schema.Class{class})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		raw            value.Value
+		offset, length int64
+		want           string
+	}{
+		{value.OfString("ask ann@example.com now"), 0, 6, `[1 "ask [e" 15]`},
+		{value.OfString("ask ann@example.com now"), 6, 100, `[1 "mail] now" 15]`},
+		{value.Value{}, 0, 6, `[1  ]`},
+		{value.OfCut(5 << 20), 0, 6, `[1 cut of 0 cut of 0]`},
+	} {
+		permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "people", IDs: []string{"1"}, Part: &query.Part{Field: "notes", Offset: tt.offset, Length: tt.length}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := value.OfInt(1)
+		out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(value.Row{id, tt.raw, tt.raw, id}, nil) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := range out.All() {
+			var got []string
+			for _, v := range row.Values {
+				switch v.Kind() {
+				case value.Cut:
+					got = append(got, fmt.Sprintf("cut of %d", v.Size()))
+				case value.String:
+					if v.Text() == "1" {
+						got = append(got, "1")
+						continue
+					}
+					got = append(got, fmt.Sprintf("%q", v.Text()))
+				default:
+					got = append(got, v.String())
+				}
+			}
+			if fmt.Sprint(got) != tt.want || err != nil {
+				t.Errorf("%v from %d: %v, %v; want %s", tt.raw, tt.offset, got, err, tt.want)
+			}
+		}
+	}
+}
+
 // TestCut checks that what was too large to be read stays so: an id that a size would be put in the place of, and a masked field,
 // whose size isn't told.
 func TestCut(t *testing.T) {

@@ -83,7 +83,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	}
 	m := v.Mask(f.Name)
 	if m != nil {
-		if m.Kind != policy.Null {
+		if m.Kind != policy.Null && m.Kind != policy.Inside {
 			typ = schema.String.String() // masked values are returned as text
 		}
 		hint = "masked: shown, but no condition, order, group, search, join or expression takes it"
@@ -96,7 +96,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 		out = append(out, text("description", d))
 	}
 	if m != nil {
-		out = append(out, text("masked", string(m.Kind)))
+		out = append(out, text("masked", m.String()))
 	}
 	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides which values occur
 		out = append(out, member("allowed_values", value.OfArray(allowed)))

@@ -1,0 +1,153 @@
+package mask
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Pattern is a kind of personal data that is found inside a text. Each match is replaced by its name: [email].
+type Pattern string
+
+// The patterns.
+const (
+	Email Pattern = "email" // an e-mail address
+	Phone Pattern = "phone" // a telephone number: with + or 00, with a leading 0, in a form such as (555) 234-5678, or after a word such as tel
+	IBAN  Pattern = "iban"  // a bank account whose check digits are right
+	Card  Pattern = "card"  // a payment card whose check digit is right
+	IP    Pattern = "ip"    // an IPv4 or IPv6 address
+	SSN   Pattern = "ssn"   // a social security number of the United States, with hyphens or spaces
+)
+
+// AllPatterns returns every pattern.
+func AllPatterns() []Pattern { return []Pattern{Email, Phone, IBAN, Card, IP, SSN} }
+
+// finders holds how matches of a pattern are found, in the order in which they run. The forms with check digits come
+// before those without, so that a card isn't taken for a telephone number.
+func finders() []finder {
+	return []finder{{IBAN, ibans}, {Card, cards}, {Email, emails}, {IP, addresses}, {SSN, socials}, {Phone, phones}}
+}
+
+// A finder finds the matches of a pattern in a text, in their order and without overlaps.
+type finder struct {
+	pattern Pattern
+	find    func(text string) []span
+}
+
+// A span is a range of bytes of a text.
+type span struct{ from, to int }
+
+// patterns returns a function that replaces matches of m's patterns in texts, also in those inside of JSON. A value without
+// a match stays as it is. A number that matches as a whole becomes a text.
+func (m Mask) patterns() func(value.Value) value.Value {
+	used := slices.DeleteFunc(finders(), func(f finder) bool { return !slices.Contains(m.Patterns, f.pattern) })
+	var apply func(v value.Value) value.Value
+	apply = func(v value.Value) value.Value {
+		switch v.Kind() {
+		case value.String:
+			if text := replace(used, v.Text()); text != v.Text() {
+				return value.OfString(text)
+			}
+			return v
+		case value.Array:
+			return value.OfArray(each(v.List(), apply))
+		case value.Object:
+			return value.OfObject(inside(v.Members(), used, apply))
+		case value.Null, value.Bool, value.Date, value.Day:
+			return v
+		case value.Int, value.Float, value.Decimal:
+			if text := v.String(); replace(used, text) != text {
+				return value.OfString(replace(used, text))
+			}
+			return v
+		}
+		return value.Value{} // nothing can be found in bytes, so they aren't shown
+	}
+	return apply
+}
+
+// each returns the results of f for the elements of a list.
+func each(list []value.Value, f func(value.Value) value.Value) []value.Value {
+	out := make([]value.Value, len(list))
+	for i, v := range list {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// inside returns the members of an object with matches replaced in their names and values. Names that become equal are numbered.
+func inside(members []value.Member, used []finder, apply func(value.Value) value.Value) []value.Member {
+	out := make([]value.Member, len(members))
+	names := make(map[string]bool, len(members))
+	for i, m := range members {
+		name := replace(used, m.Name)
+		for n := 2; names[name]; n++ {
+			name = fmt.Sprintf("%s %d", replace(used, m.Name), n)
+		}
+		names[name] = true
+		out[i] = value.Member{Name: name, Value: apply(m.Value)}
+	}
+	return out
+}
+
+// replace replaces the matches of patterns in text.
+func replace(used []finder, text string) string {
+	for _, f := range used {
+		spans := f.find(text)
+		if len(spans) == 0 {
+			continue
+		}
+		var b strings.Builder
+		last := 0
+		for _, s := range spans {
+			b.WriteString(text[last:s.from])
+			b.WriteString("[" + string(f.pattern) + "]")
+			last = s.to
+		}
+		b.WriteString(text[last:])
+		text = b.String()
+	}
+	return text
+}
+
+// Matches returns the patterns that have a match in text.
+func Matches(text string) []Pattern {
+	var out []Pattern
+	for _, f := range finders() {
+		if len(f.find(text)) > 0 {
+			out = append(out, f.pattern)
+		}
+	}
+	return out
+}
+
+// Cut returns a piece of a masked text: at most length characters after the first offset. JSON is cut as it is written.
+func Cut(v value.Value, offset, length int64) value.Value {
+	if v.IsNull() || v.Kind() == value.Cut {
+		return v
+	}
+	text := v.String()
+	text = text[after(text, offset):]
+	return value.OfString(strings.Clone(text[:after(text, length)]))
+}
+
+// Characters returns the number of characters of a masked text, of which Cut returns pieces.
+func Characters(v value.Value) value.Value {
+	if v.IsNull() || v.Kind() == value.Cut {
+		return v
+	}
+	return value.OfInt(int64(utf8.RuneCountInString(v.String())))
+}
+
+// after returns the number of bytes that the first n characters of text take.
+func after(text string, n int64) int {
+	for i := range text {
+		if n--; n < 0 {
+			return i
+		}
+	}
+	return len(text)
+}

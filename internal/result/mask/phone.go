@@ -1,0 +1,191 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// socials finds social security numbers of the United States: 3, 2 and 4 digits that are assigned.
+func socials(text string) []span {
+	var out []span
+	for _, r := range runs(text) {
+		for i := 0; i+3 <= len(r.groups); i++ {
+			a, b, c := r.groups[i], r.groups[i+1], r.groups[i+2]
+			area, group, serial := text[a.from:a.to], text[b.from:b.to], text[c.from:c.to]
+			if len(area) != 3 || len(group) != 2 || len(serial) != 4 || area == "000" || area == "666" || area[0] == '9' || group == "00" || serial == "0000" {
+				continue
+			}
+			if between := text[a.to:b.from]; between == text[b.to:c.from] && utf8.RuneCountInString(between) == 1 && !strings.ContainsAny(between, "/()_") && !beside(text, a.from, c.to) {
+				out = append(out, span{a.from, c.to})
+				i += 2
+			}
+		}
+	}
+	return out
+}
+
+// telephones are the words that say that a telephone number follows. fillers may stand between.
+var (
+	telephones = words(`tel tél teléfono telefono telefone telefon téléphone telephone phone phones fon fone fax mobile mobil mob móvil movil cell
+		cellphone celular cel portable handy handynummer rufnummer telefonnummer whatsapp signal sms call ring dial ph телефон тел 電話 电话 手机`)
+	fillers = words(`no nr number num n is me us at on back under unter`)
+)
+
+// words returns the set of the words of a text.
+func words(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		out[w] = true
+	}
+	return out
+}
+
+// named reports whether a word at the end of text says that a telephone number follows.
+func named(text string) bool {
+	for range 4 {
+		rest := strings.TrimRightFunc(text, func(r rune) bool { return !word(r) })
+		if utf8.RuneCountInString(text[len(rest):]) > 4 {
+			return false
+		}
+		last := rest[len(strings.TrimRightFunc(rest, unicode.IsLetter)):]
+		switch w := strings.ToLower(last); {
+		case telephones[w]:
+			return true
+		case !fillers[w]:
+			return false
+		}
+		text = rest[:len(rest)-len(last)]
+	}
+	return false
+}
+
+// phones finds telephone numbers. A number counts if it begins with + or 00 and a country, or with 0 and an area, if it has the form of
+// North America, or if a word such as tel precedes it. Numbers that belong to a longer word, such as order numbers, don't count.
+func phones(text string) []span {
+	var out []span
+	for _, r := range runs(text) {
+		for from := 0; from < len(r.groups); from++ {
+			if to := phone(text, r, from); to > from {
+				out = append(out, span{start(text, r.groups[from].from), r.groups[to-1].to})
+				from = to - 1
+			}
+		}
+	}
+	return out
+}
+
+// start returns where a telephone number begins whose first digit is at i: with the plus sign and the bracket before it.
+func start(text string, i int) int {
+	for {
+		r, size := utf8.DecodeLastRuneInString(text[:i])
+		switch {
+		case r == '+' || r == '＋' || r == '(':
+			i -= size
+		case r == ' ' && (strings.HasSuffix(text[:i-size], "+") || strings.HasSuffix(text[:i-size], "＋")):
+			i -= size
+		default:
+			return i
+		}
+	}
+}
+
+// phone returns where the telephone number that begins with group from of a run ends; from if there is none. The longest one counts
+// that ends the run or is followed by another number, or else the longest.
+func phone(text string, r run, from int) int {
+	ends := numbers(text, r, from)
+	for _, to := range ends {
+		if to == len(r.groups) || len(numbers(text, r, to)) > 0 {
+			return to
+		}
+	}
+	if len(ends) == 0 {
+		return from
+	}
+	return ends[0]
+}
+
+// numbers returns where telephone numbers that begin with group from of a run may end, the longest one first.
+func numbers(text string, r run, from int) []int {
+	first := r.groups[from]
+	if n := 0; !slices.ContainsFunc(r.groups[from:], func(g span) bool { n += g.to - g.from; return n >= 6 }) {
+		return nil
+	}
+	called := named(text[max(0, first.from-60):first.from])
+	if !called && joined(text, first.from) {
+		return nil
+	}
+	signed := plus(text[max(0, first.from-8):first.from])
+	var out []int
+	for to := min(len(r.groups), from+8); to > from; to-- {
+		digits := r.digits(text, from, to)
+		n, surely := len(digits), called && len(digits) >= 6 || signed && len(digits) >= 7 && digits[0] != '0'
+		switch groups := r.groups[from:to]; {
+		case n > 16:
+		case surely:
+			out = append(out, to)
+		case continues(text, groups[len(groups)-1].to), dated(text, groups), decimal(text, groups):
+		case strings.HasPrefix(digits, "00"):
+			if n >= 11 && digits[2] != '0' {
+				out = append(out, to)
+			}
+		case digits[0] == '0' && n >= 9 && n <= 12, american(text, groups):
+			out = append(out, to)
+		}
+	}
+	return out
+}
+
+// joined reports whether what precedes i makes the number there a part of a longer word: a letter, or a letter and a hyphen.
+func joined(text string, i int) bool {
+	before, size := utf8.DecodeLastRuneInString(text[:i])
+	if word(before) || before == '#' {
+		return true
+	}
+	if strings.ContainsRune("-–/", before) {
+		earlier, _ := utf8.DecodeLastRuneInString(text[:i-size])
+		return word(earlier)
+	}
+	return false
+}
+
+// continues reports whether what follows i makes the number that ends there a part of a longer word.
+func continues(text string, i int) bool {
+	behind, size := utf8.DecodeRuneInString(text[i:])
+	if word(behind) && !unicode.Is(unicode.Han, behind) {
+		return true
+	}
+	if strings.ContainsRune("-–", behind) {
+		later, _ := utf8.DecodeRuneInString(text[i+size:])
+		return unicode.IsLetter(later)
+	}
+	return false
+}
+
+// dated reports whether groups of digits begin with a date: day, month and year, or year, month and day.
+func dated(text string, groups []span) bool {
+	if len(groups) < 3 {
+		return false
+	}
+	size := func(i int) int { return groups[i].to - groups[i].from }
+	a, b := text[groups[0].to:groups[1].from], text[groups[1].to:groups[2].from]
+	return a == b && (a == "." || a == "/" || a == "-") && size(1) <= 2 && (size(0) <= 2 && (size(2) == 4 || size(2) == 2 && len(groups) == 3) || size(0) == 4 && size(2) <= 2)
+}
+
+// decimal reports whether groups of digits are one decimal number.
+func decimal(text string, groups []span) bool {
+	return len(groups) >= 2 && text[groups[0].to:groups[1].from] == "." && text[groups[0].from:groups[0].to] == "0"
+}
+
+// american reports whether groups of digits have the form of a number in North America: 3, 3 and 4 digits, perhaps after a 1.
+func american(text string, groups []span) bool {
+	if len(groups) == 4 && text[groups[0].from:groups[0].to] == "1" {
+		groups = groups[1:]
+	}
+	if len(groups) != 3 {
+		return false
+	}
+	area, exchange, line := text[groups[0].from:groups[0].to], text[groups[1].from:groups[1].to], text[groups[2].from:groups[2].to]
+	return len(area) == 3 && len(exchange) == 3 && len(line) == 4 && area[0] >= '2' && exchange[0] >= '2'
+}
