@@ -146,4 +146,8 @@ type Event struct {
 	Agent  string    `json:"agent"`                // the principal that proposed
 	Broken bool      `json:"break_glass,omitzero"` // approved past the rules: every subscriber gets this event
 	At     time.Time `json:"at"`
+
+	// Of an event that is about a field and no change: "source.Class.field", and why it is hidden.
+	Field string `json:"field,omitzero"`
+	Why   string `json:"why,omitzero"`
 }

@@ -20,16 +20,20 @@ import (
 // checkCommand returns the command check, which reads the catalogues of all sources and compiles the rules against them, as serve does.
 func checkCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
+	var thorough bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check a configuration against its databases, and say what agents would see",
-		Args:  terminal.None,
+		Long: "Check a configuration against its databases, and say what agents would see. It looks at a sample of the values that agents could\n" +
+			"see: fields whose values look like credentials are hidden, whatever the rules say, until lift names them. With --values it takes\n" +
+			"larger samples of every class, without a bound on all of them, and prints for each field how many values it saw. It prints no value.",
+		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := from.Load()
 			if err != nil {
 				return err
 			}
-			r, err := examine(cmd.Context(), c)
+			r, err := examine(cmd.Context(), c, thorough)
 			if err != nil {
 				return err
 			}
@@ -37,6 +41,7 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	from.Flags(cmd.Flags())
+	cmd.Flags().BoolVar(&thorough, "values", false, "look at larger samples of the values of every class, and print counts for each field")
 	return cmd
 }
 
@@ -47,11 +52,12 @@ type examination struct {
 	APIs     []policyreport.API   `json:"apis,omitempty"`
 	Gates    []config.SetGate     `json:"gates"`
 	Warnings []string             `json:"warnings"`
+	Values   []app.FieldValues    `json:"values,omitempty"` // with --values
 }
 
 // examine compiles the rules of c against the classes of its sources.
-func examine(ctx context.Context, c *config.Config) (*examination, error) {
-	s, found, err := policies.Findings(ctx, c)
+func examine(ctx context.Context, c *config.Config, thorough bool) (*examination, error) {
+	s, found, err := policies.Findings(ctx, c, thorough)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +68,11 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 			bare++
 			continue
 		}
-		r.Warnings = append(r.Warnings, f.String())
+		text := f.String()
+		if f.Code == findings.Withheld {
+			text += "; " + f.Suggestion
+		}
+		r.Warnings = append(r.Warnings, text)
 	}
 	if bare > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %s, so that agents see names alone there; \"bailiwick policy audit\" lists them", terminal.Count(bare, "place")))
@@ -72,8 +82,11 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 		return nil, err
 	}
 	r.Warnings = append(r.Warnings, undeclared...)
+	if thorough {
+		r.Values = s.Values.Fields
+	}
 	r.APIs = policyreport.APIs(s.Policy)
-	r.Classes, err = policyreport.Of(c.Rules, s.Policy.Catalogue())
+	r.Classes, err = policyreport.Of(s.Policy.Rules(), s.Policy.Catalogue())
 	return r, err
 }
 
@@ -111,7 +124,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		if e.Canonical {
 			records += "; canonical"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", e.Name, len(e.Visible), len(e.Hidden), len(e.Denied)+len(e.Floor), records)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", e.Name, len(e.Visible), len(e.Hidden), len(e.Denied)+len(e.Floor)+len(e.Withheld), records)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -122,16 +135,52 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	for _, warning := range r.Warnings {
 		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), warning)
 	}
+	printHidden(t, r)
+	if err := printValues(t, r.Values); err != nil {
+		return err
+	}
+	policies.PrintGates(t, r.Gates)
+	printSeen(t, r, shown)
+	return nil
+}
+
+// printHidden prints the fields of each class that are hidden because of their names or values, and those that leave masked.
+func printHidden(t *terminal.Terminal, r *examination) {
 	for _, e := range r.Classes {
 		if e.Shown && len(e.Floor) > 0 {
 			t.Printf("%s: denied by name: %s\n", e.Name, strings.Join(e.Floor, ", "))
+		}
+		if len(e.Withheld) > 0 {
+			t.Printf("%s: hidden because of their values: %s\n", e.Name, strings.Join(e.Withheld, ", "))
 		}
 		if e.Shown && len(e.Masked) > 0 {
 			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
 		}
 	}
-	policies.PrintGates(t, r.Gates)
-	printSeen(t, r, shown)
+}
+
+// printValues prints how many values of each field were looked at, and how many look like credentials.
+func printValues(t *terminal.Terminal, fields []app.FieldValues) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "FIELD\tVALUES\tCREDENTIALS\tRANDOM\tRESULT")
+	for _, f := range fields {
+		result := "shown"
+		switch {
+		case f.Why != "" && f.Lifted:
+			result = "shown: lifted"
+		case f.Why != "":
+			result = "hidden"
+		case f.Values == 0:
+			result = "shown, no value seen"
+		}
+		fmt.Fprintf(w, "%s.%s\t%d\t%d\t%d\t%s\n", f.Class, f.Field, f.Values, f.Secrets, f.Random, result)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
 	return nil
 }
 

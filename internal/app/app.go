@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -52,6 +53,7 @@ type App struct {
 	sources   map[string]source.Source
 	opened    []config.Source // the sources it was built with
 
+	log         *slog.Logger         // nil for a program that ends with its answer
 	connections *connect.Connections // accounts that people connect; nil for none
 
 	closers []func() error
@@ -140,7 +142,7 @@ func (p *App) openGateway(ctx context.Context) error {
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
 		Actions: c.Actions,
-		Secret:  keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store,
+		Secret:  keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store, Log: p.log, Sampling: bailiwick.Sampling{Off: c.Unsampled},
 	})
 	if err != nil {
 		return RuleFaults(c, err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
@@ -72,10 +74,60 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 		defer close(done)
 		sender.Run(ctx)
 	}()
+	silence := p.tellWithheld(ctx, sender, log)
 	return func() {
 		cancel()
+		silence()
 		<-done
 	}
+}
+
+// withheldKept is how long a field that was notified isn't notified again.
+const withheldKept = 90 * 24 * time.Hour
+
+// tellWithheld notifies of fields that are hidden because of their values, each once, until stop is called.
+func (p *App) tellWithheld(ctx context.Context, sender *webhook.Sender, log *slog.Logger) (stop func()) {
+	more, done := make(chan struct{}, 1), make(chan struct{})
+	signal := func(e bailiwick.Event) {
+		if e != bailiwick.WithheldChanged {
+			return
+		}
+		select {
+		case more <- struct{}{}:
+		default:
+		}
+	}
+	silence := p.Gateway.Subscribe(signal)
+	signal(bailiwick.WithheldChanged) // those of the start
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-more:
+				for _, w := range p.Gateway.Withheld() {
+					if err := p.tellOf(ctx, sender, w); err != nil && ctx.Err() == nil {
+						log.WarnContext(ctx, "a hidden field could not be notified", "field", w.Class+"."+w.Field, "error", err)
+					}
+				}
+			}
+		}
+	}()
+	return func() {
+		silence()
+		<-done
+	}
+}
+
+// tellOf notifies of one field, unless that was done before, also by another replica.
+func (p *App) tellOf(ctx context.Context, sender *webhook.Sender, w bailiwick.Withheld) error {
+	field, now := w.Class+"."+w.Field, time.Now()
+	first, err := p.Store.UseUp(ctx, "withheld "+field, now.Add(withheldKept))
+	if err != nil || !first {
+		return err
+	}
+	return sender.Tell(ctx, change.Event{Kind: webhook.Withheld, At: now, Seq: now.UnixMicro(), Field: field, Why: w.Why})
 }
 
 // Tell notifies agents connected to s about changes they watch, including those of other replicas, until stop is

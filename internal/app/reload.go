@@ -132,6 +132,7 @@ func Restart(started, now *config.Config) []string {
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		differ("sources."+name, sources[name][0], sources[name][1])
 	}
+	differ("policy.sample_values", !a.Unsampled, !b.Unsampled)
 	differ("budget", a.Budget, b.Budget)
 	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // applied without a restart
 		l.QueryRows, l.SampleRows, l.Timeouts = 0, 0, nil

@@ -26,6 +26,7 @@ type Survey struct {
 	Policy   *policy.Policy
 	Regime   *policyreport.Regime
 	Actions  *action.Set
+	Values   *Values  // nil until Sample
 	Warnings []string // about unsupported settings, and what sources left out
 }
 

@@ -37,7 +37,7 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, er
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}
 	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
-		p := &App{Config: c, serves: true, Refused: refused.New(log, nil)}
+		p := &App{Config: c, log: log, serves: true, Refused: refused.New(log, nil)}
 		p.closers = []func() error{p.endRefused}
 		return p, p.open(ctx)
 	}
@@ -45,7 +45,7 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, er
 	if err != nil {
 		return nil, err
 	}
-	p := &App{Config: c, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
+	p := &App{Config: c, log: log, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
 	p.closers = []func() error{func() error { return t.Close(ctx) }, p.endRefused}
 	if err = p.open(ctx); err == nil && !c.Log.Quiet {
 		log.InfoContext(ctx, "start", "rules", c.Rules.Version, "gates", c.Gates())
@@ -94,7 +94,8 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	if p.Telemetry == nil {
 		return h, nil
 	}
-	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.Closed()) }}
+	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.Closed()) },
+		Withheld: func() int { return len(p.Gateway.Withheld()) }}
 	for name, src := range p.sources {
 		if pooled, ok := src.(source.Pooled); ok {
 			w.Pools[name] = pooled

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -50,7 +51,18 @@ func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class)
 
 // undeclaredIn is Undeclared for these classes of one source.
 func undeclaredIn(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
-	if s.Parse != nil { // as an operator, who is none of its users
+	opened, err := openAsOperator(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	defer CloseAfter(opened, &err)
+	return undeclared.Wrong(ctx, opened, p, classes), ctx.Err()
+}
+
+// openAsOperator opens and describes a source. A Parse Server is asked as its master, because an operator is none of its
+// users, and it reads only classes that were described.
+func openAsOperator(ctx context.Context, c *config.Config, s config.Source) (_ Opened, err error) {
+	if s.Parse != nil {
 		all := *s.Parse
 		all.As, all.Session, all.User, all.Role = "master", "", "", ""
 		s.Parse = &all
@@ -59,9 +71,8 @@ func undeclaredIn(ctx context.Context, c *config.Config, s config.Source, p *pol
 	if err != nil {
 		return nil, err
 	}
-	defer CloseAfter(opened, &err)
-	if _, _, err := opened.Describe(ctx); err != nil { // a Parse Server reads the classes alone that were described
-		return nil, err
+	if _, _, err := opened.Describe(ctx); err != nil {
+		return nil, errors.Join(err, opened.Close())
 	}
-	return undeclared.Wrong(ctx, opened, p, classes), ctx.Err()
+	return opened, nil
 }

@@ -70,8 +70,9 @@ type Config struct {
 	Audit      keeping.Audit
 	Accounts   keeping.Accounts
 
-	Lenient bool     // unknown names in lists of principals and tokens are warnings instead of faults
-	Notes   []string // settings without effect, for the operator
+	Unsampled bool     // values are not looked at to find credentials
+	Lenient   bool     // unknown names in lists of principals and tokens are warnings instead of faults
+	Notes     []string // settings without effect, for the operator
 
 	Telemetry     Telemetry
 	Notifications Notifications

@@ -102,7 +102,7 @@ func (c *Config) hookKeys(h *webhook.Hook, quiet *webhook.Quiet, events *[]strin
 		known = append(known, string(e))
 	}
 	return []yamlconf.Key{
-		{Name: "events", Doc: "The events that it receives. Without it created, approved, rejected, applied, failed, stale, unknown, expired and commented", Shape: yamlconf.List(events, "events", func(s string) string {
+		{Name: "events", Doc: "The events that it receives. Without it created, approved, rejected, applied, failed, stale, unknown, expired, commented, changes_requested, answered and withheld (a field is hidden because of its values)", Shape: yamlconf.List(events, "events", func(s string) string {
 			if slices.Contains(known, s) {
 				return ""
 			}

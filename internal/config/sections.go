@@ -44,7 +44,8 @@ func (c *Config) shape() yamlconf.Shape {
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: yamlconf.Flag(&c.Rules.RefuseScans)},
 			{Name: "disclose", Doc: "true: a refusal says what the rules hide from the caller: for companies that trust their agents. Names of what is hidden show", Shape: yamlconf.Flag(&c.Rules.Disclose)},
 			{Name: "strict_pointer_shapes", Doc: "true refuses conditions on pointers that are neither an id nor a whole pointer to the right class; false, the default, takes other forms, and says what matches nothing", Shape: yamlconf.Flag(&c.Rules.Pointers)},
-			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.strict()},
+			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.unless(&c.Lenient)},
+			{Name: "sample_values", Doc: "false looks at no values; true, the default, looks at a sample of the values that agents could see, at the start and once a day, and hides fields whose values look like credentials", Shape: c.unless(&c.Unsampled)},
 		}, nil)},
 		{Name: "tools", Doc: "Which tools are served", Shape: yamlconf.Object(append([]yamlconf.Key{
 			{Name: "profile", Doc: "full (the default), or a few tools for agents with a small context: lean finds and counts records, sql asks with SELECT", Shape: yamlconf.Choose([]string{"full", "lean", "sql"}, func(s string) { c.Tools.Profile = strings.TrimPrefix(s, "full") })},
@@ -291,14 +292,14 @@ func (c *Config) results() yamlconf.Shape {
 	return yamlconf.Either(one, by)
 }
 
-// strict is the shape of a flag that is true unless set to false.
-func (c *Config) strict() yamlconf.Shape {
+// unless is the shape of a flag that is true unless set to false. It sets not to the opposite.
+func (c *Config) unless(not *bool) yamlconf.Shape {
 	var b bool
 	inner := yamlconf.Flag(&b)
 	return yamlconf.Shape{Schema: inner.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		b = true
 		inner.Read(r, n, at)
-		c.Lenient = !b
+		*not = !b
 	}}
 }
 

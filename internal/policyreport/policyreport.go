@@ -29,6 +29,7 @@ type Class struct {
 	Denied    []string               `json:"denied"`
 	Floor     []string               `json:"denied_by_name"`
 	Derived   map[string]string      `json:"denied_by_origin,omitempty"` // fields denied because of what they are made of, and a column of that
+	Withheld  []string               `json:"denied_by_values,omitempty"` // fields denied because their values look like credentials
 	Tenant    string                 `json:"tenant"`                     // "" if the class is shared by all tenants
 	Canonical bool                   `json:"canonical"`
 
@@ -98,6 +99,8 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 			case e.Derived[f.Name] != "":
 			case slices.Contains(fields, f.Name):
 				e.Visible = append(e.Visible, f.Name)
+			case slices.Contains(rules.Withheld[e.Name], f.Name) && !slices.Contains(rule.Denied, f.Name):
+				e.Withheld = append(e.Withheld, f.Name)
 			case slices.Contains(rule.Denied, f.Name):
 				e.Denied = append(e.Denied, f.Name)
 			case !slices.Contains(floor[class.FullName()], f.Name):

@@ -246,6 +246,8 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 		if d.Untraced != "" {
 			v.Why = "what the database makes it from can't be traced (" + d.Untraced + "), and it may hold values of " + d.From + "; only visible and lift together show it"
 		}
+	case slices.Contains(r.rules.Withheld[v.Class], field) && !slices.Contains(rule.Lift, field):
+		v.Rule, v.Why = at("lift"), "its values look like credentials; lift shows it"
 	case slices.Contains(rule.Denied, field):
 		v.Rule, v.Why = at("denied", strconv.Itoa(slices.Index(rule.Denied, field))), "a rule denies the field"
 	case !slices.Contains(r.floor[v.Class], field):

@@ -24,9 +24,9 @@ type Withheld struct {
 	Whole        bool   // the class is hidden with it, because its rule compares the field in canonical or stale.version
 }
 
-// Confirm returns what to write to hide the field for good, and what to write to show it.
+// Confirm returns the line for the rule of the class that hides the field for good, and the line that shows it.
 func (w Withheld) Confirm() (confirm, lift string) {
-	return fmt.Sprintf("classes.%s.denied: [%s]", w.Class, w.Field), fmt.Sprintf("classes.%s.lift: [%s]", w.Class, w.Field)
+	return fmt.Sprintf("denied: [%s]", w.Field), fmt.Sprintf("lift: [%s]", w.Field)
 }
 
 // String returns w as two sentences: what is hidden and why, and what to do about it.
@@ -36,7 +36,7 @@ func (w Withheld) String() string {
 	if w.Whole {
 		what = "the class " + w.Class + ", whose rule compares " + w.Field + ","
 	}
-	return fmt.Sprintf("%s is hidden: %s. Confirm it with %s, or show it with %s", what, w.Why, confirm, lift)
+	return fmt.Sprintf("%s is hidden: %s. Confirm it with %s in the rule of %s, or show it with %s", what, w.Why, confirm, w.Class, lift)
 }
 
 // A Guard remembers which fields were looked at, and which of them look like credentials. A field stays withheld even if a
@@ -124,18 +124,26 @@ func (g *Guard) note(t Target, seen map[string]Seen) {
 func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targets []Target, most time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	missed := Look(ctx, sources, targets, Usual(), g.note)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.missed = missed
+}
+
+// Look looks at the values of targets, several at the same time, and calls note with what each look found. note must be safe
+// for concurrent use. It returns the classes that it could not look at, sorted.
+func Look(ctx context.Context, sources map[string]source.Source, targets []Target, b Bounds, note func(Target, map[string]Seen)) (missed []string) {
 	by, samplers := map[string][]schema.Class{}, map[string]*Sampler{}
 	for _, t := range targets {
 		by[t.Class.Source] = append(by[t.Class.Source], *t.Class)
 	}
 	for name, classes := range by {
-		if s, err := New(sources[name], classes, Usual()); err == nil { // otherwise its classes are missed
+		if s, err := New(sources[name], classes, b); err == nil { // otherwise its classes are missed
 			samplers[name] = s
 		}
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	var missed []string
 	work := make(chan Target)
 	for range min(looksAtOnce, len(targets)) {
 		all.Go(func() {
@@ -143,7 +151,7 @@ func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targ
 				s := samplers[t.Class.Source]
 				if s != nil && ctx.Err() == nil {
 					if seen, err := s.Look(ctx, t.Class, t.Fields); err == nil {
-						g.note(t, seen)
+						note(t, seen)
 						continue
 					}
 				}
@@ -159,9 +167,7 @@ func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targ
 	close(work)
 	all.Wait()
 	slices.Sort(missed)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.missed = missed
+	return missed
 }
 
 // Withheld returns the fields that p hides only because of what g saw, by class and field.

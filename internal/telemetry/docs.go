@@ -23,7 +23,7 @@ type Metric struct {
 func Described() ([]Metric, error) {
 	r, m := newMetrics("")
 	m.touch()
-	r.MustRegister(&gauges{Watch{Load: func() mcpobserve.Load { return mcpobserve.Load{} }, Policy: func() string { return "" }, Pools: map[string]source.Pooled{"": full{}}}})
+	r.MustRegister(&gauges{Watch{Load: func() mcpobserve.Load { return mcpobserve.Load{} }, Policy: func() string { return "" }, Closed: func() int { return 0 }, Withheld: func() int { return 0 }, Pools: map[string]source.Pooled{"": full{}}}})
 	families, err := r.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: %w", err)

@@ -18,6 +18,8 @@ type Watch struct {
 	Policy func() string          // the version of the rules in force
 	Pools  map[string]source.Pooled
 	Closed func() int // how many classes, actions and sources don't fit their description
+
+	Withheld func() int // how many fields are hidden because of their values
 }
 
 // Look makes t report w. It must be called at most once.
@@ -29,6 +31,7 @@ type gauges struct{ w Watch }
 var (
 	policyInfo  = prometheus.NewDesc("bailiwick_policy_info", "1, with the version of the rules in force.", []string{"version"}, nil)
 	closedInfo  = prometheus.NewDesc("bailiwick_classes_closed", "Classes and actions that are closed because their source has changed, and sources that can't be described.", nil, nil)
+	withheld    = prometheus.NewDesc("bailiwick_fields_withheld", "Fields that are hidden because their values look like credentials.", nil, nil)
 	doorRunning = prometheus.NewDesc("bailiwick_door_requests_running", "Calls that the MCP door has let in.", nil, nil)
 	doorWaiting = prometheus.NewDesc("bailiwick_door_requests_waiting", "Calls that wait for their turn at the MCP door.", nil, nil)
 	doorStreams = prometheus.NewDesc("bailiwick_door_streams", "Event streams that stay open.", nil, nil)
@@ -41,7 +44,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{policyInfo, closedInfo, doorRunning, doorWaiting, doorStreams, doorSession, poolConns, poolMost, poolWaits, poolWaited} {
+	for _, d := range []*prometheus.Desc{policyInfo, closedInfo, withheld, doorRunning, doorWaiting, doorStreams, doorSession, poolConns, poolMost, poolWaits, poolWaited} {
 		out <- d
 	}
 }
@@ -56,6 +59,9 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 	if g.w.Closed != nil {
 		tell(closedInfo, float64(g.w.Closed()))
+	}
+	if g.w.Withheld != nil {
+		tell(withheld, float64(g.w.Withheld()))
 	}
 	if g.w.Load != nil {
 		l := g.w.Load()

@@ -44,7 +44,9 @@ type Data struct {
 	Need    int              `json:"need,omitzero"`        // people who must approve
 	Broken  bool             `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
 	Link    string           `json:"url,omitzero"`
-	Seq     int64            `json:"seq"` // of the event
+	Seq     int64            `json:"seq"`            // of the event
+	Field   string           `json:"field,omitzero"` // of the event Withheld: "source.Class.field"
+	Why     string           `json:"why,omitzero"`   // likewise: what its values look like
 
 	// As the person sees it that the hook names; else empty.
 	Title  string   `json:"title,omitzero"`
@@ -60,6 +62,9 @@ const shownLines = 3
 // Test is the event of a test of a hook.
 const Test change.EventKind = "test"
 
+// Withheld is the event of a field that is hidden because its values look like credentials. It is about no change.
+const Withheld change.EventKind = "withheld"
+
 // An outgoing is an encoded message for one hook.
 type outgoing struct {
 	id     string // the same in every attempt, so that receivers can drop duplicates
@@ -69,12 +74,12 @@ type outgoing struct {
 
 // data returns the facts of an event, and of its change as it is now.
 func (s *Sender) data(ctx context.Context, e change.Event) (Data, error) {
-	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Broken: e.Broken, Seq: e.Seq}
+	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Broken: e.Broken, Seq: e.Seq, Field: e.Field, Why: e.Why}
 	if s.o.Link != "" && e.Change != "" {
 		data.Link = s.o.Link + e.Change
 	}
 	if e.Change == "" {
-		return data, nil // a test
+		return data, nil // a test, or about a field
 	}
 	c, err := s.o.Changes.Get(ctx, e.Change)
 	switch {
@@ -105,6 +110,9 @@ func (s *Sender) message(ctx context.Context, t *target, list []Delivery) (outgo
 	}
 	out := outgoing{id: fmt.Sprintf("%s.%d", list[0].Event.Change, list[0].Event.Seq)}
 	var content any = Message{Type: "change." + string(list[0].Event.Kind), At: list[0].Event.At, Data: notes[0].Data}
+	if list[0].Event.Kind == Withheld {
+		content = Message{Type: "field.withheld", At: list[0].Event.At, Data: notes[0].Data}
+	}
 	switch t.Form {
 	case Email:
 		var err error
@@ -145,6 +153,9 @@ func (n *note) line() string {
 	}
 	if d.Event == Test {
 		text = "A test of notifications: this one has arrived."
+	}
+	if d.Event == Withheld {
+		text = fmt.Sprintf("%s is hidden from agents: %s. Confirm it with denied in the rule of the class, or show it with lift", d.Field, d.Why)
 	}
 	if d.Broken {
 		text = "BREAK GLASS, past the rules of review! " + text

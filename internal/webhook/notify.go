@@ -56,7 +56,7 @@ const (
 // usual returns the events that hooks get by default.
 func usual() []change.EventKind {
 	return []change.EventKind{change.EventCreated, change.EventApproved, change.EventRejected, change.EventApplied, change.EventFailed, change.EventStale,
-		change.EventUnknown, change.EventExpired, change.EventCommented, change.EventAsked, change.EventAnswered}
+		change.EventUnknown, change.EventExpired, change.EventCommented, change.EventAsked, change.EventAnswered, Withheld}
 }
 
 // Known returns the events that a hook can subscribe to.

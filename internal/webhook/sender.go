@@ -183,6 +183,39 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	return to, true, nil
 }
 
+// Tell makes deliveries of an event that is in no store of changes to the hooks that want it.
+func (s *Sender) Tell(ctx context.Context, e change.Event) error {
+	var list []Delivery
+	for _, h := range s.o.Hooks {
+		wanted, err := s.wanted(ctx, &h, e)
+		if err != nil {
+			return err
+		}
+		if wanted {
+			list = append(list, Delivery{Hook: h.Name, Event: e, State: Waiting, Due: h.due(e, time.Now())})
+		}
+	}
+	for ctx.Err() == nil && list != nil {
+		from, begun, err := s.o.Store.FedTo(ctx)
+		if err == nil && !begun {
+			var last int64
+			if last, err = s.o.Changes.LastEvent(ctx); err == nil {
+				err = moved(s.o.Store.Feed(ctx, -1, last, nil))
+			}
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err = s.o.Store.Feed(ctx, from, from, list); !errors.Is(err, ErrMoved) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
 // wanted reports whether h gets e. A condition that can't be evaluated holds, so that a fault in it hides no event.
 func (s *Sender) wanted(ctx context.Context, h *Hook, e change.Event) (bool, error) {
 	if !h.wants(e) || h.When == nil || e.Broken {

@@ -250,7 +250,7 @@ var mayImport = map[string]string{
 	// for operators
 	"internal/policyreport":          "identity internal/openapi/classify internal/rules/calls internal/rules/expression policy problem query schema value",
 	"internal/policytest":            "identity internal/policyreport internal/yamlconf problem query value",
-	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls policy problem schema value write",
+	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls internal/samples policy problem schema value write",
 
 	"internal/policydiff":       "audit identity internal/policyreport internal/rules/expression problem",
 	"internal/scaffold":         "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/declared internal/rules/denylist internal/samples internal/scaffold/presets policy schema value",

@@ -89,7 +89,7 @@ func TestWithheld(t *testing.T) {
 				t.Fatal(err)
 			}
 			expect("a look", g, hidden)
-			if !strings.Contains(logged.String(), "field=app.plain.vouch") || !strings.Contains(logged.String(), "classes.app.plain.lift: [vouch]") || strings.Contains(logged.String(), "KIXQ") {
+			if !strings.Contains(logged.String(), "field=app.plain.vouch") || !strings.Contains(logged.String(), `lift="lift: [vouch]"`) || strings.Contains(logged.String(), "KIXQ") {
 				t.Error(logged.String())
 			}
 			again, warned := begin(bailiwick.Sampling{}, rules)

@@ -82,7 +82,7 @@ func TestAPIs(t *testing.T) {
 
 func told(t *testing.T, regime *policyreport.Regime, holders ...Holder) string {
 	t.Helper()
-	found, err := Of(regime, holders)
+	found, err := Of(regime, holders, Values{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -37,9 +38,15 @@ const (
 	Derived            Code = "derived"             // fields are denied or masked because of what the database makes them from
 )
 
+// The codes of what samples of values look like, which the caller finds.
+const (
+	Withheld Code = "withheld" // agents could see a field whose values look like credentials, so the gateway hides it
+	Lifted   Code = "lifted"   // a rule shows a field whose values look like credentials
+)
+
 // Codes returns all codes.
 func Codes() []Code {
-	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable, Derived}
+	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable, Derived, Withheld, Lifted}
 }
 
 // A Finding is something an operator should look at.
@@ -60,14 +67,18 @@ type Holder struct {
 	Path []string
 }
 
+// Values are the fields whose sampled values look like credentials: those that the gateway hides for it, and those that a
+// rule lifts. The zero Values are those of no sample.
+type Values struct{ Withheld, Lifted []samples.Withheld }
+
 // Of returns the findings, by class and then by principal.
-func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
+func Of(regime *policyreport.Regime, holders []Holder, values Values) ([]Finding, error) {
 	p := regime.Policy()
 	seen, err := policyreport.Of(p.Rules(), p.Catalogue())
 	if err != nil {
 		return nil, err
 	}
-	l := &look{regime: regime, rules: p.Rules(), shown: map[string]policyreport.Class{}, derivations: p.Derivations()}
+	l := &look{regime: regime, rules: p.Rules(), values: values, shown: map[string]policyreport.Class{}, derivations: p.Derivations()}
 	for _, c := range seen {
 		l.shown[c.Name] = c
 	}
@@ -86,6 +97,7 @@ func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
 type look struct {
 	regime *policyreport.Regime
 	rules  policy.Rules
+	values Values
 	shown  map[string]policyreport.Class
 	out    []Finding
 
@@ -121,12 +133,40 @@ func (l *look) class(c *schema.Class) {
 		l.dead(c, rule, shown)
 		l.drift(c, rule, shown)
 	}
+	if !rule.Hidden || rule.HiddenBut != "" {
+		l.looksLike(c, rule)
+	}
 	if shown.Shown {
 		l.undescribed(c, rule, shown)
 		l.unscoped(c, rule)
 	}
 	if !rule.Hidden && (ruled || l.rules.Unlisted) {
 		l.derived(c, rule)
+	}
+}
+
+// looksLike reports the fields of c whose values look like credentials.
+func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
+	for _, w := range l.values.Withheld {
+		if w.Class != c.FullName() {
+			continue
+		}
+		var keys []string
+		if rule.Visible != nil {
+			keys = []string{"visible", strconv.Itoa(slices.Index(rule.Visible, w.Field))}
+		}
+		confirm, lift := w.Confirm()
+		what := w.Class + "." + w.Field
+		if w.Whole {
+			what += ", and the class with it,"
+		}
+		l.of(Withheld, c, keys, fmt.Sprintf("the gateway hides %s: %s", what, w.Why), fmt.Sprintf("confirm it with %s in the rule of %s, or show it with %s", confirm, w.Class, lift))
+	}
+	for _, w := range l.values.Lifted {
+		if w.Class == c.FullName() {
+			l.of(Lifted, c, []string{"lift", strconv.Itoa(slices.Index(rule.Lift, w.Field))}, fmt.Sprintf("lift shows %s.%s, and %s", w.Class, w.Field, w.Why),
+				"take it out of lift, unless agents need these values")
+		}
 	}
 }
 
@@ -207,7 +247,7 @@ func (l *look) leadsTo(c *schema.Class) bool {
 
 // dead reports parts of a rule without effect.
 func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
-	visible := func(f string) bool { return slices.Contains(shown.Visible, f) }
+	visible := func(f string) bool { return slices.Contains(shown.Visible, f) || slices.Contains(shown.Withheld, f) }
 	for i, f := range rule.Denied {
 		switch at := []string{"denied", strconv.Itoa(i)}; {
 		case rule.Visible != nil && !slices.Contains(rule.Visible, f):
@@ -218,6 +258,7 @@ func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.C
 	}
 	for i, f := range rule.Lift {
 		lifts := slices.ContainsFunc(l.derivations, func(d policy.Derivation) bool { return d.Class.FullName() == c.FullName() && d.Field == f })
+		lifts = lifts || slices.ContainsFunc(l.values.Lifted, func(w samples.Withheld) bool { return w.Class == c.FullName() && w.Field == f })
 		if slices.Contains(l.regime.Floor(c), f) && !lifts {
 			l.of(Dead, c, []string{"lift", strconv.Itoa(i)}, fmt.Sprintf("lift names %s, which nothing but visible decides about", f), "take it out of lift")
 		}

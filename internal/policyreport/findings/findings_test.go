@@ -137,7 +137,7 @@ func TestFindings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := findings.Of(regime, tt.holders)
+			all, err := findings.Of(regime, tt.holders, findings.Values{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,8 @@ func review(t *terminal.Terminal) *cobra.Command {
 		Long: "Find what is odd in rules that work: what agents see and aren't told about (missing-description), names in lists and filters\n" +
 			"that lead to nothing (unresolved), rules that do nothing (dead), documented values that the database has left behind (drift),\n" +
 			"classes of tenants that are joined to classes of none (unscoped), and fields that are denied or masked because the database makes them from denied or masked ones\n" +
-			"(derived). What is wrong with rules is an error of each command.",
+			"(derived), fields that the gateway hides because their values look like credentials (withheld), and such that a rule shows in\n" +
+			"spite of it (lifted). It reads a sample of records, of which nothing is kept. What is wrong with rules is an error of each command.",
 		Example: "  bailiwick policy audit --fail-on unresolved,unscoped",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,7 +41,7 @@ func review(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, found, err := Findings(cmd.Context(), c)
+			_, found, err := Findings(cmd.Context(), c, false)
 			if err != nil {
 				return err
 			}
@@ -52,7 +53,7 @@ func review(t *terminal.Terminal) *cobra.Command {
 	}
 	from.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&all, "all", false, "show each of many findings of one kind")
-	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable, derived")
+	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable, derived, withheld, lifted")
 	return cmd
 }
 
@@ -93,8 +94,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", at, f.Code, f.Message)
 }
 
-// Findings examines a configuration, its sources, and the tokens in its store, if it exists.
-func Findings(ctx context.Context, c *config.Config) (*app.Survey, []Finding, error) {
+// Findings examines a configuration, its sources, and the tokens in its store, if it exists. With thorough, it looks at
+// samples of all values that agents could see for as long as it takes, otherwise at small ones for half a minute.
+func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey, []Finding, error) {
 	s, err := look(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +116,17 @@ func Findings(ctx context.Context, c *config.Config) (*app.Survey, []Finding, er
 			holders = append(holders, findings.Holder{Who: s.directory.Tokens[k.ID], Name: "token " + k.ID})
 		}
 	}
-	found, err := findings.Of(s.Regime, holders)
+	if err := s.Sample(ctx, c, thorough); err != nil {
+		return nil, nil, err
+	}
+	var values findings.Values
+	if v := s.Values; v != nil {
+		values = findings.Values{Withheld: v.Withheld, Lifted: v.Lifted}
+		if len(v.Missed) > 0 {
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the values of %s could not be looked at: %s", terminal.Count(len(v.Missed), "class"), strings.Join(v.Missed[:min(len(v.Missed), 5)], ", ")))
+		}
+	}
+	found, err := findings.Of(s.Regime, holders, values)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,7 @@
 // what is questionable in a configuration, whether it meets its tests, and what another one would change.
 //
 // It prints the results of packages policyreport, policydiff, findings and policytest. It refuses an ambiguous principal
-// and reads no records.
+// and reads no records but the samples of policy audit.
 package policies
 
 import (

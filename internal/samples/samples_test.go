@@ -1,0 +1,94 @@
+package samples_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+)
+
+// TestLook checks where in a table a credential is found: at either end, in a column that is null elsewhere, and in a long
+// value.
+func TestLook(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec := func(text string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(text, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, old TEXT, new TEXT, rare TEXT, long TEXT, tame TEXT, kind VARCHAR(4))")
+	exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO notes SELECT i, 'word', 'word', NULL, NULL, 'word ' || i, 'word' FROM n")
+	exec("UPDATE notes SET old = 'postgres://app:hunter2@db/app' WHERE id < 10")
+	exec("UPDATE notes SET new = 'ghp_0123456789abcdef0123' WHERE id > 4990")
+	exec("UPDATE notes SET rare = 'sk_live_51HxQz9vTnWq' WHERE id = 2500")
+	exec("UPDATE notes SET long = ? WHERE id = 2600", "API_KEY=x9K2mQ7pL4vT8nR3\n"+strings.Repeat("a line\n", 20000))
+	s, err := sqlite.Open(t.Context(), "app", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	classes, _, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampler, err := samples.New(s, classes, samples.Usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := sampler.Look(t.Context(), &classes[0], []string{"old", "new", "rare", "long", "tame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hidden []string
+	for _, name := range []string{"old", "new", "rare", "long", "tame"} {
+		if seen[name].Why(&classes[0], classes[0].Field(name)) != "" {
+			hidden = append(hidden, name)
+		}
+	}
+	if got := fmt.Sprint(hidden); got != "[old new rare long]" {
+		t.Errorf("%s: %+v", got, seen)
+	}
+	if samples.Can(classes[0].Field("kind")) || samples.Can(classes[0].Field("id")) {
+		t.Error("a field that can't hold a credential is looked at")
+	}
+}
+
+// TestLookTime expects a look that can't end in time to say so.
+func TestLookTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO notes VALUES (1, 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), "app", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	classes, _, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampler, err := samples.New(s, classes, samples.Bounds{Rows: 1, Time: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := sampler.Look(t.Context(), &classes[0], []string{"a"}); err == nil {
+		t.Errorf("%+v", seen)
+	}
+}
