@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -109,6 +110,42 @@ func (g *guess) derived() {
 			g.large = slices.DeleteFunc(g.large, func(name string) bool { return name == f.Name })
 		}
 	}
+}
+
+// follow denies or masks the fields that the database makes from fields that are denied or masked, as the rules do anyway,
+// so that the configuration says so. It reports whether there are any.
+func follow(guesses []guess, derivations []policy.Derivation) (changed bool) {
+	for _, d := range derivations {
+		i := slices.IndexFunc(guesses, func(g guess) bool { return g.class.FullName() == d.Class.FullName() })
+		if i < 0 || guesses[i].hidden != "" {
+			continue
+		}
+		g, why := &guesses[i], "made from "+d.From
+		if d.Untraced != "" {
+			why = "may hold " + d.From
+		}
+		mask := yamlKey(d.Field) + ": " + string(d.Kind)
+		if slices.ContainsFunc(g.masked, func(m noted) bool { return m.name == mask }) {
+			continue
+		}
+		changed = true
+		g.masked = slices.DeleteFunc(g.masked, func(m noted) bool { return strings.HasPrefix(m.name, yamlKey(d.Field)+": ") })
+		g.personal = slices.DeleteFunc(g.personal, func(p noted) bool { return p.name == d.Field })
+		g.canonical = slices.DeleteFunc(g.canonical, func(text string) bool { return strings.HasPrefix(text, yamlKey(d.Field)+": ") })
+		if len(g.canonical) == 0 {
+			g.canonical = nil
+		}
+		if g.label == d.Field {
+			g.label = ""
+		}
+		if !d.Denied {
+			g.masked = append(g.masked, noted{mask, why})
+			continue
+		}
+		g.large = slices.DeleteFunc(g.large, func(name string) bool { return name == d.Field })
+		g.denied = append(g.denied, noted{d.Field, why})
+	}
+	return changed
 }
 
 // maskOf returns the mask for a field with personal data. Only classes with a visible key can have partial masks, since

@@ -92,9 +92,19 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	if chosen != nil {
 		chosen.apply(guesses)
 	}
-	text := (&writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed, applications: applications}).rules()
-	if err := sound(text, s.Name, classes); err != nil {
+	write := func() string {
+		return (&writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed, applications: applications}).rules()
+	}
+	text := write()
+	p, err := sound(text, s.Name, classes)
+	if err != nil {
 		return Draft{}, err
+	}
+	if follow(guesses, p.Derivations()) {
+		text = write()
+		if _, err := sound(text, s.Name, classes); err != nil {
+			return Draft{}, err
+		}
 	}
 	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm"), Tenancies: found}, nil
 }
@@ -117,8 +127,8 @@ func choose(found []Tenancy, answer string) (*Tenancy, error) {
 	return nil, fmt.Errorf("no class has a field %s that could name a tenant; such fields are: %s", answer, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// sound checks that the generated configuration can be parsed and compiled.
-func sound(text, source string, classes []schema.Class) error {
+// sound parses and compiles the generated configuration.
+func sound(text, source string, classes []schema.Class) (p *policy.Policy, err error) {
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
 		if name == mongoPassword || strings.HasPrefix(name, "PARSE_") {
 			return "key", true
@@ -126,10 +136,10 @@ func sound(text, source string, classes []schema.Class) error {
 		return "", false
 	})
 	if err == nil {
-		_, err = policy.New(c.Rules, classes)
+		p, err = policy.New(c.Rules, classes)
 	}
 	if err != nil {
-		return fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", source, err)
+		return nil, fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", source, err)
 	}
-	return nil
+	return p, nil
 }

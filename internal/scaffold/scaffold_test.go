@@ -237,3 +237,18 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestFollows expects what init writes about a view to say what its columns are made of.
+func TestFollows(t *testing.T) {
+	view := table("people", "id:int", "shown:text", "mail:text", "archived:bool", "login:text", "lost:text")
+	view.View, view.Key = true, nil
+	for i, from := range []schema.Origin{{Table: "users", Column: "id"}, {Table: "users", Column: "name"}, {Table: "users", Column: "password"}, {Table: "users", Column: "email"}, {Table: "other", Column: "login"}, {Table: "users"}} {
+		view.Fields[i].Origins = []schema.Origin{from}
+	}
+	view.Fields[5].Untraced = "a form that isn't understood"
+	got := rules(t, table("users", "id:int", "name:text", "email:text", "password:text"), view)
+	want := "users: mask: {name: partial, email: partial}\npeople: mask: {shown: null, archived: null} denied: [mail, lost]"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
