@@ -19,6 +19,7 @@ type reader struct {
 	byName   map[string]*catalogue.Found
 	warnings []string
 	views    catalogue.Views
+	triggers []catalogue.Trigger
 }
 
 // describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
@@ -32,7 +33,7 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 	}{
 		{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"checks", selectChecks, r.check},
 		{"indexes", selectIndexes, r.index}, {"foreign keys", selectForeign, r.foreign},
-		{"views", selectViews, r.view}, {"functions", selectRoutines, r.routine},
+		{"views", selectViews, r.view}, {"functions", selectRoutines, r.routine}, {"triggers", selectTriggers, r.trigger},
 	} {
 		if err := catalogue.Each(ctx, r.db, step.query, step.take); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
@@ -51,6 +52,7 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 	r.views.List = slices.Clone(r.list)
 	classes, more := catalogue.Settle(source, r.list, choice)
 	r.views.Trace(classes)
+	r.views.Triggers(classes, r.triggers, true)
 	return classes, append(r.warnings, more...), nil
 }
 
@@ -135,6 +137,14 @@ WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE = 'FUNCTION' ORDER BY ROUTINE
 
 // routine reads the text of a function, "" if the account may not read it.
 func (r *reader) routine(x []string) { r.views.Routines[x[0]] = escaped(x[1]) }
+
+const selectTriggers = `
+SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME`
+
+// trigger reads the text of a trigger. MariaDB lists none to an account without the right TRIGGER.
+func (r *reader) trigger(x []string) {
+	r.triggers = append(r.triggers, catalogue.Trigger{Of: r.byName[x[0]], Text: escaped(x[1])})
+}
 
 // escaped returns the text of a statement with an x for each escape in its strings, which are not read.
 func escaped(text string) string {

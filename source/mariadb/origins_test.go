@@ -9,6 +9,9 @@ import (
 func TestOrigins(t *testing.T) {
 	_, classes, _ := opened(t, "CREATE TABLE people (id int PRIMARY KEY, first text, last text, pw text, born date, `Odd name` text, made text AS (concat(first, 'it\\'s', last)))",
 		"CREATE TABLE orders (id int PRIMARY KEY, person int, total decimal(9,2), note text)",
+		"CREATE TABLE logs (id int PRIMARY KEY AUTO_INCREMENT, who text, old text, n int, at datetime)",
+		"CREATE TRIGGER x BEFORE UPDATE ON people FOR EACH ROW BEGIN DECLARE v text; SET v = lower(NEW.last), NEW.first = concat(v, 'it\\'s'); IF NEW.pw <> OLD.pw THEN "+
+			"INSERT INTO logs (who, old, at) SELECT p.first, OLD.pw, now() FROM people p WHERE p.id = NEW.id; END IF; SET NEW.born = (SELECT max(o.total) FROM orders o); END",
 		"CREATE FUNCTION pw_of(x int) RETURNS text READS SQL DATA RETURN (SELECT pw FROM people WHERE id = x)",
 		"CREATE FUNCTION glue(x text, y text) RETURNS text DETERMINISTIC RETURN concat(x, y)",
 		"CREATE VIEW a AS SELECT id, concat(first, ' it\\'s ', last) AS name, 1 AS one, `Odd name` odd, upper(p.last) FROM people p",
@@ -43,6 +46,7 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	for field, want := range map[string]string{
+		"logs.who": "people.first", "logs.old": "people.pw", "logs.at": "", "people.first": "people.last", "people.born": "orders.total", "people.last": "",
 		"people.pw": "", "a.id": "people.id", "a.name": "people.first people.last", "a.one": "", "a.odd": "people.Odd name",
 		"b.title": "a.name orders.note people.last", "b.whole": "a.one people.first",
 		"c.v": "people.pw", "c.n": "orders.note", "c.e": "", "c.i": "orders.person people.id",

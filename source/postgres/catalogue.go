@@ -62,6 +62,9 @@ func (r *reader) settled(ctx context.Context) ([]schema.Class, []string, error) 
 	if err == nil {
 		err = r.step(ctx, "views", func(ctx context.Context) error { return r.origins(ctx, classes) })
 	}
+	if err == nil {
+		err = r.step(ctx, "triggers", func(ctx context.Context) error { return r.triggers(ctx, classes) })
+	}
 	return classes, append(r.warnings, more...), err
 }
 

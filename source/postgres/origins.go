@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -18,6 +19,31 @@ type tracer struct {
 	functions map[uint32]*function // by id: those that these call
 	operators map[uint32]uint32    // by id: the function of each
 	byClass   map[[2]string]*schema.Class
+}
+
+const selectTriggers = `
+SELECT t.tgrelid, p.prosrc FROM pg_catalog.pg_trigger t
+JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+WHERE t.tgrelid = ANY ($1::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND l.lanname = 'plpgsql'
+ORDER BY t.tgrelid, t.tgname`
+
+// triggers adds what triggers make fields from.
+func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
+	type row struct {
+		Table uint32
+		Text  string
+	}
+	rows, err := collect[row](ctx, r.conn, selectTriggers, r.oids)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	v := &catalogue.Views{List: r.list(r.oids)}
+	list := make([]catalogue.Trigger, len(rows))
+	for i, x := range rows {
+		list[i] = catalogue.Trigger{Of: &r.byOID[x.Table].Found, Text: x.Text}
+	}
+	v.Triggers(classes, list, false)
+	return nil
 }
 
 // A traced is a view with what its columns are made of.

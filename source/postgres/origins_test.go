@@ -15,6 +15,18 @@ func TestOrigins(t *testing.T) {
 CREATE TABLE people (id int PRIMARY KEY, first text, last text, pw text, born date, "Odd name (x)" text);
 CREATE TABLE orders (id int PRIMARY KEY, person int, total numeric, note text);
 CREATE SCHEMA other; CREATE TABLE other.logins (person int, pw text);
+CREATE TABLE logs (id int, who text, old jsonb, n int, at timestamptz, pw text, words text);
+CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE v text; w text;
+BEGIN
+	v := lower(NEW.pw);
+	SELECT o.note, o.id INTO w FROM orders o WHERE o.person = NEW.id;
+	IF TG_OP = 'UPDATE' AND NEW.born <> OLD.born THEN NEW.first := w || 'x'; NEW.last = NEW.last; END IF;
+	INSERT INTO logs (who, old, at, pw) VALUES (NEW.first, to_jsonb(OLD), now() AT TIME ZONE 'utc', v);
+	UPDATE public.logs SET words = coalesce(NEW.last, 'a') || n WHERE who = NEW.first;
+	RETURN NEW;
+END$$;
+CREATE TRIGGER noted BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION noted();
 CREATE FUNCTION joined(text, text) RETURNS text LANGUAGE sql STABLE AS 'SELECT $1 || $2';
 CREATE FUNCTION pw_of(x int) RETURNS text LANGUAGE plpgsql STABLE AS $$BEGIN RETURN (SELECT pw FROM people WHERE people.id = x); END$$;
 CREATE FUNCTION outer_of(x int) RETURNS text LANGUAGE sql STABLE AS 'SELECT pw_of(x)';
@@ -64,7 +76,8 @@ CREATE VIEW q AS SELECT grouping(first) AS g, first, sum(id) AS s FROM people GR
 		}
 	}
 	for field, want := range map[string]string{
-		"people.pw": "", "a.id": "people.id", "a.name": "people.first people.last", "a.one": "", "a.at": "", "a.place": "", "a.whole": "the columns of people", "a.odd": "people.Odd name (x)",
+		"logs.who": "people.first", "logs.old": "the columns of people", "logs.at": "", "logs.pw": "people.pw", "logs.words": "logs.n people.last",
+		"people.first": "orders.note", "people.last": "", "people.pw": "", "a.id": "people.id", "a.name": "people.first people.last", "a.one": "", "a.at": "", "a.place": "", "a.whole": "the columns of people", "a.odd": "people.Odd name (x)",
 		"b.title": "a.name orders.note people.last", "b.whole": "a.whole people.first",
 		"c.v": "people.pw", "c.n": "orders.note", "c.e": "", "c.i": "orders.person people.id",
 		"d.id": "people.id", "d.v": "orders.note people.first",

@@ -24,6 +24,7 @@ type reader struct {
 	strict   map[*catalogue.Found]bool
 	foreign  bool // some DDL names a collation
 	warnings []string
+	triggers []catalogue.Trigger
 }
 
 // describe returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
@@ -47,7 +48,7 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 	}
 	var list []*catalogue.Found
 	var warnings []string
-	texts := map[*catalogue.Found]string{}
+	texts, triggers := map[*catalogue.Found]string{}, []catalogue.Trigger(nil)
 	for _, space := range spaces {
 		r := &reader{tx: tx, space: space, byName: map[string]*catalogue.Found{}, ddl: map[*catalogue.Found]string{}, rowid: map[*catalogue.Found]string{},
 			strict: map[*catalogue.Found]bool{}}
@@ -56,10 +57,13 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 		}
 		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
 		r.selects(texts)
+		triggers = append(triggers, r.triggers...)
 	}
 	all := slices.Clone(list)
 	classes, more := catalogue.Settle(source, list, choice)
-	(&catalogue.Views{List: all, Texts: texts}).Trace(classes)
+	views := &catalogue.Views{List: all, Texts: texts}
+	views.Trace(classes)
+	views.Triggers(classes, triggers, true)
 	warnings = append(warnings, more...)
 	for i := range classes {
 		for _, k := range classes[i].Key {
@@ -88,7 +92,7 @@ func scan(ctx context.Context, tx *sql.Tx, query string, args []any, each func(*
 
 // read reads the schema. The steps depend on each other, and the DDL comes last, when it is known what the pragmas lack.
 func (r *reader) read(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.tables, r.columns, r.indexes, r.foreignKeys} {
+	for _, step := range []func(context.Context) error{r.tables, r.columns, r.indexes, r.foreignKeys, r.code} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -321,16 +325,6 @@ func (r *reader) foreignKeys(ctx context.Context) error {
 		last.Fields, last.Targets = append(last.Fields, spelt(f, from)), append(last.Targets, spelt(parent, to))
 		return nil
 	})
-}
-
-// spelt returns the field that SQLite finds by name, whose case may differ, or "".
-func spelt(f *catalogue.Found, name string) string {
-	for i := range f.Fields {
-		if sameName(f.Fields[i].Name, name) {
-			return f.Fields[i].Name
-		}
-	}
-	return ""
 }
 
 // types are the substrings of a declared type that determine what it holds; the first match counts.

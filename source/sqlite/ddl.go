@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +87,23 @@ func (r *reader) selects(texts map[*catalogue.Found]string) {
 		}
 	}
 }
+
+// code reads the bodies of triggers, which stand after the first BEGIN.
+func (r *reader) code(ctx context.Context) error {
+	return scan(ctx, r.tx, `SELECT s.tbl_name, s.sql FROM `+r.from()+` WHERE s.type = 'trigger' ORDER BY s.name`, nil, func(rows *sql.Rows) error {
+		var table, text string
+		if err := rows.Scan(&table, &text); err != nil {
+			return err
+		}
+		if at := begin.FindStringIndex(text); at != nil {
+			r.triggers = append(r.triggers, catalogue.Trigger{Of: r.byName[catalogue.LowerASCII(table)], Text: text[at[1]:]})
+		}
+		return nil
+	})
+}
+
+// begin matches what stands before the body of a trigger.
+var begin = regexp.MustCompile(`(?i)\bbegin\b`)
 
 // selectOf returns the SELECT of a CREATE VIEW statement as SQLite stores it. The names of the view and of its columns stand
 // before AS, which is never one of them without quotes.
@@ -184,4 +204,14 @@ func (d *declaration) column(name string) int {
 // sameName compares names as SQLite does: ignoring the case of ASCII letters.
 func sameName(a, b string) bool {
 	return len(a) == len(b) && catalogue.LowerASCII(a) == catalogue.LowerASCII(b)
+}
+
+// spelt returns the field that SQLite finds by name, whose case may differ, or "".
+func spelt(f *catalogue.Found, name string) string {
+	for i := range f.Fields {
+		if sameName(f.Fields[i].Name, name) {
+			return f.Fields[i].Name
+		}
+	}
+	return ""
 }

@@ -10,6 +10,9 @@ import (
 func TestOrigins(t *testing.T) {
 	db := openSQLite(t, `
 CREATE TABLE people (id INTEGER PRIMARY KEY, first text, last text, pw text, born date, "Odd name" text, whole text AS (first || last));
+CREATE TABLE logs (id INTEGER PRIMARY KEY, who text, old text, n int, at text);
+CREATE TRIGGER x AFTER UPDATE OF pw ON people WHEN old.pw <> new.pw BEGIN
+	INSERT INTO logs (who, old, at) VALUES (new.first, json_object('p', old.pw), datetime('now')); UPDATE orders SET note = lower(new.last) || total WHERE person = new.id; END;
 CREATE TABLE orders (id INTEGER PRIMARY KEY, person int, total numeric, note text);
 CREATE VIEW a AS SELECT id, first || ' ' || last AS name, 1 AS one, "Odd name" odd, upper(p.[first]) up FROM people p;
 CREATE VIEW b (title, whole) AS SELECT name, one FROM a UNION ALL SELECT note, 'x' FROM orders UNION SELECT last, first FROM people ORDER BY 1;
@@ -45,6 +48,7 @@ CREATE VIEW o AS SELECT whole, (SELECT o.note FROM orders o WHERE o.id = people.
 		}
 	}
 	for field, want := range map[string]string{
+		"logs.who": "people.first", "logs.old": "people.pw", "logs.at": "", "logs.n": "", "orders.note": "orders.total people.last", "orders.total": "",
 		"people.pw": "", "a.id": "people.id", "a.name": "people.first people.last", "a.one": "", "a.odd": "people.Odd name", "a.up": "people.first",
 		"b.title": "a.name orders.note people.last", "b.whole": "a.one people.first",
 		"c.v": "people.pw", "c.n": "orders.note", "c.e": "", "c.i": "orders.person people.id",

@@ -41,10 +41,7 @@ func (o *origin) add(other origin) {
 // Trace sets what the fields of views among classes are made of. A view that can't be traced counts as made of all that
 // its text names.
 func (v *Views) Trace(classes []schema.Class) {
-	v.kept, v.done = map[[2]string]bool{}, map[*Found][]origin{}
-	for i := range classes {
-		v.kept[[2]string{classes[i].Space, classes[i].Table}] = true
-	}
+	v.keep(classes)
 	for _, f := range v.List {
 		at := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == f.Space && c.Table == f.Table })
 		if !f.View || at < 0 {
@@ -55,11 +52,22 @@ func (v *Views) Trace(classes []schema.Class) {
 			if field == nil {
 				continue
 			}
-			field.Untraced, field.Origins = cmp.Or(o.unknown, o.note), slices.SortedFunc(maps.Keys(o.from), func(a, b schema.Origin) int {
-				return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
-			})
+			field.Untraced, field.Origins = cmp.Or(o.unknown, o.note), slices.SortedFunc(maps.Keys(o.from), compareOrigins)
 		}
 	}
+}
+
+// keep notes which tables and views are classes.
+func (v *Views) keep(classes []schema.Class) {
+	v.kept, v.done = map[[2]string]bool{}, map[*Found][]origin{}
+	for i := range classes {
+		v.kept[[2]string{classes[i].Space, classes[i].Table}] = true
+	}
+}
+
+// compareOrigins orders origins by table and column.
+func compareOrigins(a, b schema.Origin) int {
+	return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
 }
 
 var errShape = errors.New("its text has a form that isn't understood")
