@@ -99,5 +99,8 @@ func TestOrdinaryTexts(t *testing.T) {
 		if got := Mask(text, "[masked]"); got != text {
 			t.Errorf("%s\n got %s", text, got)
 		}
+		if Value(text) {
+			t.Errorf("%s: taken as a credential", text)
+		}
 	}
 }

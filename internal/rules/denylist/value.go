@@ -3,12 +3,18 @@ package denylist
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// verifier matches what passwords are stored as: the forms of crypt(3), of Django and of LDAP.
-var verifier = regexp.MustCompile(`^(?:\$(?:[1-9]|2[abxy]?|P|H|S|argon2\w*|scrypt|pbkdf2[\w-]*|y|7)\$|(?:pbkdf2_\w+|bcrypt\w*|argon2\w*|scrypt|sha1|md5)\$|\{(?:SSHA\d*|SHA\d*|SMD5|CRYPT|PBKDF2[\w-]*|ARGON2)\})\S{8,}$`)
+// verifier matches the forms in which passwords are stored: those of crypt(3), Django, Werkzeug, WordPress, LDAP, Dovecot,
+// PostgreSQL, MariaDB, SQL Server and ASP.NET.
+var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|md5[\w,=]*|sm3|gy|bcrypt-sha256|argon2\w*|scrypt|pbkdf2[\w-]*|shiro\d|y|7)\$|` +
+	`(?:pbkdf2_\w+|pbkdf2:\w+:\d+|PBKDF2\$\w+|bcrypt\w*|argon2\w*|scrypt(?::\d+){0,3}|(?:un)?salted_\w+|(?:sha|SHA)-?\d+|md5|crypt)\$|` +
+	`(?i:\{(?:SSHA\d*|SHA\d*|SMD5|L?MD5|NT|(?:(?:BLF|SHA\d+|MD5|DES)-)?CRYPT|X-[\w-]+|PBKDF2[\w-]*|ARGON2\w*|SCRAM-[\w-]+|CRAM-MD5|PLAIN[\w-]*|BCRYPT|SSHA\d+[\w.]*)\})|` +
+	`SCRAM-SHA-\d+\$\d+:|grub\.pbkdf2\.\w+\.\d+\.|AQAAAA[EI]AA[\w+/]{40})\S{8,}$|` +
+	`^(?:\*[0-9A-F]{40}|md5[0-9a-f]{32}|0x0[12]00[0-9A-Fa-f]{48,})$`)
 
 // Value reports whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
 // with a password, a stored password, or JSON in which one of these or a member named like a credential has a value. It is
@@ -19,13 +25,46 @@ func Value(text string) bool {
 		return true
 	}
 	var parsed any
-	return json.Unmarshal([]byte(trimmed), &parsed) == nil && holds(parsed)
+	if json.Unmarshal([]byte(trimmed), &parsed) == nil {
+		return holds(parsed)
+	}
+	return settings(trimmed)
+}
+
+// setting matches a line of a settings file in the forms of INI, YAML, TOML and of an environment, and what may stand
+// between such lines: sections and remarks.
+var (
+	setting = regexp.MustCompile(`^\s*(?:- )?(?:export\s+)?["']?([A-Za-z_][\w.-]*)["']?\s*[:=]\s*(.*?),?\s*$`)
+	between = regexp.MustCompile(`^\s*(?:[#;!].*|\[.*\]|---|[{}\]])?\s*$`)
+)
+
+// settings reports whether a text is a settings file with a password: two or more lines, nearly all of them settings.
+func settings(text string) bool {
+	lines, of, secret := 0, 0, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if between.MatchString(line) {
+			continue
+		}
+		lines++
+		parts := setting.FindStringSubmatch(line)
+		if parts == nil {
+			continue
+		}
+		of++
+		is := strings.Trim(parts[2], `"'`)
+		secret = secret || Carrier(parts[1]) && len(is) >= 3 && !strings.Contains(is, " ") && value(is)
+	}
+	return secret && of >= 2 && of*10 >= lines*8
 }
 
 // holds reports whether a part of parsed JSON is a credential.
 func holds(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
+		if pairHolds(v) {
+			return true
+		}
 		for name, member := range v {
 			if text, _ := member.(string); text != "" && Carrier(name) || holds(member) {
 				return true
@@ -41,6 +80,32 @@ func holds(v any) bool {
 		return Value(v)
 	}
 	return false
+}
+
+// Names of members of an object that is a name and its value, and of members that say of a value that it is secret.
+var (
+	pairNames  = []string{"name", "key", "setting", "variable", "header", "field", "option", "param", "parameter", "property", "id", "label"}
+	pairValues = []string{"value", "val", "data", "content", "default", "text"}
+	pairMarks  = []string{"secret", "issecret", "sensitive", "issensitive", "secure", "issecure", "password", "ispassword", "encrypted", "isencrypted", "masked", "protected", "confidential", "hidden"}
+)
+
+// pairHolds reports whether an object is a name and a value, such as {"key": "SMTP_PASSWORD", "value": "x"}, where the name
+// is that of a credential or the object says that the value is secret.
+func pairHolds(object map[string]any) bool {
+	is, marked := "", false
+	for name, member := range object {
+		plain := strings.ToLower(strings.Join(Words(name), ""))
+		text, _ := member.(string)
+		switch {
+		case slices.Contains(pairValues, plain) && text != "":
+			is = text
+		case slices.Contains(pairNames, plain) && Carrier(text), plain == "type" && slices.Contains([]string{"secret", "password", "token", "credential"}, strings.ToLower(text)):
+			marked = true
+		case slices.Contains(pairMarks, plain):
+			marked = marked || member == true
+		}
+	}
+	return marked && value(is)
 }
 
 // Random reports whether a text looks like a key, a token or a hash of no known form: one word of at least 24 characters
