@@ -30,8 +30,8 @@ type Seen struct {
 // A Tally counts the values of one field.
 type Tally struct {
 	seen   Seen
-	values map[string]struct{}
-	cut    int // values that were too long to be read
+	values map[string]Seen // what each distinct value looks like
+	cut    int             // values that were too long to be read
 }
 
 var (
@@ -51,49 +51,57 @@ func (t *Tally) Add(v value.Value) {
 		text = v.String()
 	case value.Bytes:
 		if !utf8.ValidString(text) { // keys and hashes are short, files are not
-			t.add(text)
-			if len(text) >= 16 && len(text) <= 128 {
-				t.seen.Random++
-			}
+			t.count(text, func(one *Seen) { one.Random = number(len(text) >= 16 && len(text) <= 128) })
 			return
 		}
 	case value.Int, value.Decimal, value.Float:
 		text = v.String()
 	}
-	if text = strings.TrimSpace(text); text == "" {
-		return
+	if text = strings.TrimSpace(text); text != "" {
+		t.count(text, func(one *Seen) { one.look(v, text) })
 	}
-	t.add(text)
-	count := func(n *int, yes bool) {
-		if yes {
-			*n++
+}
+
+// count counts a value, given as text. look finds what it looks like, once for equal texts. None is kept but in t.values.
+func (t *Tally) count(text string, look func(one *Seen)) {
+	one, known := t.values[text]
+	if !known {
+		one.Values = 1
+		look(&one)
+		if t.values == nil {
+			t.values = map[string]Seen{}
 		}
+		t.values[text] = one
 	}
-	// Values are counted by what they look like; none is kept but in t.values, to count distinct ones.
-	count(&t.seen.Secrets, denylist.Value(text))
-	count(&t.seen.Random, denylist.Random(text))
-	count(&t.seen.Mails, mail.MatchString(text))
-	count(&t.seen.Phones, phone.MatchString(text))
+	for _, n := range [][2]*int{{&t.seen.Values, &one.Values}, {&t.seen.Secrets, &one.Secrets}, {&t.seen.Random, &one.Random}, {&t.seen.Mails, &one.Mails}, {&t.seen.Phones, &one.Phones},
+		{&t.seen.Prose, &one.Prose}, {&t.seen.JSON, &one.JSON}, {&t.seen.Decimals, &one.Decimals}, {&t.seen.Seconds, &one.Seconds}, {&t.seen.Millis, &one.Millis}} {
+		*n[0] += *n[1]
+	}
+}
+
+// look sets what v, whose text isn't empty, looks like.
+func (s *Seen) look(v value.Value, text string) {
+	s.Secrets, s.Random = number(denylist.Value(text)), number(denylist.Random(text))
+	s.Mails, s.Phones = number(mail.MatchString(text)), number(phone.MatchString(text))
 	if v.Kind() == value.String {
 		read, err := value.Read([]byte(text), 0)
-		count(&t.seen.JSON, err == nil && (read.Kind() == value.Object || read.Kind() == value.Array))
-		count(&t.seen.Decimals, decimal.MatchString(text))
+		s.JSON = number(err == nil && (read.Kind() == value.Object || read.Kind() == value.Array))
+		s.Decimals = number(decimal.MatchString(text))
 	}
 	if v.Kind() == value.Int {
 		const first, last = 946684800, 4102444800 // 2000 to 2100
-		count(&t.seen.Seconds, v.Int() >= first && v.Int() < last)
-		count(&t.seen.Millis, v.Int() >= first*1000 && v.Int() < last*1000)
+		s.Seconds = number(v.Int() >= first && v.Int() < last)
+		s.Millis = number(v.Int() >= first*1000 && v.Int() < last*1000)
 	}
-	count(&t.seen.Prose, strings.Count(text, " ") > 3 && text[0] != '{' && text[0] != '[')
+	s.Prose = number(strings.Count(text, " ") > 3 && text[0] != '{' && text[0] != '[')
 }
 
-// add counts one text as a value.
-func (t *Tally) add(text string) {
-	if t.values == nil {
-		t.values = map[string]struct{}{}
+// number returns 1 for true.
+func number(yes bool) int {
+	if yes {
+		return 1
 	}
-	t.values[text] = struct{}{}
-	t.seen.Values++
+	return 0
 }
 
 // Seen returns the counts.

@@ -324,3 +324,28 @@ func TestSign(t *testing.T) {
 		}
 	}
 }
+
+// TestTell sends the event of a hidden field, which is about no change: once to each hook that wants it, also before any
+// event of a change was followed.
+func TestTell(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "store.db"))
+	all, slack, tenant := newReceiver(t), newReceiver(t), newReceiver(t)
+	hooks := []webhook.Hook{{Name: "all", URL: all.URL, Secret: secret, Private: true}, {Name: "slack", URL: slack.URL, Form: webhook.Slack, Private: true},
+		{Name: "tenant", URL: tenant.URL, Tenant: "acme", Private: true}, {Name: "none", URL: tenant.URL, Events: []change.EventKind{change.EventApplied}, Private: true}}
+	sender := webhook.New(webhook.Options{Changes: s, Store: s, Hooks: hooks})
+	at := time.Date(2026, 11, 29, 1, 0, 0, 0, time.UTC)
+	if err := sender.Tell(t.Context(), change.Event{Kind: webhook.Withheld, At: at, Seq: 7, Field: "app.pages.content", Why: "30 of 30 sampled values look like credentials"}); err != nil {
+		t.Fatal(err)
+	}
+	run(t, s, hooks...)
+	if got, want := all.next(t).body, `{"type":"field.withheld","timestamp":"2026-11-29T01:00:00Z","data":{"change_id":"","event":"withheld","state":"","agent":"","seq":7,"field":"app.pages.content","why":"30 of 30 sampled values look like credentials"}}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := slack.next(t).body; !strings.Contains(got, "app.pages.content is hidden from agents: 30 of 30 sampled values look like credentials. Confirm it with denied") {
+		t.Error(got)
+	}
+	list, _, err := s.Deliveries(t.Context(), webhook.Filter{})
+	if err != nil || len(list) != 2 {
+		t.Error(len(list), err)
+	}
+}
