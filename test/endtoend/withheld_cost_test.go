@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestWithheldCost measures what looking at the values of 100 classes of 3,000 records adds to a start. The bound is for a
-// busy machine; docs/hidden.md has the figures of an idle one.
+// TestWithheldCost measures what looking at the values of 100 classes of 3,000 records adds to a start. docs/hidden.md has
+// figures. The bound is for a busy machine.
 func TestWithheldCost(t *testing.T) {
 	const classes, records = 100, 3000
 	for name, tt := range map[string]struct {
