@@ -124,7 +124,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		if e.Canonical {
 			records += "; canonical"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", e.Name, len(e.Visible), len(e.Hidden), len(e.Denied)+len(e.Floor)+len(e.Withheld), records)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", e.Name, len(e.Visible), len(e.Hidden), len(e.Denied)+len(e.Floor)+len(e.Derived)+len(e.Withheld), records)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
