@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -35,8 +36,8 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
 		case c.Seen[name] == nil:
 			fail("mask.%s: the field can't be seen at all; take it out", name)
-		case !slices.Contains([]Mask{Partial, Hash, Null, Inside}, kind):
-			fail("mask.%s: there is no mask %q; write partial, hash, null or {pattern: [email, phone]}", name, string(kind))
+		case !slices.Contains([]Mask{Partial, Hash, Null, Inside, Pseudonym}, kind):
+			fail("mask.%s: there is no mask %q; write partial, pseudonym, hash, null or {pattern: [email, phone]}", name, string(kind))
 		case kind == Inside && !known(c.rule.MaskInside[name]):
 			fail("mask.%s: pattern needs a list of %s", name, patternNames())
 		case slices.Contains(c.Key, name):
@@ -47,6 +48,8 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("mask.%s: %s points to it and would show it", name, p.pointing(c, name))
 		case !kind.Masks(f.Type):
 			fail("mask.%s: %s can't mask a field of type %s; null masks any", name, kind, f.Type)
+		case kind == Pseudonym && len(c.Key) > 1:
+			fail("mask.%s: a pseudonym stands for the key of a record, and the key has %d fields; write partial or null", name, len(c.Key))
 		case keyless && kind != Null:
 			fail("mask.%s: the class has no key that can be seen, so its records are ordered by all that can be, which %s would have to be left out of; write null", name, name)
 		}
@@ -62,6 +65,9 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			c.but[name] = []identity.Scope{scope}
 		}
 		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name, Patterns: c.rule.MaskInside[name]}
+		if kind == Pseudonym {
+			c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName(), Word: called(c.Name)}
+		}
 	}
 	filterfields.Fields(c.rule.Canonical, func(name string) {
 		if c.masks[name] != nil {
@@ -73,6 +79,20 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 // keyless reports whether c has no key that is visible.
 func (c *class) keyless() bool {
 	return len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
+}
+
+// called returns what a record of a class is, if the last word of its name says so, or else Person: customers have a Customer.
+func called(class string) string {
+	w := denylist.Words(class)
+	if len(w) == 0 {
+		return "Person"
+	}
+	last := strings.TrimSuffix(w[len(w)-1], "s")
+	if !slices.Contains([]string{"customer", "client", "patient", "employee", "student", "teacher", "member", "user", "author", "contact", "guest", "driver", "owner",
+		"tenant", "lead", "candidate", "applicant", "subscriber", "donor", "volunteer", "player", "passenger", "actor", "agent", "worker", "buyer", "seller", "supplier"}, last) {
+		return "Person"
+	}
+	return strings.ToUpper(last[:1]) + last[1:]
 }
 
 // known reports whether list has patterns, all of which exist.

@@ -36,13 +36,15 @@ type restriction struct {
 }
 
 // strictness orders masks: what a stricter mask hides, the others may show.
-func strictness(k Mask) int { return slices.Index([]Mask{"", Inside, Partial, Hash, Null}, k) }
+func strictness(k Mask) int {
+	return slices.Index([]Mask{"", Inside, Partial, Hash, Pseudonym, Null}, k)
+}
 
 // mask adds a mask of the column called name, which principals with the scope but don't have; "" for no such scope. What is made
-// of a text with personal data inside of it may be a part of that text, in which no pattern finds anything: it is null.
+// of a text with personal data inside of it may be a part of that text, in which no pattern finds anything: it is null. So is what is made of a field with pseudonyms, because they are of that class.
 func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	r.masked = cmp.Or(r.masked, name)
-	if kind == Inside {
+	if kind == Inside || kind == Pseudonym {
 		kind = Null
 	}
 	if strictness(kind) > strictness(r.kind) {
@@ -225,7 +227,9 @@ func (c *class) cover(name string, r restriction, keyless bool) Mask {
 	if c.masks == nil {
 		c.masks = map[string]*mask.Mask{}
 	}
-	c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
+	if own := c.masks[name]; own == nil || own.Kind != kind {
+		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
+	}
 	delete(c.but, name)
 	if !r.always {
 		if c.but == nil {

@@ -58,7 +58,7 @@ func (p *projection) project(keys, include []query.Path) error {
 	p.listed()
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
-		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return j.From == c.Join && j.Field == c.Field.Name })
+		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return c.Mask == nil && j.From == c.Join && j.Field == c.Field.Name })
 		if !p.shown[c.Leads] { // nor is -1
 			c.Leads = -1
 		}
@@ -243,22 +243,26 @@ func (p *projection) included(path query.Path) {
 	p.truncate(path, c.Dropped)
 }
 
-// add adds a column once. A whole field replaces parts of it.
+// add adds a column once. A whole field replaces parts of it. A field with pseudonyms is read from the key.
 func (p *projection) add(c Column) {
+	v := p.view(c.Join)
+	c.Mask = v.Mask(c.Field.Name)
+	if c.Mask.Names() {
+		c.Field, c.Part = v.Field(v.Key()[0]), nil
+	}
 	for i := range p.plan.Columns {
 		have := &p.plan.Columns[i]
-		if have.Join == c.Join && have.Field == c.Field && (have.Part == nil || slices.Equal(have.Part, c.Part)) {
+		if have.Join == c.Join && have.Field == c.Field && have.Mask == c.Mask && (have.Part == nil || slices.Equal(have.Part, c.Part)) {
 			have.Implied = have.Implied && c.Implied
 			return
 		}
 	}
 	if c.Part == nil {
 		p.plan.Columns = slices.DeleteFunc(p.plan.Columns, func(have Column) bool {
-			return have.Join == c.Join && have.Field == c.Field
+			return have.Join == c.Join && have.Field == c.Field && have.Mask == c.Mask
 		})
 	}
-	c.Mask = p.view(c.Join).Mask(c.Field.Name)
-	c.ID = c.Field.Type == schema.Integer && p.view(c.Join).ID(c.Field.Name)
+	c.ID = c.Mask == nil && c.Field.Type == schema.Integer && v.ID(c.Field.Name)
 	p.plan.Columns = append(p.plan.Columns, c)
 }
 

@@ -78,18 +78,20 @@ type TenantRule struct {
 }
 
 type (
-	// A Mask is how a value is obscured: Partial, Hash, Null or Inside.
+	// A Mask is how a value is obscured: Partial, Hash, Null, Inside or Pseudonym.
 	Mask = mask.Kind
 	// A Pattern is a kind of personal data that Inside replaces in texts.
 	Pattern = mask.Pattern
 )
 
-// The masks: a part of the text, a hash that is the same for the same value, null, or the text without the personal data inside of it.
+// The masks: a part of the text, a hash that is the same for the same value, null, the text without the personal data inside of it, or a
+// name made of the key of the record.
 const (
-	Partial = mask.Partial
-	Hash    = mask.Hash
-	Null    = mask.Null
-	Inside  = mask.Inside
+	Partial   = mask.Partial
+	Hash      = mask.Hash
+	Null      = mask.Null
+	Inside    = mask.Inside
+	Pseudonym = mask.Pseudonym
 )
 
 // Patterns returns every pattern of Inside.

@@ -41,7 +41,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids; without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},
 		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field; of a field that holds a list, each of its values. They count as foreign keys do", Shape: pointers(rule)},
 		{Name: "types", Doc: "Types that the source doesn't declare, by field: epoch_s, epoch_ms or date (a text in ISO 8601) for dates, day for dates that are midnights in UTC, json, decimal, integer or double for texts, boolean for integers. A value in another form is null", Shape: types(rule)},
-		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or without the personal data inside of it: {pattern: [email, phone]}. With {as, except: operator} operators see it whole. A masked field can't be filtered, searched, sorted, grouped or joined on", Shape: masks(rule)},
+		{Name: "mask", Doc: "By field: its value leaves as partial, hash, null, or as a pseudonym of its record such as Person 5K2M, or without the personal data inside of it: {pattern: [email, phone]}. With {as, except: operator} operators see it whole. A masked field can't be filtered, searched, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "mask_texts", Doc: "What is replaced in every text of more than 255 characters or without a limit, and in JSON: a list of email, phone, iban, card, ip and ssn. A field with a mask of its own keeps it", Shape: maskTexts(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
 		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
@@ -61,13 +61,13 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 func masks(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var m policy.Mask
-		one := yamlconf.OneOf(&m, policy.Partial, policy.Hash, policy.Null)
+		one := yamlconf.OneOf(&m, policy.Partial, policy.Pseudonym, policy.Hash, policy.Null)
 		one = one.With("anyOf", append(slices.Clone(one.Schema["anyOf"].([]any)), map[string]any{"type": "null"}))
 		one.Null = func() { m = policy.Null }
 		var but identity.Scope
 		var inside []policy.Pattern
 		by := yamlconf.Object([]yamlconf.Key{
-			{Name: "as", Doc: "How it leaves: partial, hash or null", Shape: one},
+			{Name: "as", Doc: "How it leaves: partial, pseudonym, hash or null", Shape: one},
 			{Name: "pattern", Doc: "What is replaced inside of the text, or of texts in JSON: [email] stands for an address. Cards and bank accounts count only with the right check digits", Shape: patterns(&inside)},
 			{Name: "except", Doc: "Who sees it whole: operator", Shape: yamlconf.OneOf(&but, identity.Operator)},
 		}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {

@@ -309,7 +309,7 @@ f.yaml:4:86: classes.s.b.lift.0: must be named in visible as well, so that it is
 f.yaml:3:33: classes.s.a.join.0: can't be seen at all; take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                 ^
-f.yaml:3:47: classes.s.a.mask.a: must be partial, hash or null
+f.yaml:3:47: classes.s.a.mask.a: must be partial, pseudonym, hash or null
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                               ^
 f.yaml:3:53: classes.s.a.mask.b: has no value; give it one or leave it out

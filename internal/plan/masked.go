@@ -30,7 +30,7 @@ func (m *masks) program(p *Program) error {
 
 func ordered(s *Shape) error {
 	for _, o := range s.Order {
-		if s.Columns[o.Column].Mask != nil {
+		if s.Columns[o.Column].Mask.Hides() {
 			return fmt.Errorf("a masked column decides an order:%s", s)
 		}
 	}
@@ -49,7 +49,7 @@ func (m *masks) stage(s Stage, in *Shape) error {
 	case *Map:
 		return m.passes(s.Columns, in, out)
 	case *Group:
-		return first(m.reads(in, s.Keys...), m.accumulators(s.Accumulators, in))
+		return first(m.keys(s, in), m.accumulators(s.Accumulators, in))
 	case *Buckets:
 		return first(m.reads(in, s.By), m.accumulators(s.Accumulators, in))
 	case *Windows:
@@ -163,8 +163,27 @@ func (m *masks) passes(list []Expr, in, out *Shape) error {
 	return nil
 }
 
+// keys checks the keys of a group: one may be a column with pseudonyms, which keeps them.
+func (m *masks) keys(s *Group, in *Shape) error {
+	for i, e := range s.Keys {
+		if ref, ok := e.(Ref); ok && in.Columns[ref.Column].Mask.Names() {
+			if s.Out().Columns[i].Mask != in.Columns[ref.Column].Mask {
+				return fmt.Errorf("column %d lost its mask:%s", i, s.Out())
+			}
+			continue
+		}
+		if err := m.reads(in, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (m *masks) accumulators(list []Accumulator, in *Shape) error {
 	for _, a := range list {
+		if ref, ok := a.X.(Ref); ok && (a.Op == Count || a.Op == CountDistinct) && in.Columns[ref.Column].Mask.Names() {
+			continue
+		}
 		if err := m.reads(in, a.X); err != nil {
 			return err
 		}

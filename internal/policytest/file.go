@@ -205,7 +205,7 @@ func (w *Want) shape() yamlconf.Shape {
 		{Name: "visible", Doc: "Fields that are seen", Shape: yamlconf.List(&w.Visible, "fields", nil)},
 		{Name: "hidden", Doc: "Fields that are not seen", Shape: yamlconf.List(&w.Hidden, "fields", nil)},
 		{Name: "only", Doc: "The fields that are seen, all of them", Shape: yamlconf.List(&w.Only, "fields", nil)},
-		{Name: "masked", Doc: "How the values of fields leave: partial, hash, null or none", Shape: masked},
+		{Name: "masked", Doc: "How the values of fields leave: partial, pseudonym, hash, null, pattern or none", Shape: masked},
 		{Name: "layers", Doc: "What narrows the records, in order: tenant, principal, canonical", Shape: yamlconf.List(&w.Layers, "layers", nil)},
 		{Name: "sees", Doc: "By layer: the where object that it holds records to", Shape: sees},
 		{Name: "tools", Doc: "The tools that may be called, all of them", Shape: yamlconf.List(&w.Tools, "tools", nil)},

@@ -109,7 +109,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 // distinctRecords keeps one of the records whose visible columns are equal. The visible columns are the first ones.
 func (r *rel) distinctRecords() error {
 	for _, c := range r.shape.Columns {
-		if c.Path != nil && c.Mask != nil {
+		if c.Path != nil && c.Mask.Hides() {
 			return mask.Refuse(c.Key(), "/sql")
 		}
 	}

@@ -91,6 +91,7 @@ type grouping struct {
 	calls  []aggregation
 	taken  []taken
 	fixed  map[int]bool // the columns that have one value in each group
+	set    bool         // it is one of several grouping sets
 	sorted string       // the key of the order in which lists are made
 }
 
@@ -115,12 +116,27 @@ func (g *grouping) key(e sqlparse.Expr) error {
 	if slices.Contains(g.keys, k) {
 		return nil
 	}
-	x, err := g.value(e)
-	if err != nil {
-		return err
+	x, ok := g.pseudonym(e)
+	if !ok {
+		var err error
+		if x, err = g.value(e); err != nil {
+			return err
+		}
 	}
 	g.stage.Keys, g.keys, g.flags = append(g.stage.Keys, x.JSONOr()), append(g.keys, k), append(g.flags, x)
 	return nil
+}
+
+// pseudonym binds e if it is a column with pseudonyms: a group by these is one by the key of the record, and leaves as they do. Grouping
+// sets have no such keys.
+func (g *grouping) pseudonym(e sqlparse.Expr) (sqlexpr.Node, bool) {
+	n, ok := e.(*sqlparse.Name)
+	if !ok || g.set {
+		return sqlexpr.Node{}, false
+	}
+	x, err := g.Passed(n)
+	_, ref := x.Expr.(plan.Ref)
+	return x, err == nil && ref && x.Column != nil && x.Column.Mask.Names()
 }
 
 // aggregatesIn binds the aggregates in x.

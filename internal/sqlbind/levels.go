@@ -53,7 +53,7 @@ func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
 
 // add groups part by one set, and appends the groups to those of the sets before. Each has the columns of all sets, and its number.
 func (l *levels) add(part *rel, set []int, alone bool) error {
-	g := &grouping{rel: part}
+	g := &grouping{rel: part, set: true}
 	for _, e := range l.by {
 		if err := g.key(e); err != nil {
 			return err

@@ -15,6 +15,16 @@ import (
 // the first value is taken, those that are there most often first.
 func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.Node, error) {
 	none := sqlaggregate.Aggregate{}
+	if c.Name == "count" && len(c.Args) == 1 && c.Filter == nil {
+		if x, ok := g.pseudonym(c.Args[0]); ok { // each stands for the key of a record
+			count := plan.Accumulator{Op: plan.Count, X: x.Expr, T: schema.Integer}
+			if c.Distinct {
+				count.Op = plan.CountDistinct
+			}
+			first := func(refs []plan.Expr) plan.Expr { return refs[0] }
+			return sqlaggregate.Aggregate{Accumulators: []plan.Accumulator{count}, Value: first}, sqlexpr.Node{}, nil
+		}
+	}
 	if c.Name != "mode" {
 		return sqlaggregate.Bind(g.exprs(), c)
 	}

@@ -90,6 +90,9 @@ func (r *rel) Computed(e sqlparse.Expr) (sqlexpr.Node, bool) {
 		return sqlexpr.Node{}, false
 	}
 	x, ok := r.computed[r.key(e)]
+	if ok && x.Column != nil && x.Column.Mask != nil { // Passed and Column decide about it
+		return sqlexpr.Node{}, false
+	}
 	return x, ok
 }
 

@@ -89,7 +89,11 @@ func Defined(n *sqlexpr.Node, x plan.Expr) plan.Column {
 
 // Grouped returns the column of a group's key e over column c.
 func Grouped(c plan.Column, e plan.Expr) plan.Column {
-	return plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
+	out := plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
+	if _, plain := e.(plan.Ref); plain && c.Mask.Names() {
+		out.Mask = c.Mask
+	}
+	return out
 }
 
 // A Flagged is a column of days, or of lengths of time.

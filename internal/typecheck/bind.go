@@ -8,6 +8,7 @@ package typecheck
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
@@ -77,6 +78,11 @@ func Base(from *Relation) plan.Shape {
 	shape := plan.Shape{Columns: make([]plan.Column, len(from.Fields))}
 	for i, f := range from.Fields {
 		c := plan.Column{Path: query.Path{f.Name}, Type: f.Type, Field: f, NotNull: f.NotNull, ID: from.Scope.ID(f.Name), Mask: from.Masks[f.Name]}
+		if c.Mask.Names() { // it is read from the key, and nothing else of the field is
+			key := from.Fields[slices.IndexFunc(from.Fields, func(k *schema.Field) bool { return k.Name == from.Key[0] })]
+			shape.Columns[i] = plan.Column{Path: c.Path, Type: key.Type, Field: key, NotNull: key.NotNull, Mask: c.Mask}
+			continue
+		}
 		c.Class, c.ClassKey = from.Scope.Pointer(f.Name)
 		if f.Type == schema.Array {
 			c.Type, c.List = schema.JSON, true

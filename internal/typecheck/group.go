@@ -16,11 +16,25 @@ import (
 var id_ = query.Path{"_id"}
 
 func (r *records) group(s query.Group) error {
-	key, err := typed.Bind(s.Key, r)
+	key, err := r.grouping(s.Key)
 	if err != nil {
 		return err
 	}
 	return r.grouped(definition{path: id_, node: key, at: s.At}, s.Accumulators)
+}
+
+// grouping binds the key of a group. A plain path in it may name a field with pseudonyms: a group by these is one by the key of
+// the record, and leaves as they do.
+func (r *records) grouping(e query.Expr) (typed.Node, error) {
+	switch e := e.(type) {
+	case query.FieldRef:
+		n, err := r.find(e.Path, e.At, true)
+		if err == nil && n.Column != nil && n.Column.Mask.Hides() || err == nil && n.IsObject() {
+			return r.Field(e.Path, e.At)
+		}
+		return n, err
+	}
+	return typed.Bind(e, r)
 }
 
 // grouped adds a Group by the columns of key. A constant key makes one group of all records.
@@ -205,7 +219,7 @@ func chosen(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.A
 
 // sortByCount binds $sortByCount as a group and a sort by its count, as MongoDB defines it.
 func (r *records) sortByCount(s query.SortByCount) error {
-	key, err := typed.Bind(s.By, r)
+	key, err := r.grouping(s.By)
 	if err != nil {
 		return err
 	}

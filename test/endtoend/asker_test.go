@@ -21,7 +21,7 @@ type asker struct {
 
 // fieldsOf are the fields that calls name most, so that most calls succeed.
 var fieldsOf = map[string][]string{
-	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "about"},
+	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "about", "alias"},
 	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "custom.tags.0", "assignee_id", "vault_id", "deleted_at", "extra", "_id", "watcher_ids", "watcher_ids.name"},
 	"comments": {"id", "issue_id", "author_id", "body"},
 	"shifts":   {"org_id", "day", "slot", "who"},
@@ -40,8 +40,8 @@ func (a *asker) class() string {
 
 // behind are paths through pointers: to fields that are visible, hidden, masked and absent.
 var behind = map[string][]string{
-	"users": {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "boss_id.about", "org_id.name", "vault_id.code"},
-	"issues": {"assignee_id.name", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent",
+	"users": {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "boss_id.about", "boss_id.alias", "org_id.name", "vault_id.code"},
+	"issues": {"assignee_id.name", "assignee_id.alias", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent",
 		"watcher_ids.name", "watcher_ids.boss_id.name", "watcher_ids.email", "watcher_ids.phone"},
 	"readings": {"user_ids.boss_id.name", "user_ids.rank", "label_ids.name", "user_ids.absent"},
 	"comments": {"issue_id.title", "issue_id.assignee_id.name", "author_id.role", "issue_id.score", "issue_id.extra", "issue_id.custom.a"},
@@ -57,7 +57,7 @@ func (a *asker) field() string {
 	}
 	return pick(a.Rand, "id", "org_id", "name", "role", "age", "boss_id", "vault_id", "title", "status", "estimate", "points", "due", "urgent",
 		"custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "deleted_at", "issue_id", "author_id", "body", "day", "slot", "who", "kind", "n",
-		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code", "phone", "born", "about", "extra.a", "hint",
+		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code", "phone", "born", "about", "alias", "extra.a", "hint",
 		"made", "price", "addr", "user_ids", "seen", "origin", "spent", "whispers")
 }
 

@@ -74,6 +74,7 @@ func (m *maker) remask(t string, r record) {
 	switch t {
 	case "users":
 		r["phone"], r["born"], r["about"] = m.alike(r["phone"]), m.instant(), m.refill(r["about"])
+		r["alias"] = m.contact()
 	case "issues":
 		r["extra"] = m.document()
 	case "events":

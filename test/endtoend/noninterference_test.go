@@ -444,6 +444,7 @@ func TestNonInterferenceCanFail(t *testing.T) {
 		"a child without its parent": func(r policy.Rules) { r.Classes["comments"] = policy.ClassRule{} },
 		"a partial mask taken off":   unmasked("users"),
 		"a pattern mask taken off":   unmask("users", "about"),
+		"a pseudonym taken off":      unmask("users", "alias"),
 		"a null mask taken off":      unmasked("issues"),
 		"without a key":              unmasked("events"),
 		"a hidden class shown":       func(r policy.Rules) { r.Classes["vaults"] = policy.ClassRule{} },

@@ -160,7 +160,7 @@ func (d *drawn) observation(w world) string {
 func masked(kind mask.Kind, v any) string {
 	text, isText := v.(string)
 	switch {
-	case kind == mask.Null:
+	case kind == mask.Null, kind == mask.Pseudonym:
 		return "?"
 	case kind == mask.Partial && isText:
 		partial, err := mask.Mask{Kind: mask.Partial}.Under(mask.Key{})

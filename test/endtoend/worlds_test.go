@@ -34,7 +34,7 @@ type table struct {
 var tables = []table{
 	{name: "orgs", columns: []string{"id text PRIMARY KEY", "name text"}},
 	{name: "users", columns: []string{"id integer PRIMARY KEY", "org_id text REFERENCES orgs (id)", "name text", "role text", "age integer",
-		"boss_id integer REFERENCES users (id)", "vault_id integer", "phone text", "born %time", "about text"},
+		"boss_id integer REFERENCES users (id)", "vault_id integer", "phone text", "born %time", "about text", "alias text"},
 		hidden: []string{"email text", "password_hash text", "rank integer"}, behind: []string{"UNIQUE (email)", "FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
 		words: []string{"name", "role"}, whisper: []string{"email", "phone"}},
 	{name: "issues", columns: []string{"id %uuid PRIMARY KEY", "org_id text", "title text NOT NULL", "status text", "estimate %double", "points integer",
@@ -138,8 +138,8 @@ func rules(twin bool) policy.Rules {
 	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
 	r := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{
 		"orgs": {Tenant: &policy.TenantRule{Field: "id"}},
-		"users": {Tenant: tenant, Visible: []string{"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "born", "about"},
-			Mask: map[string]policy.Mask{"phone": policy.Partial, "born": policy.Null, "about": policy.Inside}, MaskInside: map[string][]policy.Pattern{"about": policy.Patterns()}},
+		"users": {Tenant: tenant, Visible: []string{"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "born", "about", "alias"},
+			Mask: map[string]policy.Mask{"phone": policy.Partial, "born": policy.Null, "about": policy.Inside, "alias": policy.Pseudonym}, MaskInside: map[string][]policy.Pattern{"about": policy.Patterns()}},
 		"issues": {Tenant: tenant, Canonical: live, Large: []string{"custom"}, Visible: []string{"id", "org_id", "title", "status", "estimate", "points",
 			"due", "urgent", "custom", "assignee_id", "vault_id", "deleted_at", "extra", "watcher_ids"},
 			Pointers: map[string]policy.Pointer{"watcher_ids": {Class: "users"}}, Mask: map[string]policy.Mask{"extra": policy.Null},
@@ -250,6 +250,7 @@ func (m *maker) draw(t string, n int) record {
 	case "users":
 		r["role"], r["age"], r["boss_id"] = pick[any](m.Rand, nil, "dev", "ops", "boss"), m.number(), m.user()
 		r["phone"], r["born"], r["about"] = m.contact(), m.instant(), m.about()
+		r["alias"] = m.contact()
 	case "issues":
 		r["id"], r["title"], r["status"] = uuid(n), pick(m.Rand, "crash", "a", "A", "slow é"), pick[any](m.Rand, nil, "Todo", "Done")
 		r["estimate"], r["points"], r["due"] = pick[any](m.Rand, nil, 0.5, 1, -2.25), m.number(), m.instant()

@@ -46,7 +46,7 @@ func (of Of) Query(v *policy.View) *query.Find {
 func Read(rows redact.Rows, q *query.Find) (map[string]string, error) {
 	plan := rows.Plan()
 	at := func(path query.Path) int {
-		return slices.IndexFunc(plan.Columns, func(c policy.Column) bool { return c.Join < 0 && c.Field.Name == path[0] })
+		return slices.IndexFunc(plan.Columns, func(c policy.Column) bool { return c.Join < 0 && c.Mask == nil && c.Field.Name == path[0] })
 	}
 	id, label := at(q.Keys[0]), at(q.Keys[1])
 	out := map[string]string{}

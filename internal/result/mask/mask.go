@@ -26,13 +26,16 @@ const (
 	Hash    Kind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
 	Null    Kind = "null"    // always null
 	Inside  Kind = "pattern" // texts leave without the personal data inside of them: "call me at [phone]"
+	// Pseudonym is a name made of the key of the record, such as Person 5K2M. A column with it holds the key, never the value, so
+	// that it can be grouped by.
+	Pseudonym Kind = "pseudonym"
 )
 
 // Masks reports whether k applies to values of type t. Partial needs text. Hash needs a type with one text per value and
 // too many values to try them all. Inside needs texts, or JSON that may hold some.
 func (k Kind) Masks(t schema.Type) bool {
 	switch k {
-	case Partial:
+	case Partial, Pseudonym:
 		return t == schema.String
 	case Inside:
 		return t == schema.String || t == schema.Any || t.Structured()
@@ -45,7 +48,8 @@ func (k Kind) Masks(t schema.Type) bool {
 // A Mask says how the values of a field are masked.
 type Mask struct {
 	Kind     Kind
-	Field    string    // "source.Class.field": equal values of two fields have different hashes
+	Field    string    // "source.Class.field": equal values of two fields have different hashes; of Pseudonym "source.Class", for all fields of a record
+	Word     string    // of Pseudonym: what the records are, such as Person
 	Patterns []Pattern // of Inside: what is replaced
 }
 
@@ -83,6 +87,8 @@ func (m Mask) Under(k Key) (func(value.Value) value.Value, error) {
 		return partial, nil
 	case m.Kind == Hash && k.secret != nil:
 		return m.hash(k), nil
+	case m.Kind == Pseudonym && k.secret != nil:
+		return m.pseudonym(k), nil
 	case m.Kind == Inside && len(m.Patterns) > 0:
 		return m.patterns(), nil
 	case m.Kind == Null:
@@ -116,6 +122,12 @@ func written(v value.Value) string {
 	}
 	return text
 }
+
+// Hides reports whether m hides the values of its column, which nothing may use then. A column with a Pseudonym holds keys, which are visible.
+func (m *Mask) Hides() bool { return m != nil && m.Kind != Pseudonym }
+
+// Names reports whether m is a Pseudonym.
+func (m *Mask) Names() bool { return m != nil && m.Kind == Pseudonym }
 
 // Refuse returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
 func Refuse(field, at string) error {

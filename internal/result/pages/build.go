@@ -214,7 +214,7 @@ func keyOf(plan *policy.Plan) []int {
 	var out []int
 	for _, k := range plan.View.Key() {
 		for i, c := range plan.Columns {
-			if c.Join == -1 && c.Part == nil && c.Field.Name == k {
+			if c.Join == -1 && c.Part == nil && c.Mask == nil && c.Field.Name == k {
 				out = append(out, i)
 			}
 		}

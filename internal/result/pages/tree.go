@@ -34,7 +34,7 @@ func treeOf(plan *policy.Plan) *node {
 		at.column, at.implied = i, c.Implied
 		if c.Leads >= 0 {
 			at.present = slices.IndexFunc(plan.Columns, func(d policy.Column) bool {
-				return d.Join == c.Leads && d.Part == nil && d.Field.Name == plan.Joins[c.Leads].Key
+				return d.Join == c.Leads && d.Part == nil && d.Mask == nil && d.Field.Name == plan.Joins[c.Leads].Key
 			})
 		}
 	}

@@ -67,7 +67,7 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 			continue
 		}
 		masked, err := m.Under(key)
-		if err != nil {
+		if err != nil || m.Names() { // a pseudonym is made of the key of the record, not of the value
 			masked = func(value.Value) value.Value { return value.Value{} }
 		}
 		s.Masks[f.Name] = masked

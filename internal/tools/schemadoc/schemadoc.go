@@ -61,6 +61,14 @@ func About(v *policy.View) string {
 	return v.Class().Description
 }
 
+// masked returns what a masked field is good for.
+func masked(kind policy.Mask) string {
+	if kind == policy.Pseudonym {
+		return "masked: a name for each id; group, distinct and count take it, but no condition, order, search, join or expression"
+	}
+	return "masked: shown, but no condition, order, group, search, join or expression takes it"
+}
+
 // describeField returns the description of a field for agents: its name, type, and what they need to query or write it. A masked field
 // keeps to itself what would show its values: allowed values, length, default.
 func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
@@ -86,7 +94,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 		if m.Kind != policy.Null && m.Kind != policy.Inside {
 			typ = schema.String.String() // masked values are returned as text
 		}
-		hint = "masked: shown, but no condition, order, group, search, join or expression takes it"
+		hint = masked(m.Kind)
 	}
 	out = append(out, text("type", typ), member("required", value.OfBool(f.Required)))
 	if d := rule.Description; d != "" || f.Description != "" {
