@@ -91,7 +91,8 @@ type Column struct {
 	// Mask is applied when the value is returned; nil for none. Until then the value is raw, and nothing may depend on
 	// it: it is in no order, only a Ref of a Map or a Union may pass it on, no other expression or condition may refer
 	// to it, and no list of records contains it.
-	Mask *mask.Mask
+	Mask  *mask.Mask
+	Known *Known // of type JSON: what it is known to hold; nil for nothing
 	// Tally is set for a column of the result that isn't shown, and says what it counts.
 	Tally *Tally
 }

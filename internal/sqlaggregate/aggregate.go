@@ -43,6 +43,9 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	case "percentile_cont", "percentile_disc", "median", "mode":
 		return b.percentile(c)
 	}
+	if c.Within != nil {
+		return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes no WITHIN GROUP; an order stands within its parentheses", c.Name)
+	}
 	args, err := b.arguments(c)
 	if err != nil {
 		return Aggregate{}, sqlexpr.Node{}, err

@@ -167,7 +167,13 @@ func (g *grouping) call(c *sqlparse.Call, k string) error {
 		return sqlexpr.Unsupported(n.Pos(), "compute it in the query around this one",
 			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, n.Written())
 	}
-	if len(c.Order) > 0 {
+	switch {
+	case len(c.Order) == 0:
+	case c.Distinct:
+		if err := g.distinctOrder(c); err != nil {
+			return err
+		}
+	default:
 		if err := g.inOrder(c); err != nil {
 			return err
 		}
@@ -198,6 +204,19 @@ func (g *grouping) around(c *sqlparse.Call) *sqlparse.Name {
 		return nil
 	}
 	return out
+}
+
+// distinctOrder checks the order of different values: they come in their own, ascending, or in none that shows.
+func (g *grouping) distinctOrder(c *sqlparse.Call) error {
+	if !slices.Contains([]string{"string_agg", "listagg", "group_concat", "array_agg", "json_agg", "jsonb_agg", "json_group_array"}, c.Name) {
+		return nil // a number of them, or the least
+	}
+	first := c.Order[0]
+	if len(c.Order) == 1 && len(c.Args) > 0 && g.rel.key(first.X) == g.rel.key(c.Args[0]) && !first.Desc && first.Nulls == "" {
+		return nil
+	}
+	return sqlexpr.Unsupported(first.X.Pos(), "take the different values in a query in FROM: SELECT string_agg(v, ',' ORDER BY v DESC) FROM (SELECT DISTINCT x AS v FROM …) AS d",
+		"%s(DISTINCT …) comes in the ascending order of its values, and in no other", c.Name)
 }
 
 // inOrder sorts the records as an aggregate takes them; there is one order for all of them.

@@ -1,6 +1,7 @@
 package sqlbind
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -29,6 +31,15 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 	if err != nil {
 		return nil, err
 	}
+	sqlparse.Replace(&s.Having, func(n *sqlparse.Name) sqlparse.Expr {
+		if _, _, err := r.find(n); err == nil { // a column, of this query or of one around it
+			return nil
+		}
+		if x := meant(n, outputs, r, false); x != sqlparse.Expr(n) {
+			return x
+		}
+		return nil
+	})
 	order = slices.Clone(order)
 	for i := range order {
 		order[i].X = meant(order[i].X, outputs, r, true)
@@ -73,7 +84,22 @@ func (b *binder) chosen(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	if c := sqlparse.AggregateIn(s.Where); c != nil {
 		return nil, sqlexpr.Unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
 	}
-	return r, r.where(s.Where)
+	return r, named(s, r.where(s.Where))
+}
+
+// named adds to the error for an unknown column in WHERE that the select list gives the name, to a value that comes later.
+func named(s *sqlparse.Select, err error) error {
+	var unknown *problem.Error
+	if !errors.As(err, &unknown) || unknown.Kind != "unknown_field" {
+		return err
+	}
+	for _, it := range s.Items {
+		if it.Alias != nil && unknown.Detail == fmt.Sprintf("unknown column %q", it.Alias.Text) {
+			unknown.Near = nil
+			unknown.Suggestion = it.Alias.Text + " is a name in the select list, which comes after WHERE; write its expression, or WHERE in a query around this one"
+		}
+	}
+	return err
 }
 
 // meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers; else e. In ORDER BY a

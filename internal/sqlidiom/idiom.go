@@ -8,6 +8,8 @@ package sqlidiom
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
@@ -103,11 +105,12 @@ func qualified(s *sqlparse.Select) {
 	if s.Qualify == nil {
 		return
 	}
-	named := &renaming{}
-	for _, it := range s.Items {
-		if it.Alias != nil && sqlparse.Windowed(it.X) {
-			named.items = append(named.items, it)
+	sqlparse.Replace(&s.Qualify, func(n *sqlparse.Name) sqlparse.Expr {
+		for _, it := range slices.Backward(s.Items) {
+			if it.Alias != nil && sqlparse.Windowed(it.X) && len(n.Parts) == 1 && strings.EqualFold(it.Alias.Text, n.Parts[0].Text) {
+				return it.X
+			}
 		}
-	}
-	named.in(reflect.ValueOf(&s.Qualify))
+		return nil
+	})
 }

@@ -1,45 +1,10 @@
 package sqlidiom
 
 import (
-	"reflect"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
-
-// A renaming puts the expressions of items in the place of their names.
-type renaming struct{ items []sqlparse.Item }
-
-// in replaces names in v, but not in queries inside of it, where they may mean something else.
-func (n *renaming) in(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Interface:
-		if v.IsNil() {
-			return
-		}
-		if name, ok := v.Interface().(*sqlparse.Name); ok && v.CanSet() && len(name.Parts) == 1 {
-			for _, it := range n.items {
-				if strings.EqualFold(it.Alias.Text, name.Parts[0].Text) {
-					v.Set(reflect.ValueOf(it.X))
-				}
-			}
-			return
-		}
-		n.in(v.Elem())
-	case reflect.Pointer:
-		if _, query := v.Interface().(*sqlparse.Query); !v.IsNil() && !query {
-			n.in(v.Elem())
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			n.in(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			n.in(v.Field(i))
-		}
-	}
-}
 
 // spread are the functions that make records of a list.
 var spread = map[string]bool{"unnest": true, "generate_series": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}

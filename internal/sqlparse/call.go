@@ -28,6 +28,9 @@ func (p *parser) call() Expr {
 	if p.word("order", "by") {
 		c.Order = p.order()
 	}
+	if t := p.peek(); p.word("limit") {
+		p.fail(t.at, "LIMIT isn't there within an aggregate; put the records into a query in FROM, with row_number() OVER (…) and a WHERE on it")
+	}
 	if p.word("separator") { // GROUP_CONCAT(x SEPARATOR ', ')
 		c.Args = append(c.Args, p.expr())
 	}
@@ -95,6 +98,9 @@ func (p *parser) special(c *Call) bool {
 // units are the units of time as functions of other databases name them.
 var units = wordsOf("year years yy yyyy quarter qq month months mm week weeks wk day days dd hour hours hh minute minutes mi second seconds ss")
 
+// gathers are the aggregates that put values behind one another.
+var gathers = wordsOf("string_agg listagg group_concat array_agg json_agg jsonb_agg json_group_array")
+
 // after reads WITHIN GROUP, FILTER and OVER.
 func (p *parser) after(c *Call) Expr {
 	if p.word("within", "group") {
@@ -102,6 +108,12 @@ func (p *parser) after(c *Call) Expr {
 		p.expect("order", "by")
 		c.Within = p.order()
 		p.mark(")")
+		if gathers[c.Name] { // listagg(x, ',') WITHIN GROUP (ORDER BY y) is string_agg(x, ',' ORDER BY y)
+			if c.Order != nil {
+				p.fail(c.At, "%s has two orders; leave one out", c.Name)
+			}
+			c.Order, c.Within = c.Within, nil
+		}
 	}
 	if p.word("filter") {
 		p.mark("(")

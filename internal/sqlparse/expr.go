@@ -87,8 +87,7 @@ func (p *parser) operator(x Expr, op string, strong int) Expr {
 		p.i += 3
 		return &Binary{Op: op, L: x, R: p.binary(strong), At: at}
 	case "collate":
-		p.i++
-		p.part()
+		p.collation(p.next())
 		return x
 	case "=", "==", "<", ">", "<=", ">=", "<>", "!=":
 		p.i++

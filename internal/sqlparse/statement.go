@@ -196,14 +196,13 @@ func (p *parser) name(what string) Ident {
 	return Ident{}
 }
 
-// order reads the expressions of an ORDER BY with their directions. COLLATE is read and ignored: texts have one order, that of code
-// points.
+// order reads the expressions of an ORDER BY with their directions.
 func (p *parser) order() []Order {
 	var out []Order
 	p.commas(func() {
 		o := Order{X: p.expr()}
-		if p.word("collate") {
-			p.part()
+		if t := p.peek(); p.word("collate") {
+			p.collation(t)
 		}
 		if o.Desc = p.word("desc"); !o.Desc {
 			p.word("asc")
@@ -216,6 +215,25 @@ func (p *parser) order() []Order {
 		out = append(out, o)
 	})
 	return out
+}
+
+// byPoints are the collations that compare texts by code points, as all comparisons here do.
+var byPoints = wordsOf("c c.utf8 c.utf-8 posix ucs_basic binary utf8mb4_bin utf8_bin pg_c_utf8")
+
+// collation reads the name of a collation, behind the COLLATE at t. Any other than the one that holds for all texts is refused.
+func (p *parser) collation(t *token) {
+	names := []string{p.part().Text}
+	for p.symbol(".") { // pg_catalog."C"
+		names = append(names, p.part().Text)
+	}
+	name := strings.ToLower(names[len(names)-1])
+	switch {
+	case byPoints[name]:
+	case name == "nocase" || strings.HasSuffix(name, "_ci"):
+		p.fail(t.at, "texts are compared letter by letter here, not by the collation %s; lower(x) on both sides ignores case, and so does ILIKE", names[len(names)-1])
+	default:
+		p.fail(t.at, "texts are ordered by their code points here, not by the collation %s; leave COLLATE out, or sort what was found", names[len(names)-1])
+	}
 }
 
 func (p *parser) exprs() []Expr {

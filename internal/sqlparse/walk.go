@@ -198,3 +198,35 @@ func Groupings(x any) []*Call {
 	})
 	return out
 }
+
+// Replace puts what of returns in the place of each name in x, but not in queries inside of it, where they may mean
+// something else. A name for which it returns nil stays.
+func Replace(x *Expr, of func(*Name) Expr) { replace(reflect.ValueOf(x), of) }
+
+func replace(v reflect.Value, of func(*Name) Expr) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		if name, ok := v.Interface().(*Name); ok && v.CanSet() {
+			if x := of(name); x != nil {
+				v.Set(reflect.ValueOf(x))
+			}
+			return
+		}
+		replace(v.Elem(), of)
+	case reflect.Pointer:
+		if _, query := v.Interface().(*Query); !v.IsNil() && !query {
+			replace(v.Elem(), of)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			replace(v.Index(i), of)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			replace(v.Field(i), of)
+		}
+	}
+}

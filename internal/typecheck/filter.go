@@ -1,10 +1,8 @@
 package typecheck
 
 import (
-	"encoding/base64"
 	"fmt"
 
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -82,12 +80,18 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 		ok, err := b.structured(&f.Path, f.At, "$size")
 		return orNever(f, ok), err
 	case query.ElemMatch:
-		match, err := inElement(f.Match)
+		ok, err := b.structured(&f.Path, f.At, "$elemMatch")
 		if err != nil {
 			return nil, err
 		}
+		known := b.list(f.Path).Of()
+		match, notes, err := inElement(f.Match, known)
+		for _, n := range notes {
+			if known != nil {
+				b.say(n)
+			}
+		}
 		f.Match = match
-		ok, err := b.structured(&f.Path, f.At, "$elemMatch")
 		return orNever(f, ok), err
 	case query.InQuery:
 		return b.inQuery(f)
@@ -193,6 +197,9 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		}
 		return c, nil
 	}
+	if k := b.value(c.Path); k != nil {
+		return b.compareKnown(c, k)
+	}
 	if err := b.shaped(c.At, f, c.Path, c.Value); err != nil {
 		return nil, err
 	}
@@ -233,6 +240,17 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 	var days []query.Filter
 	for _, v := range in.Values {
 		bound, ok := v, true
+		if k := b.value(in.Path); k != nil && !v.IsNull() {
+			if bound, ok, err = b.inJSON(in.At, k, v); err != nil {
+				return nil, err
+			}
+			if ok {
+				values = append(values, bound)
+			} else {
+				b.note(in.At, &schema.Field{Name: in.Path.String(), Type: k.Type}, v)
+			}
+			continue
+		}
 		if !v.IsNull() {
 			if err := b.shaped(in.At, f, in.Path, v); err != nil {
 				return nil, err
@@ -316,83 +334,4 @@ func (b *filters) note(at string, f *schema.Field, v value.Value) {
 		article = "an"
 	}
 	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like %s %s: this comparison matches nothing%s", at, f.Name, f.Type, article, what, instead))
-}
-
-// operand converts v to the type of field f, and reports whether the two are comparable.
-func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
-	target, _ := b.scope.Pointer(f.Name)
-	inside := len(path) > 1 || f.Type.Structured()
-	if _, ok := v.Get("__type"); ok && target == "" && inside {
-		return v, true // a pointer in a list or an object is stored as it is written
-	} else if ok {
-		class, _ := v.Get("className")
-		if target == "" || target != class.Text() {
-			return v, false
-		}
-		v, _ = v.Get("objectId")
-	} else if target != "" {
-		v = pointed(target, v)
-	}
-	if inside && target != "" && len(path) == 1 {
-		v = b.member(f.Name, v)
-	}
-	if inside {
-		return v, v.Kind() != value.Date && v.Kind() != value.Day // JSON has no dates
-	}
-	switch f.Type {
-	case schema.Integer, schema.Double, schema.Decimal:
-		if v.Kind() == value.String && b.scope.ID(f.Name) {
-			return typed.ID(f.Type, v.Text())
-		}
-		return v, v.IsNumber()
-	case schema.Boolean:
-		if v.Kind() == value.String && b.scope.ID(f.Name) {
-			return typed.ID(f.Type, v.Text())
-		}
-		return v, v.Kind() == value.Bool
-	case schema.Opaque:
-		return v, v.Kind() == value.String
-	case schema.String:
-		if v.IsNumber() && b.relations != nil && b.scope.ID(f.Name) {
-			v = value.OfString(v.String())
-		}
-		return v, v.Kind() == value.String
-	case schema.UUID:
-		return value.OfUUIDText(v.Text())
-	case schema.Date, schema.Day:
-		if v.Kind() == value.String {
-			return f.Dated(v.Text())
-		}
-		return v, v.Kind() == value.Date || v.Kind() == value.Day
-	case schema.Bytes:
-		raw, err := base64.StdEncoding.DecodeString(v.Text())
-		return value.OfBytes(string(raw)), err == nil && v.Kind() == value.String
-	case schema.Any:
-		return v, v.IsNumber() || v.Kind() == value.String
-	}
-	return v, false
-}
-
-// member converts v, which is compared with the elements of the list of pointers called name, to the kind of the keys that
-// these are: ids are texts in answers.
-func (b *filters) member(name string, v value.Value) value.Value {
-	class, key := b.scope.Pointer(name)
-	if b.relations == nil {
-		return v
-	}
-	to, err := b.relations.Open(class, "")
-	if err != nil {
-		return v
-	}
-	f, _, _, err := to.Scope.Field(query.Path{key}, "")
-	if err != nil {
-		return v
-	}
-	switch n, ok := typed.ID(schema.Integer, v.Text()); {
-	case f.Type == schema.Integer && v.Kind() == value.String && ok:
-		return n
-	case f.Type == schema.String && v.IsNumber():
-		return value.OfString(v.String())
-	}
-	return v
 }

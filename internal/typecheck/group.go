@@ -167,7 +167,7 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 			acc.Op = plan.AddToSet
 		}
 		if err = n.Shown(); err == nil {
-			acc.X = n.JSON()
+			acc.X, c.Known = n.JSON(), plan.ListOf(n.Knowledge())
 		}
 	default:
 		return chosen(a, path, n, add)

@@ -171,7 +171,7 @@ func (r *records) lookup(l query.Lookup) error {
 		return err
 	}
 	n.Right, n.Correlated = right.program, right.used
-	r.nest(n, &n.Shape, query.ParsePath(l.As))
+	r.nest(n, &n.Shape, query.ParsePath(l.As), right.listed())
 	return nil
 }
 
@@ -200,10 +200,16 @@ func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node,
 	return right.unmasked(l.At)
 }
 
-// nest adds a stage that appends a list column called as.
-func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path) {
+// listed returns what is known of a list of these records.
+func (r *records) listed() *plan.Known {
+	whole := r.Record("")
+	return plan.ListOf(whole.Knowledge())
+}
+
+// nest adds a stage that appends a list column called as, of which known is known.
+func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path, known *plan.Known) {
 	*shape = r.without(as)
-	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true})
+	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true, Known: known})
 	r.add(s)
 	r.unknown = r.computed
 }
@@ -253,7 +259,12 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 		return err
 	}
 	c.To, c.From = right.keep[0], right.keep[1]
-	r.nest(c, &c.Shape, query.ParsePath(s.As))
+	known := right.listed()
+	if s.Depth != "" && known != nil {
+		steps := plan.KnownMember{Name: s.Depth, Value: &plan.Known{Type: schema.Integer}}
+		known = plan.ListOf(&plan.Known{Members: append(slices.Clone(known.Element.Members), steps)})
+	}
+	r.nest(c, &c.Shape, query.ParsePath(s.As), known)
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (v view) Pointer(key string) (class, field string) {
 // TestPipelines checks pipelines from files: each line that begins with > is a pipeline over orders, followed by its
 // program or its error.
 func TestPipelines(t *testing.T) {
-	for _, file := range []string{"testdata/stages.txt", "testdata/expressions.txt", "testdata/refusals.txt", "testdata/masks.txt"} {
+	for _, file := range []string{"testdata/stages.txt", "testdata/expressions.txt", "testdata/refusals.txt", "testdata/masks.txt", "testdata/known.txt"} {
 		t.Run(file, func(t *testing.T) {
 			golden, err := os.ReadFile(file)
 			if err != nil {

@@ -78,7 +78,7 @@ func named(n *typed.Node, path query.Path) plan.Column {
 		c.Path, c.Behind = path, nil
 		return c
 	}
-	c := plan.Column{Path: path, Type: n.Expr.Type(), List: n.List}
+	c := plan.Column{Path: path, Type: n.Expr.Type(), List: n.List, Known: n.Known}
 	if n.Column != nil {
 		c.ID, c.Class, c.ClassKey = n.Column.ID, n.Column.Class, n.Column.ClassKey
 	}

@@ -14,7 +14,7 @@ import (
 // column returns a reference to column i.
 func (r *records) column(i int, at string) typed.Node {
 	c := &r.shape.Columns[i]
-	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: at}
+	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, Known: c.Known, At: at}
 }
 
 // Field implements typed.Names: it returns an unmasked column, the object of the columns below a path, or a part of a
@@ -124,7 +124,7 @@ func (r *records) Outer(name, at string) (typed.Node, bool) {
 			}
 		}
 		ref := n.Expr.(plan.Ref)
-		return typed.Node{Expr: plan.Outer{Up: up, Column: ref.Column, T: ref.T}, List: n.List, At: at}, true
+		return typed.Node{Expr: plan.Outer{Up: up, Column: ref.Column, T: ref.T}, List: n.List, Known: n.Known, At: at}, true
 	}
 	return typed.Node{}, false
 }
@@ -132,7 +132,7 @@ func (r *records) Outer(name, at string) (typed.Node, bool) {
 // Keep implements typed.Names.
 func (r *records) Keep(n typed.Node) typed.Node {
 	kept := r.column(r.hidden([]typed.Node{n})[0], n.At)
-	kept.List = n.List
+	kept.List, kept.Known = n.List, n.Known
 	return kept
 }
 

@@ -3,6 +3,7 @@ package typecheck
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -31,6 +32,9 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		if c.Mask != nil {
 			return nil, "", 0, mask.Refuse(key, at)
 		}
+		if _, err := typed.Within(c.Known, path[:n], path[n:], at); err != nil {
+			return nil, "", 0, err
+		}
 		f := schema.Field{Type: c.Type}
 		if c.Field != nil {
 			s.relations.Named(c.Field)
@@ -44,6 +48,16 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 	}
 	_, err := s.records.Field(path, at)
 	return nil, "", 0, err
+}
+
+// known returns what is known of the value at a bound path.
+func (s columns) known(path query.Path) *plan.Known {
+	i := s.shape.Find(path[0])
+	if i < 0 {
+		return nil
+	}
+	k, _, _ := s.shape.Columns[i].Known.At(path[1:])
+	return k
 }
 
 // ID implements Scope.
@@ -128,20 +142,36 @@ func comparable(x, y schema.Type) bool {
 	return x == y && x != schema.Opaque || typed.Numeric(x) && typed.Numeric(y) || date(x) && date(y)
 }
 
-// inElement binds a filter over the elements of a JSON array, which have no declared types.
-func inElement(f query.Filter) (query.Filter, error) {
-	return (&filters{scope: elementScope{&schema.Field{Type: schema.JSON}}}).filter(f)
+// inElement binds a filter over the elements of a JSON array, of which known is known.
+func inElement(f query.Filter, known *plan.Known) (query.Filter, []string, error) {
+	b := &filters{scope: elementScope{&schema.Field{Type: schema.JSON}, known}}
+	out, err := b.filter(f)
+	return out, b.notes, err
 }
 
 // elementScope is the scope of an element of a JSON array: every path refers to JSON.
-type elementScope struct{ any *schema.Field }
+type elementScope struct {
+	any     *schema.Field
+	element *plan.Known
+}
 
-func (s elementScope) Field(path query.Path, _ string) (*schema.Field, string, int, error) {
+// Field implements Scope. A member that no element has is an error.
+func (s elementScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
+	if _, err := typed.Within(s.element, query.Path{"the element"}, path, at); err != nil {
+		return nil, "", 0, err
+	}
 	if len(path) == 0 { // the element itself
 		return s.any, "", 0, nil
 	}
 	return s.any, path[0], 1, nil
 }
+
+// known returns what is known of the value at a path.
+func (s elementScope) known(path query.Path) *plan.Known {
+	k, _, _ := s.element.At(path)
+	return k
+}
+
 func (s elementScope) ID(string) bool                  { return false }
 func (s elementScope) Pointer(string) (string, string) { return "", "" }
 func (s elementScope) Allowed(string) []string         { return nil }

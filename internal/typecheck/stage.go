@@ -177,7 +177,7 @@ func (r *records) unwind(s query.Unwind) error {
 	}
 	u := &plan.Unwind{List: list, Keep: s.Keep, Shape: *r.shape}
 	width := len(r.shape.Columns)
-	u.Shape.Columns = append(slices.Clone(r.shape.Columns), plan.Column{Type: schema.JSON}, plan.Column{Type: schema.Integer})
+	u.Shape.Columns = append(slices.Clone(r.shape.Columns), plan.Column{Type: schema.JSON, Known: n.Known.Of()}, plan.Column{Type: schema.Integer})
 	u.Shape.Order = append(slices.Clone(r.shape.Order), plan.Place{Column: width + 1})
 	r.add(u)
 	element := r.column(width, s.At)
@@ -248,7 +248,7 @@ func (r *records) facet(s query.Facet) error {
 			return err
 		}
 		f.Branches = append(f.Branches, branch.program)
-		f.Shape.Columns = append(f.Shape.Columns, plan.Column{Path: query.Path{b.Name}, Type: schema.JSON, List: true, NotNull: true})
+		f.Shape.Columns = append(f.Shape.Columns, plan.Column{Path: query.Path{b.Name}, Type: schema.JSON, List: true, NotNull: true, Known: branch.listed()})
 	}
 	r.add(f)
 	r.unknown = r.computed
@@ -307,7 +307,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 // united returns the column for both sides of a union, and false if it is not masked equally on both. It holds ids if
 // both sides do.
 func united(path query.Path, t schema.Type, sides []typed.Node) (c plan.Column, ok bool) {
-	c = plan.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON}
+	c = plan.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON} // Known is lost: the sides may differ
 	for _, n := range sides {
 		if n.Column != nil && n.Column.Mask != nil {
 			c.Mask = n.Column.Mask

@@ -45,6 +45,7 @@ type let struct {
 type element struct {
 	name   string
 	before bool
+	known  *plan.Known // what each element is known to hold
 }
 
 // expr binds e.
@@ -101,7 +102,7 @@ func (s scope) variable(e query.VariableRef) (Node, error) {
 		el := s.elements[len(s.elements)-1-i]
 		switch {
 		case e.Name == el.name:
-			return Part(Node{Expr: plan.Element{Up: i}, At: e.At}, query.Path{"$$" + e.Name}, e.Path, e.At)
+			return Part(Node{Expr: plan.Element{Up: i}, Known: el.known, At: e.At}, query.Path{"$$" + e.Name}, e.Path, e.At)
 		case el.before && e.Name == "value":
 			return Part(Node{Expr: plan.Before{Up: i}, At: e.At}, query.Path{"$$value"}, e.Path, e.At)
 		}
@@ -257,7 +258,7 @@ func (s scope) over(e query.Lambda) (Node, error) {
 		return Node{}, err
 	}
 	inside := s
-	inside.elements = append(slices.Clone(s.elements), element{e.As, e.Op == "$reduce"})
+	inside.elements = append(slices.Clone(s.elements), element{e.As, e.Op == "$reduce", input.Known.Of()})
 	body, err := inside.expr(e.Body)
 	if err != nil {
 		return Node{}, err
@@ -288,6 +289,12 @@ func (s scope) over(e query.Lambda) (Node, error) {
 		o.Do, o.Body, o.Initial, n.List = plan.ReduceEach, body.JSON(), initial.JSON(), false
 	}
 	n.Compute(o)
+	switch e.Op {
+	case "$filter":
+		n.Known = input.Known
+	case "$map":
+		n.Known = plan.ListOf(body.Knowledge())
+	}
 	return n, body.Shown()
 }
 

@@ -6,6 +6,7 @@
 package typed
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -22,6 +23,7 @@ type Node struct {
 	Column   *plan.Column // the column of a plain reference, or whose ids it may hold
 	Constant bool         // Expr is a Const as written
 	List     bool         // JSON that is always a list or null
+	Known    *plan.Known  // what JSON is known to hold; nil for nothing
 	Members  []Member     // of an object
 	Optional bool         // the object is null if all of its members are
 	At       string       // the JSON pointer
@@ -39,13 +41,14 @@ func Literal(v value.Value, at string) Node {
 }
 
 // Compute replaces the expression of n by e, which is computed from it: n is then neither the constant as written nor the column.
-func (n *Node) Compute(e plan.Expr) { n.Expr, n.Column, n.Constant = e, nil, false }
+func (n *Node) Compute(e plan.Expr) { n.Expr, n.Column, n.Constant, n.Known = e, nil, false, nil }
 
 // Elsewhere replaces the expression of n by e, which reads the same value from another place.
 func (n *Node) Elsewhere(e plan.Expr) { n.Expr, n.Constant = e, false }
 
 // Become makes n another constant.
 func (n *Node) Become(v value.Value, t schema.Type) {
+	n.Known = nil
 	n.Expr, n.Column, n.Constant, n.List = plan.Const{Value: v, T: t}, nil, true, v.Kind() == value.Array || n.List && v.IsNull()
 }
 
@@ -75,10 +78,58 @@ func Part(n Node, path, rest query.Path, at string) (Node, error) {
 		return Node{}, problem.Invalid(at, "%q: %s is %s and has no parts", whole(), path, a(n.Expr.Type()))
 	case n.Column != nil && n.Column.Class != "":
 		return Node{}, problem.Invalid(at, "%s is a list of pointers: $unwind it first, in a pipeline", path)
-	case n.List:
-		return Node{Expr: parts(n.Expr, slices.Clone(rest)), List: true, At: at}, nil
 	}
-	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, At: at}, nil
+	known, missing := Within(n.Known, path, rest, at)
+	switch {
+	case missing != nil:
+		return Node{}, missing
+	case n.List:
+		return Node{Expr: parts(n.Expr, slices.Clone(rest)), List: true, Known: plan.ListOf(known), At: at}, nil
+	}
+	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, Known: known, At: at}, nil
+}
+
+// Within returns what is known of the part rest of a JSON value called path, of which k is known, and an error if there
+// can be no such part. Every element of a list has the same members, so that a wrong name would match nothing in silence.
+func Within(k *plan.Known, path, rest query.Path, at string) (*plan.Known, error) {
+	known, n, ok := k.At(rest)
+	if ok {
+		return known, nil
+	}
+	holder := append(slices.Clone(path), rest[:n]...)
+	whole := append(slices.Clone(path), rest...)
+	switch {
+	case known.Class != "":
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
+			Detail:     fmt.Sprintf("%q: %s holds an id of %s, and no pointer is followed from within a list or an object", whole, holder, known.Class),
+			Suggestion: "ask before the list is made: in a $match, or in the pipeline of the $lookup, a path follows pointers. Or put $unwind right behind the $lookup"}
+	case known.Members == nil:
+		return nil, problem.Invalid(at, "%q: %s is %s and has no parts", whole, holder, a(known.Type))
+	}
+	return nil, &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
+		Detail: fmt.Sprintf("unknown field %q: what %s holds has no member of that name", problem.Cut(whole.String()), holder),
+		Near:   problem.Nearest(rest[n], known.Names(), 3)}
+}
+
+// Knowledge returns what is known of n once it is JSON.
+func (n *Node) Knowledge() *plan.Known {
+	switch {
+	case n.IsObject():
+		k := &plan.Known{Members: []plan.KnownMember{}}
+		for i := range n.Members {
+			k.Members = append(k.Members, plan.KnownMember{Name: n.Members[i].Name, Value: n.Members[i].Node.Knowledge()})
+		}
+		return k
+	case n.Known != nil:
+		return n.Known
+	case n.Constant, Dynamic(n.Kind()):
+		return nil
+	}
+	k := &plan.Known{Type: n.Kind()}
+	if n.Column != nil {
+		k.ID, k.Class = n.Column.ID, n.Column.Class
+	}
+	return k
 }
 
 // parts returns the list of the values at path in the elements of a list, without those that have none.

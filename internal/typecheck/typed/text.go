@@ -98,12 +98,18 @@ func array(e query.Call, args []Node) (Node, bool, error) {
 			return Node{}, true, err
 		}
 		n, err := fromList(e, items, args)
+		if n.Known = args[0].Known.Of(); e.Op == "$slice" {
+			n.Known = args[0].Known
+		}
 		return n, true, err
 	case "$in":
 		if items, err = args[1].Elements(e.Op); err != nil {
 			return Node{}, true, err
 		}
 		needle := args[0]
+		if k := args[1].Known.Of(); k != nil && k.ID && Numeric(k.Type) {
+			needle = needle.asText()
+		}
 		return Node{Expr: plan.Apply{Op: plan.InList, Args: []plan.Expr{needle.JSON(), items}, T: schema.Boolean}}, true, nil
 	case "$isArray":
 		if !args[0].IsObject() && Dynamic(args[0].Kind()) {

@@ -119,8 +119,48 @@ func AsID(n Node, with *plan.Column) Node {
 	return n
 }
 
+// single returns n, a value within JSON whose type is known, as a value of that type, and whether it is an id that is a text there.
+func (n Node) single() (Node, bool) {
+	k := n.Known
+	if k == nil || k.List || k.Members != nil || n.List || n.IsObject() || n.Expr.Type() != schema.JSON {
+		return n, false
+	}
+	t, id := k.Type, k.ID && Numeric(k.Type)
+	switch {
+	case id, t == schema.UUID:
+		t = schema.String
+	case t == schema.Day:
+		t = schema.Date
+	case t != schema.String && t != schema.Date && t != schema.Boolean && !Numeric(t):
+		return n, false
+	}
+	return Node{Expr: plan.As{X: n.Expr, T: t}, At: n.At}, id
+}
+
+// asText returns n, which is compared with an id that is a text, as a text.
+func (n Node) asText() Node {
+	switch {
+	case n.IsObject() || n.IsNull():
+	case n.Constant:
+		if v := n.Expr.(plan.Const).Value; v.IsNumber() {
+			n.Become(value.OfString(v.String()), schema.String)
+		}
+	case n.Column != nil && n.Column.ID && Numeric(n.Expr.Type()):
+		n.Compute(plan.Convert{X: n.Expr, T: schema.String})
+	}
+	return n
+}
+
 // Alike returns two operands of op converted to a type in which they can be compared.
 func Alike(x, y Node, op string) (plan.Expr, plan.Expr, error) {
+	x, idOfX := x.single()
+	y, idOfY := y.single()
+	if idOfX {
+		y = y.asText()
+	}
+	if idOfY {
+		x = x.asText()
+	}
 	switch {
 	case x.Constant && !y.IsObject():
 		x = AsID(x, y.Column)

@@ -1,0 +1,90 @@
+package typecheck
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// compareKnown binds a comparison with a value within JSON of which k is known.
+func (b *filters) compareKnown(c query.Compare, k *plan.Known) (query.Filter, error) {
+	v, ok, err := b.inJSON(c.At, k, c.Value)
+	if err != nil {
+		return nil, err
+	}
+	if c.Value = v; ok {
+		return c, nil
+	}
+	b.note(c.At, &schema.Field{Name: c.Path.String(), Type: k.Type}, c.Value)
+	if c.Op == query.Ne {
+		return query.Not{Part: query.Never{}}, nil
+	}
+	return query.Never{}, nil
+}
+
+// list returns what is known of the list at a bound path; nil for nothing.
+func (b *filters) list(path query.Path) *plan.Known {
+	if scope, ok := b.scope.(interface {
+		known(path query.Path) *plan.Known
+	}); ok {
+		return scope.known(path)
+	}
+	return nil
+}
+
+// value returns what is known of the single value, or of each element of the list, at a bound path; nil for nothing.
+func (b *filters) value(path query.Path) *plan.Known {
+	scope, ok := b.scope.(interface {
+		known(path query.Path) *plan.Known
+	})
+	if !ok || len(path) == 0 && b.element() == nil {
+		return nil
+	}
+	k := scope.known(path)
+	for k != nil && k.List {
+		k = k.Element
+	}
+	if k == nil || k.Members != nil {
+		return nil
+	}
+	return k
+}
+
+// element returns what is known of the element that a condition is about; nil outside of $elemMatch.
+func (b *filters) element() *plan.Known {
+	s, _ := b.scope.(elementScope)
+	return s.element
+}
+
+// inJSON returns v as a value of which k is known is written in JSON, and whether the two can be equal. Dates are texts there, whose
+// order is not that of the dates.
+func (b *filters) inJSON(at string, k *plan.Known, v value.Value) (value.Value, bool, error) {
+	if k.Class != "" {
+		v = pointed(k.Class, v)
+	}
+	switch {
+	case k.ID && typed.Numeric(k.Type):
+		if v.IsNumber() {
+			v = value.OfString(v.String())
+		}
+		return v, v.Kind() == value.String, nil
+	case typed.Numeric(k.Type):
+		return v, v.IsNumber(), nil
+	case k.Type == schema.Boolean:
+		return v, v.Kind() == value.Bool, nil
+	case k.Type == schema.UUID:
+		id, ok := value.OfUUIDText(v.Text())
+		return value.OfString(id.String()), ok, nil
+	case k.Type == schema.Date || k.Type == schema.Day:
+		return v, false, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: "dates within a list are texts, and conditions would compare them as texts",
+			Suggestion: "ask before the list is made, in a $match or in the pipeline of the $lookup; put $unwind right behind the $lookup; or use $filter, which compares dates"}
+	case k.Type == schema.String && v.IsNumber() && k.ID:
+		return value.OfString(v.String()), true, nil
+	case k.Type == schema.String, k.Type == schema.Bytes:
+		return v, v.Kind() == value.String, nil
+	}
+	return v, true, nil
+}

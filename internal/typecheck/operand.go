@@ -1,0 +1,89 @@
+package typecheck
+
+import (
+	"encoding/base64"
+
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// operand converts v to the type of field f, and reports whether the two are comparable.
+func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
+	target, _ := b.scope.Pointer(f.Name)
+	inside := len(path) > 1 || f.Type.Structured()
+	if _, ok := v.Get("__type"); ok && target == "" && inside {
+		return v, true // a pointer in a list or an object is stored as it is written
+	} else if ok {
+		class, _ := v.Get("className")
+		if target == "" || target != class.Text() {
+			return v, false
+		}
+		v, _ = v.Get("objectId")
+	} else if target != "" {
+		v = pointed(target, v)
+	}
+	if inside && target != "" && len(path) == 1 {
+		v = b.member(f.Name, v)
+	}
+	if inside {
+		return v, v.Kind() != value.Date && v.Kind() != value.Day // JSON has no dates
+	}
+	switch f.Type {
+	case schema.Integer, schema.Double, schema.Decimal:
+		if v.Kind() == value.String && b.scope.ID(f.Name) {
+			return typed.ID(f.Type, v.Text())
+		}
+		return v, v.IsNumber()
+	case schema.Boolean:
+		if v.Kind() == value.String && b.scope.ID(f.Name) {
+			return typed.ID(f.Type, v.Text())
+		}
+		return v, v.Kind() == value.Bool
+	case schema.Opaque:
+		return v, v.Kind() == value.String
+	case schema.String:
+		if v.IsNumber() && b.relations != nil && b.scope.ID(f.Name) {
+			v = value.OfString(v.String())
+		}
+		return v, v.Kind() == value.String
+	case schema.UUID:
+		return value.OfUUIDText(v.Text())
+	case schema.Date, schema.Day:
+		if v.Kind() == value.String {
+			return f.Dated(v.Text())
+		}
+		return v, v.Kind() == value.Date || v.Kind() == value.Day
+	case schema.Bytes:
+		raw, err := base64.StdEncoding.DecodeString(v.Text())
+		return value.OfBytes(string(raw)), err == nil && v.Kind() == value.String
+	case schema.Any:
+		return v, v.IsNumber() || v.Kind() == value.String
+	}
+	return v, false
+}
+
+// member converts v, which is compared with the elements of the list of pointers called name, to the kind of the keys that
+// these are: ids are texts in answers.
+func (b *filters) member(name string, v value.Value) value.Value {
+	class, key := b.scope.Pointer(name)
+	if b.relations == nil {
+		return v
+	}
+	to, err := b.relations.Open(class, "")
+	if err != nil {
+		return v
+	}
+	f, _, _, err := to.Scope.Field(query.Path{key}, "")
+	if err != nil {
+		return v
+	}
+	switch n, ok := typed.ID(schema.Integer, v.Text()); {
+	case f.Type == schema.Integer && v.Kind() == value.String && ok:
+		return n
+	case f.Type == schema.String && v.IsNumber():
+		return value.OfString(v.String())
+	}
+	return v
+}
