@@ -90,8 +90,8 @@ func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
 	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.Panicked(p).Err)
 }
 
-// listTools answers tools/list with the tools that the principal may call, of the category in the request if there is
-// one.
+// listTools answers tools/list with the tools that the principal may call: all of the category in the request if there is
+// one, and otherwise those that aren't Unlisted.
 func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListToolsResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Tools: []*sdk.Tool{}}
 	category := ""
@@ -102,6 +102,9 @@ func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsReq
 	form := s.form(r.ClientInfo())
 	for _, t := range s.options.Tools.List(x.who, category) {
 		s.categories.Store(t.Name, t.Category)
+		if t.Unlisted && category == "" {
+			continue
+		}
 		res.Tools = append(res.Tools, s.show(t, form))
 	}
 	if s.options.Extend.Mount == nil || category != "" {

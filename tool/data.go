@@ -41,6 +41,15 @@ func Data(o Options) []Tool {
 	return tools
 }
 
+// StandardProfile is the name of the profile that lists the tools of Standard. The others of Data and those of changes can
+// be called by name.
+const StandardProfile = "standard"
+
+// Standard returns the names of the tools that most questions and changes need.
+func Standard() []string {
+	return []string{"list_tools", "get_all_schemas", "get_schema", "query_sql", "query_class", "aggregate", "propose_changes", "get_change", "reply_to_change"}
+}
+
 // Profiles returns the names of the tools of each profile, for agents with a small context: lean finds and counts records,
 // sql asks with SELECT.
 func Profiles() map[string][]string {

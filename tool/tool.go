@@ -71,6 +71,7 @@ type Tool struct {
 	Category    Category
 	Timeout     time.Duration // timeout of a call; 0 means 30 s
 	Handle      Handler
+	Unlisted    bool // tools/list leaves it out: list_tools tells of it, and it can be called by name with the same rights
 
 	// Meant rewrites arguments of another form into that of Input, where they can mean nothing else, or refuses them,
 	// before they are checked. Nil changes nothing.

@@ -170,7 +170,13 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name })
 	}
 	data, describes := tool.Data(tool.Options{}), describe.Tools(nil)
-	return slices.DeleteFunc(allTools(c, room, actions), func(t tool.Tool) bool {
+	all := allTools(c, room, actions)
+	if c.Tools.Profile == tool.StandardProfile {
+		for i := range all {
+			all[i].Unlisted = (is(all[i].Name, data) || is(all[i].Name, changes.Fixed())) && !slices.Contains(tool.Standard(), all[i].Name)
+		}
+	}
+	return slices.DeleteFunc(all, func(t tool.Tool) bool {
 		switch {
 		case !c.Tools.Allows(t.Name):
 			return true

@@ -434,7 +434,7 @@ f.yaml:5:83: server.heartbeat: must be a duration from 0s to 1m, such as 30s, 5m
 f.yaml:2:20: results.default: must be both, text or structured; did you mean both?
     2 | results: {default: bothh}
       |                    ^
-f.yaml:3:18: tools.profile: must be full, lean or sql
+f.yaml:3:18: tools.profile: must be full, standard, lean or sql
     3 | tools: {profile: slim}
       |                  ^
 f.yaml:4:1: unknown key "listn"; did you mean listen?

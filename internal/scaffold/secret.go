@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,16 +102,14 @@ func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	return unseen(f, last, seen)
 }
 
-// enough is the number of values that say what a JSON column holds.
-const enough = 20
-
-// unseen returns why a column is denied for want of values to look at: objects in JSON and bytes may hold anything.
+// unseen returns why a column is denied for want of values to look at: objects in JSON and bytes may hold anything. The
+// values of a column that is shown are looked at again while the gateway runs.
 func unseen(f *schema.Field, last string, seen samples.Seen) string {
 	switch {
-	case f.Type != schema.JSON && f.Type != schema.Bytes, seen.Values >= enough, slices.Contains(listed, last), f.Type == schema.Bytes && strings.HasSuffix(last, "id"):
+	case f.Type != schema.JSON && f.Type != schema.Bytes, seen.Values > 0, slices.Contains(listed, last), f.Type == schema.Bytes && strings.HasSuffix(last, "id"):
 		return ""
 	}
-	return fmt.Sprintf("it may hold anything, and %d values are too few to tell", seen.Values)
+	return "it may hold anything, and there are no values to tell from"
 }
 
 // opensByKey reports whether the words of a name end in a key that isn't known to be of a record: stream_key, enrolmentkey.

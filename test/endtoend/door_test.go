@@ -85,11 +85,19 @@ func TestBudgets(t *testing.T) {
 	profile := func(name string) []tool.Tool {
 		return slices.DeleteFunc(tool.Data(tool.Options{}), func(t tool.Tool) bool { return !slices.Contains(tool.Profiles()[name], t.Name) })
 	}
+	standard := func(tools []tool.Tool) []tool.Tool {
+		for i := range tools {
+			tools[i].Unlisted = !slices.Contains(tool.Standard(), tools[i].Name)
+		}
+		return tools
+	}
 	for _, tt := range []struct {
 		name         string
 		tools        []tool.Tool
 		many, tokens int
 	}{
+		{"standard", standard(tool.Data(tool.Options{})), 6, 1500},
+		{"standard with changes", standard(slices.Concat(tool.Data(tool.Options{}), changes.New(changes.Options{Gateway: g}).Tools())), 9, 2000},
 		{"data", tool.Data(tool.Options{}), 15, 2630},
 		{"everything", slices.Concat(tool.Data(tool.Options{}), changes.New(changes.Options{Gateway: g}).Tools()), 26, 4500},
 		{"lean", profile("lean"), 5, 1100},
