@@ -25,6 +25,7 @@ type Tenancy struct {
 	Count  int64    // the number of tenants; 0 if it isn't known
 
 	word   string
+	maybe  map[string]string // by class without a path: the pointer to a class with a tenant that may be null
 	fields map[string]string // by class: the field that holds the tenant
 	paths  map[string]string // by class: the pointer to a class with a tenant
 	likely bool
@@ -150,26 +151,35 @@ func (t *Tenancy) reach(guesses []guess) {
 	declares := slices.ContainsFunc(guesses, func(g guess) bool {
 		return slices.ContainsFunc(g.class.Fields, func(f schema.Field) bool { return f.NotNull && !slices.Contains(g.class.Key, f.Name) })
 	})
+	t.follow(guesses, byName, declares, t.paths)
+	t.maybe = map[string]string{}
+	if declares {
+		t.follow(guesses, byName, false, t.maybe)
+	}
+	for i := range guesses {
+		if g := &guesses[i]; g.hidden == "" && t.fields[g.class.Name] == "" && t.paths[g.class.Name] == "" && t.maybe[g.class.Name] == "" {
+			t.Lost = append(t.Lost, g.class.Name)
+		}
+	}
+}
+
+// follow adds to paths the classes that lead to a tenant through pointers, with strict only through those that are never null.
+func (t *Tenancy) follow(guesses []guess, byName map[string]*guess, strict bool, paths map[string]string) {
 	for found := true; found; {
 		t.alongKeys(guesses)
 		next := map[string]string{} // a new map each round, so that the shortest path wins
 		for i := range guesses {
 			g := &guesses[i]
-			if name := g.class.Name; g.hidden == "" && t.fields[name] == "" && t.paths[name] == "" {
-				if pointer := t.parent(g.class, byName, declares); pointer != "" && !slices.Contains(g.floor, pointer) {
+			if name := g.class.Name; g.hidden == "" && t.fields[name] == "" && t.paths[name] == "" && t.maybe[name] == "" {
+				if pointer := t.parent(g.class, byName, strict); pointer != "" && !slices.Contains(g.floor, pointer) {
 					next[name] = pointer
 				}
 			}
 		}
 		for name, pointer := range next {
-			t.paths[name] = pointer
+			paths[name] = pointer
 		}
 		found = len(next) > 0
-	}
-	for i := range guesses {
-		if g := &guesses[i]; g.hidden == "" && t.fields[g.class.Name] == "" && t.paths[g.class.Name] == "" {
-			t.Lost = append(t.Lost, g.class.Name)
-		}
 	}
 }
 
@@ -188,15 +198,14 @@ func (t *Tenancy) alongKeys(guesses []guess) {
 	}
 }
 
-// parent returns the pointer of c to a class that has a tenant. A pointer that may be null is none where the source
-// declares what can't be: a record without it would have no tenant. It prefers one to a thing over one to a person,
-// since a person may change tenants.
-func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, declares bool) string {
+// parent returns the pointer of c to a class that has a tenant, with strict one that is never null: a record without it
+// would have no tenant. It prefers one to a thing over one to a person, since a person may change tenants.
+func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, strict bool) string {
 	best, score := "", -1
 	for _, f := range c.Fields {
 		for _, r := range c.Relations {
 			target := byName[r.Target]
-			if len(r.Fields) != 1 || r.List || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || declares && !f.NotNull || t.fields[r.Target] == "" && t.paths[r.Target] == "" {
+			if len(r.Fields) != 1 || r.List || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || strict && !f.NotNull || t.fields[r.Target] == "" && t.paths[r.Target] == "" && t.maybe[r.Target] == "" {
 				continue
 			}
 			n := 0
@@ -218,7 +227,12 @@ func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, declares boo
 func (t *Tenancy) apply(guesses []guess) {
 	for i := range guesses {
 		g := &guesses[i]
-		if g.field, g.through = t.fields[g.class.Name], t.paths[g.class.Name]; g.hidden == "" && g.field == "" && g.through == "" {
+		g.field, g.through = t.fields[g.class.Name], t.paths[g.class.Name]
+		switch pointer := t.maybe[g.class.Name]; {
+		case g.hidden != "" || g.field != "" || g.through != "":
+		case pointer != "":
+			g.hidden = "its way to a tenant, " + pointer + ", may be null; if records without one may stay unseen, write tenant: {through: " + pointer + "} instead"
+		default:
 			g.hidden = "it leads to no tenant, so it may hold everybody's records; if all tenants may share it, write {} instead"
 		}
 	}
