@@ -18,6 +18,13 @@ import (
 
 // Bind binds a call of an aggregate over the records that b knows. The flags of the second result are those of its value.
 func Bind(b *sqlexpr.Binder, c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
+	switch c.Name {
+	case "percentile_cont", "percentile_disc", "median", "mode":
+	default:
+		if c.Within != nil {
+			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes no WITHIN GROUP; an order stands within its parentheses", c.Name)
+		}
+	}
 	return (&binder{b}).aggregate(c)
 }
 
@@ -42,9 +49,6 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	switch c.Name {
 	case "percentile_cont", "percentile_disc", "median", "mode":
 		return b.percentile(c)
-	}
-	if c.Within != nil {
-		return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes no WITHIN GROUP; an order stands within its parentheses", c.Name)
 	}
 	args, err := b.arguments(c)
 	if err != nil {

@@ -203,6 +203,7 @@ func Groupings(x any) []*Call {
 // something else. A name for which it returns nil stays.
 func Replace(x *Expr, of func(*Name) Expr) { replace(reflect.ValueOf(x), of) }
 
+// replace is Replace within v. It goes into everything but queries, and sets the interfaces that hold names.
 func replace(v reflect.Value, of func(*Name) Expr) {
 	switch v.Kind() {
 	case reflect.Interface:

@@ -98,9 +98,6 @@ func array(e query.Call, args []Node) (Node, bool, error) {
 			return Node{}, true, err
 		}
 		n, err := fromList(e, items, args)
-		if n.Known = args[0].Known.Of(); e.Op == "$slice" {
-			n.Known = args[0].Known
-		}
 		return n, true, err
 	case "$in":
 		if items, err = args[1].Elements(e.Op); err != nil {
@@ -186,9 +183,9 @@ func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 		if c, ok := n.(plan.Const); len(args) == 2 && ok && c.Value.Int() < 0 { // the last ones
 			a.Args[1], a.Args[2] = n, at(-c.Value.Int())
 		}
-		return Node{Expr: a, List: true}, nil
+		return Node{Expr: a, List: true, Known: args[0].Known}, nil
 	}
-	return Node{Expr: a}, nil
+	return Node{Expr: a, Known: args[0].Known.Of()}, nil
 }
 
 // whole returns n as a whole number; another number is null.
