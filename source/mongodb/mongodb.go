@@ -183,6 +183,8 @@ type found struct {
 		Validator struct {
 			Schema bson.Raw `bson:"$jsonSchema"`
 		} `bson:"validator"`
+		ViewOn   string   `bson:"viewOn"`   // of a view: what it reads
+		Pipeline []bson.D `bson:"pipeline"` // of a view
 	} `bson:"options"`
 }
 
