@@ -28,9 +28,8 @@ func vaults() []schema.Class {
 // that lift shows it.
 func TestWithheld(t *testing.T) {
 	type want struct {
-		fields  []string
-		unseen  bool // the class
-		version string
+		fields []string
+		unseen bool // the class
 	}
 	hidden := want{fields: []string{"id", "name", "org"}}
 	for name, tt := range map[string]struct {

@@ -115,9 +115,7 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 	for _, x := range indexes {
 		x.describe(&class)
 	}
-	if class.View {
-		c.trace(&class)
-	}
+	c.trace(&class)
 	return class, append(look.warnings, s.searched(&class)...), nil
 }
 

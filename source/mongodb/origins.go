@@ -18,9 +18,12 @@ type tracing struct {
 	unknown string                     // a stage that isn't understood; "" for none
 }
 
-// trace sets what the fields of a view are made of. A stage that isn't understood makes every field one of all columns that
+// trace sets what the fields of a view are made of; it leaves those of a collection. A stage that isn't understood makes every field one of all columns that
 // the pipeline reads.
 func (c *found) trace(class *schema.Class) {
+	if !class.View {
+		return
+	}
 	t := &tracing{on: c.Options.ViewOn, fields: map[string][]schema.Origin{}, gone: map[string]bool{}}
 	for _, stage := range c.Options.Pipeline {
 		if len(stage) == 1 && t.unknown == "" {
