@@ -191,7 +191,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 			return ""
 		}},
 		{"lift", rule.Lift, func(f string) string {
-			if !slices.Contains(rule.Visible, f) {
+			if rule.Visible != nil && !slices.Contains(rule.Visible, f) { // without visible, policy asks for it where the name is a credential's
 				return "must be named in visible as well, so that it is lifted on purpose"
 			}
 			return ""
