@@ -168,6 +168,9 @@ func (a *asker) read(q query.Query) (*policy.Plan, []value.Row, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		if plan.Program != nil {
+			row = row[:len(plan.Shown())] // without counts of what groups leave out
+		}
 		out = append(out, append(value.Row{}, row...))
 	}
 	return &plan, out, nil

@@ -3,6 +3,7 @@ package endtoend
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -54,16 +55,17 @@ func (m *maker) refill(v any) any {
 	if v == nil {
 		return nil
 	}
-	for marker, kinds := range map[string][]string{
+	all := map[string][]string{
 		"[email]": {"ann@ex.com", "bob.brown@mail.example.org", "a%40b.test"},
 		"[phone]": {"+49 171 1234567", "(555) 234-5678", "030 7654321", "+1 5552345678"},
 		"[card]":  {"4111 1111 1111 1111", "378282246310005"},
 		"[iban]":  {"DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"},
 		"[ip]":    {"192.0.2.1", "2001:db8::1", "10.20.30.40"},
 		"[ssn]":   {"123-45-6789", "078-05-1120"},
-	} {
+	}
+	for _, marker := range slices.Sorted(maps.Keys(all)) { // in one order, so that a seed draws the same
 		for strings.Contains(text, marker) {
-			text = strings.Replace(text, marker, pick(m.Rand, kinds...), 1)
+			text = strings.Replace(text, marker, pick(m.Rand, all[marker]...), 1)
 		}
 	}
 	return text

