@@ -84,7 +84,7 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		known := b.list(f.Path).Of()
+		known := b.known(f.Path).Of()
 		match, notes, err := inElement(f.Match, known)
 		for _, n := range notes {
 			if known != nil {
@@ -197,7 +197,7 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		}
 		return c, nil
 	}
-	if k := b.value(c.Path); k != nil {
+	if k := b.single(c.Path); k != nil {
 		return b.compareKnown(c, k)
 	}
 	if err := b.shaped(c.At, f, c.Path, c.Value); err != nil {
@@ -240,7 +240,7 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 	var days []query.Filter
 	for _, v := range in.Values {
 		bound, ok := v, true
-		if k := b.value(in.Path); k != nil && !v.IsNull() {
+		if k := b.single(in.Path); k != nil && !v.IsNull() {
 			if bound, ok, err = b.inJSON(in.At, k, v); err != nil {
 				return nil, err
 			}

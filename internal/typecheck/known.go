@@ -25,8 +25,8 @@ func (b *filters) compareKnown(c query.Compare, k *plan.Known) (query.Filter, er
 	return query.Never{}, nil
 }
 
-// list returns what is known of the list at a bound path; nil for nothing.
-func (b *filters) list(path query.Path) *plan.Known {
+// known returns what is known of the value at a bound path; nil for nothing.
+func (b *filters) known(path query.Path) *plan.Known {
 	if scope, ok := b.scope.(interface {
 		known(path query.Path) *plan.Known
 	}); ok {
@@ -35,15 +35,9 @@ func (b *filters) list(path query.Path) *plan.Known {
 	return nil
 }
 
-// value returns what is known of the single value, or of each element of the list, at a bound path; nil for nothing.
-func (b *filters) value(path query.Path) *plan.Known {
-	scope, ok := b.scope.(interface {
-		known(path query.Path) *plan.Known
-	})
-	if !ok || len(path) == 0 && b.element() == nil {
-		return nil
-	}
-	k := scope.known(path)
+// single returns what is known of the single value, or of each element of the list, at a bound path; nil for nothing.
+func (b *filters) single(path query.Path) *plan.Known {
+	k := b.known(path)
 	for k != nil && k.List {
 		k = k.Element
 	}
@@ -51,12 +45,6 @@ func (b *filters) value(path query.Path) *plan.Known {
 		return nil
 	}
 	return k
-}
-
-// element returns what is known of the element that a condition is about; nil outside of $elemMatch.
-func (b *filters) element() *plan.Known {
-	s, _ := b.scope.(elementScope)
-	return s.element
 }
 
 // inJSON returns v as a value of which k is known is written in JSON, and whether the two can be equal. Dates are texts there, whose
