@@ -82,8 +82,7 @@ func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 // class describes one collection.
 func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, error) {
 	class := schema.Class{Source: s.options.Name, Name: c.Name, Table: c.Name, View: c.Type == "view"}
-	var indexes []index
-	var err error
+	indexes, err := []index(nil), error(nil)
 	if !class.View {
 		if indexes, err = s.indexes(ctx, c.Name); err != nil {
 			return class, nil, err
