@@ -103,14 +103,14 @@ type Effect struct {
 
 	Present  Present     `json:"present,omitzero"`   // of a call: what is not known of Before
 	NotKnown []string    `json:"not_known,omitzero"` // of a call: the paths of After (data/name) that Before doesn't have, and the record may have all the same
-	Listed   *Listed     `json:"listed,omitzero"`    // of a call that changes a collection: how much of it was read; nil for other calls
+	Listed   *Listed     `json:"listed,omitzero"`    // how much was read of the collection that a call changes; nil for other calls
 	Read     value.Value `json:"read,omitzero"`      // of a call: the state of the whole answer that Before is from, as the agent sees it: a digest for each of its places; Null if nothing was read
 }
 
 // A Listed says how much was read of the collection that a call changes, as the agent sees it.
 type Listed struct {
 	Rows  int64  `json:"rows"`           // the records that were read
-	Total *int64 `json:"total,omitzero"` // the records that the API counts; nil if it counts none
+	Total *int64 `json:"total,omitzero"` // how many records the API says that there are; nil if it doesn't say
 }
 
 // A Present says what is not known of the present state of what a call changes; "" if it was read.
