@@ -1,8 +1,8 @@
 // Package suspect finds operations of an HTTP API that agents probably should not call: those whose paths and ids
 // suggest that they create credentials, grant rights, decide approvals or change limits.
 //
-// It is a heuristic for any API and can be wrong in both directions, so it enforces nothing: it is used when a
-// configuration is first written and when one is audited, and a person confirms its findings.
+// It is a heuristic for any API and can be wrong in both directions. What it finds is held until a rule of the owner names
+// the operation, in every configuration (package calls). init writes its findings for a person to confirm.
 package suspect
 
 import (
