@@ -245,7 +245,11 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 		}
 		return g.barred(ctx, w, c, err)
 	}
-	if err := g.recheck(ctx, e.policy, c); err != nil {
+	again, err := g.examinedFor(e.policy, e.who, c)
+	if err == nil {
+		err = again.pass(ctx, checks)
+	}
+	if err != nil {
 		return e.fallen(ctx, w, c, err)
 	}
 	_, unmarked := g.options.Sources[c.Source].(source.Unmarked)

@@ -33,7 +33,7 @@ func (d *reviewer) approve(ctx context.Context, name, id string, v change.Verdic
 		if err := c.approvable(ctx, found, v); err != nil {
 			return nil, err
 		}
-		done, held, err := c.changes().ApproveFor(ctx, id, d.who, v, d.gateway.holder)
+		done, held, err := c.changes().ApproveFor(ctx, id, c.who, v, d.gateway.holder)
 		if err != nil || done.State != change.Granted && done.State != change.Applying {
 			return done, err
 		}
@@ -65,14 +65,17 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	if doubts := visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
 		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
 	}
-	draft, err := c.draft(ctx, found)
+	e, err := c.gateway.examined(ctx, c.policy, found)
+	if err == nil {
+		err = e.rules(ctx)
+	}
 	if err != nil {
 		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
 	}
 	if check := c.dependence(ctx, found); found.State == change.Pending && !check.OK {
 		return &problem.Error{Code: problem.Conflict, Kind: check.Name, Detail: check.Detail, Suggestion: "reject it, or ask its agent to propose it anew"}
 	}
-	if err := c.reached(ctx, found, draft); err != nil {
+	if err := c.reached(ctx, found, e.draft); err != nil {
 		return undecided("the target can't be asked now", err)
 	}
 	return nil
@@ -103,7 +106,7 @@ func (c *Call) reached(ctx context.Context, found *change.Change, draft writes.D
 // Reject implements Reviewer.
 func (d *reviewer) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
-		return c.changes().Reject(ctx, id, d.who, reason)
+		return c.changes().Reject(ctx, id, c.who, reason)
 	})
 }
 
@@ -172,20 +175,36 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 // checks returns the live checks of a change that awaits review.
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
 	out := []review.Check{review.Checked("four_eyes", eligible, "you may decide about this")}
-	draft, err := c.draft(ctx, found)
 	sight, failed := c.sighted(ctx, found)
 	if failed != nil {
 		sight = review.Checked("sight", failed, "")
 	}
-	out = append(out, sight, allowed(err))
-	if ofAction(found) {
-		out = append(out, review.Checked("action", c.gateway.recheck(ctx, c.policy, found), "the action would propose it still"))
+	e, err := c.gateway.examined(ctx, c.policy, found)
+	if err == nil {
+		err = e.rules(ctx)
 	}
-	out = append(out, c.target(ctx, found, draft, err)...)
+	out = append(out, sight, allowed(err))
+	if err == nil && ofAction(found) {
+		out = append(out, review.Checked("action", e.action(ctx), "the action would propose it still"))
+	}
+	out = append(out, c.target(ctx, found, e, err)...)
+	if err == nil {
+		out = append(out, e.failed(ctx)...)
+	}
 	out = append(out, visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks))...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
 		out = append(out, c.dependence(ctx, found))
+	}
+	return out
+}
+
+// failed returns those of the other checks of an exam that a change doesn't pass. Each is asked, whatever the others say.
+func (e *exam) failed(ctx context.Context) (out []review.Check) {
+	for _, c := range but("policy", "action") { // which are shown as they are
+		if err := c.ask(e, ctx); err != nil {
+			out = append(out, review.Checked(c.name, err, ""))
+		}
 	}
 	return out
 }
@@ -221,15 +240,15 @@ func allowed(err error) review.Check {
 
 // target previews the change again from its new draft, or fails with err, the error of that draft: it checks that the
 // records are those that were reviewed, and that the source accepts the change.
-func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Draft, err error) []review.Check {
+func (c *Call) target(ctx context.Context, found *change.Change, e *exam, err error) []review.Check {
 	var now change.Preview
 	if err == nil {
-		now, err = c.gateway.preview(ctx, draft, found.Source)
+		now, err = c.gateway.preview(ctx, e.draft, found.Source)
 	}
 	if err == nil {
 		field := found.Moved(now.Effects)
 		if field != "" && found.Op == write.OpCall { // what differs with each read of the API has not moved
-			if again, failed := c.gateway.preview(ctx, draft, found.Source); failed == nil {
+			if again, failed := c.gateway.preview(ctx, e.draft, found.Source); failed == nil {
 				field = found.MovedAgain(now.Effects, again.Effects)
 			}
 		}
@@ -241,8 +260,8 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 	if err != nil {
 		return []review.Check{unchanged}
 	}
-	if now.Kind == change.Computed {
-		return []review.Check{unchanged} // a computed preview can't know what the target would refuse
+	if now.Kind == change.Computed && now.Refusal == "" {
+		return []review.Check{unchanged} // a computed preview can't know all that the target would refuse
 	}
 	var refusal error
 	if now.Refusal != "" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/action"
@@ -32,6 +33,7 @@ type CallSpec struct {
 	Correlation string                                    // ties the records of one conversation together
 	Proposes    bool                                      // its writes wait for review, so a gate set to review lets it through
 	Timeout     time.Duration                             // 0 means DefaultTimeout
+	Queries     bool                                      // it reads data: policy.AgentBound.Time can shorten Timeout
 	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
 
 	// Uses lists the tools that the caller must be allowed to call if Tool is not a tool but leads to some, such as a
@@ -72,6 +74,9 @@ type Call struct {
 	tools    func() []string // as CallSpec.Tools
 	inside   *aside
 }
+
+// MayCall reports whether the caller may call the named tool, for texts that advise it.
+func (c *Call) MayCall(tool string) bool { return c.tools != nil && slices.Contains(c.tools(), tool) }
 
 // Do takes one call by principal through scopes, lists and limits, runs it under its timeout, and records its
 // outcome. run returns the size of the answer in bytes. If the call can't be recorded, Do fails, whatever run did. A
@@ -152,9 +157,9 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	}
 	defer func() { release(c.used(n)) }()
 	c.inside.release = release
-	timeout := ask.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
+	timeout, shorter, err := c.timeout(ask)
+	if err != nil {
+		return 0, err
 	}
 	ctx, stop := identity.While(ctx, g.options.Refresher, c.who)
 	defer stop()
@@ -170,7 +175,35 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	if err != nil && ctx.Err() != nil && problem.CodeOf(err) == problem.Internal {
 		err = ended(ctx, err)
 	}
+	if shorter {
+		err = nameTime(err, timeout)
+	}
 	return n, err
+}
+
+// timeout returns how long a call may take, and whether that is less than ask says since it is bounded for this caller.
+func (c *Call) timeout(ask CallSpec) (most time.Duration, shorter bool, err error) {
+	most = cmp.Or(ask.Timeout, DefaultTimeout)
+	if !ask.Queries {
+		return most, false, nil
+	}
+	own, err := c.policy.TimeOf(c.who)
+	if err != nil || own == 0 || own >= most {
+		return most, false, err
+	}
+	return own, true, nil
+}
+
+// nameTime returns err, which names the bound if the time of the caller was over.
+func nameTime(err error, most time.Duration) error {
+	if problem.CodeOf(err) != problem.Timeout {
+		return err
+	}
+	p := *problem.Of(err)
+	p.Detail = fmt.Sprintf("the call took longer than the %s that your queries may take, and was stopped", most)
+	p.Suggestion = "Ask for less: a narrower condition, fewer joins, a smaller limit. The owner bounds time for you with limits.statements.agents"
+	p.Err = err
+	return &p
 }
 
 // grace is how long a handler has to return after its context has ended.

@@ -23,13 +23,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
+// What Describe, DescribeClass and WouldPermit take and return.
+type (
+	// A ToolUse is what a call of a tool uses, for verdicts about it, and whether the configuration switches it Off.
+	// tool.Set.Uses has those of a set.
+	ToolUse = policyreport.Tool
+	// A Description is everything that a principal may see and do: the Principal, its Name, Kind, Owner, Tenant and Parent, its
+	// Scopes, the digest of the Rules in force, the Tools that it may call, its Classes and those that are Hidden from it, what
+	// it sees of APIs, and its Limits.
+	Description = policyreport.Description
+	// A ClassView is a class as a principal sees it: the Class, the Name by which it addresses it, the Fields that it sees,
+	// those Hidden from it, and the Layers of conditions on every record.
+	ClassView = policyreport.View
+	// A Verdict says whether something is Allowed, and if not, the Reason as the audit records it, what it is DeniedAt, the
+	// Class and the Field, the paths of the deciding Rule and of Further ones, and Why in one sentence.
+	Verdict = policyreport.Verdict
+)
+
 // Describe returns, for operators, everything p may see and do under the rules in force: classes with fields, masks
 // and layers, the given tools, scopes and limits. Filter values are shown as digests. Never show the result to
 // agents.
-func (g *Gateway) Describe(p identity.Principal, tools []policyreport.Tool) (policyreport.Description, error) {
+func (g *Gateway) Describe(p identity.Principal, tools []ToolUse) (Description, error) {
 	r, err := g.Regime(tools)
 	if err != nil {
-		return policyreport.Description{}, err
+		return Description{}, err
 	}
 	d := r.Describe(p)
 	o := g.options.Limits
@@ -42,10 +59,10 @@ func (g *Gateway) Describe(p identity.Principal, tools []policyreport.Tool) (pol
 
 // DescribeClass returns, for operators, p's view of one class, named as "source.Class" or by its bare name. If p
 // doesn't see the class, the View is empty and the Verdict says why.
-func (g *Gateway) DescribeClass(p identity.Principal, class string) (policyreport.View, policyreport.Verdict, error) {
+func (g *Gateway) DescribeClass(p identity.Principal, class string) (ClassView, Verdict, error) {
 	r, err := g.Regime(nil)
 	if err != nil {
-		return policyreport.View{}, policyreport.Verdict{}, err
+		return ClassView{}, Verdict{}, err
 	}
 	v, verdict := r.DescribeClass(p, class)
 	return v, verdict, nil
@@ -53,10 +70,10 @@ func (g *Gateway) DescribeClass(p identity.Principal, class string) (policyrepor
 
 // WouldPermit reports to operators whether p could call one of tools on a class ("" for none), and if not, why and
 // which rule decides. It does not check whether a query is valid or what it costs.
-func (g *Gateway) WouldPermit(p identity.Principal, tools []policyreport.Tool, tool, class string) (policyreport.Verdict, error) {
+func (g *Gateway) WouldPermit(p identity.Principal, tools []ToolUse, tool, class string) (Verdict, error) {
 	r, err := g.Regime(tools)
 	if err != nil {
-		return policyreport.Verdict{}, err
+		return Verdict{}, err
 	}
 	return r.WouldPermit(p, tool, class), nil
 }
@@ -198,19 +215,19 @@ func (c *Call) Described(ctx context.Context, class string) (schemacheck.Describ
 	return schemacheck.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
 }
 
-// Fits checks the arguments of a call against the class that a declaration names; names lists the possible arguments.
-// It returns the doubts for write.Request.Doubts, which the caller may not be allowed to see.
-func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []string, args value.Value) ([]write.Doubt, error) {
-	wrong := ""
-	check := schemacheck.Compile(c.policy, d, names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
+// Fits checks the arguments of a call against the class that describes them. It returns the doubts for
+// write.Request.Doubts, which the caller may not be allowed to see.
+func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error) {
+	wrong, d := "", schemacheck.Declaration{Class: a.Class, Fields: a.Fields, Record: schemacheck.Record(a.Record)}
+	check := schemacheck.Compile(c.policy, d, a.Names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
 	if wrong != "" || check == nil { // it compiled when the rules were loaded
-		return []write.Doubt{{Class: d.Class, Text: "the arguments could not be checked: " + wrong}}, nil
+		return []write.Doubt{{Class: a.Class, Text: "the arguments could not be checked: " + wrong}}, nil
 	}
 	class, err := c.Described(ctx, check.Class)
 	if err != nil {
 		return nil, err
 	}
-	return check.Arguments(class, args, "")
+	return check.Arguments(class, a.Arguments, "")
 }
 
 // present returns the records that a change which isn't decided or applied yet would update or delete, as the caller sees them now, for

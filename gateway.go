@@ -204,7 +204,7 @@ func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (
 
 // alone makes a call of one query, like one of the tool. It returns no page with an error.
 func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*pages.Page, error)) (page *pages.Page, err error) {
-	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
+	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read, Queries: true}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = ask(ctx, c)
 		return 0, err
 	})
@@ -217,26 +217,16 @@ func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, 
 // prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes;
 // 0 means the budget.
 func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
-	if s, ok := q.(*query.SQL); ok && s.Cursor != "" {
-		at, err := g.cursors.Open(s.Cursor, bound(p, principal, s))
-		if err != nil {
-			return policy.Permit{}, nil, err
-		}
-		later := *s
-		later.Skip, q = at.Skip, &later
+	at, later, err := g.place(p, principal, q)
+	if err != nil {
+		return policy.Permit{}, nil, err
 	}
-	permit, err := p.Read(principal, q)
+	permit, err := p.Read(principal, later)
+	if err == nil && at != nil {
+		permit, err = permit.From(*at)
+	}
 	if err != nil {
 		return permit, nil, err
-	}
-	if find, ok := q.(*query.Find); ok && find.Cursor != "" {
-		at, err := g.cursors.Open(find.Cursor, bound(p, principal, find))
-		if err != nil {
-			return permit, nil, err
-		}
-		if permit, err = permit.From(at); err != nil {
-			return permit, nil, err
-		}
 	}
 	if permit, err = permit.Within(cmp.Or(most, g.options.Budget, pages.DefaultBudget)); err != nil {
 		return permit, nil, err
@@ -250,6 +240,31 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 		return permit, nil, problem.New(problem.Internal, "no such source")
 	}
 	return permit, s, nil
+}
+
+// place opens the cursor of a query. It returns nil if there is none, and q at the time of the first page.
+func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.Query) (*policy.Position, query.Query, error) {
+	var at policy.Position
+	var err error
+	switch asked := q.(type) {
+	case *query.Find:
+		if asked.Cursor == "" {
+			return nil, q, nil
+		}
+		at, err = g.cursors.Open(asked.Cursor, bound(p, principal, asked))
+		at.Wide = asked.Wide
+	case *query.SQL:
+		if asked.Cursor == "" {
+			return nil, q, nil
+		}
+		at, err = g.cursors.Open(asked.Cursor, bound(p, principal, asked))
+		again := *asked
+		at.Wide = asked.Wide
+		again.Now, again.Skip, q = at.Now, at.Start(), &again
+	default:
+		return nil, q, nil
+	}
+	return &at, q, err
 }
 
 // rows takes a query through policy, compile, source and redact. Values have at most most bytes; 0 means the budget.

@@ -285,7 +285,7 @@ func (g *Gateway) guarded(ctx context.Context, next *force, drift bool) (*force,
 		most = min(most, driftLook)
 	}
 	if targets := g.guard.Targets(next.policy, false); len(targets) > 0 {
-		g.guard.Look(ctx, g.options.Sources, targets, most)
+		g.guard.Look(ctx, g.options.Sources, targets, most, false)
 	}
 	overlay := g.guard.Overlay()
 	if samples.Same(next.withheld, overlay) {
@@ -306,7 +306,7 @@ func (g *Gateway) resample(ctx context.Context, all bool) error {
 	if g.options.Sampling.Off {
 		return nil
 	}
-	g.guard.Look(ctx, g.options.Sources, g.guard.Targets(g.force.Load().policy, all), longLook)
+	g.guard.Look(ctx, g.options.Sources, g.guard.Targets(g.force.Load().policy, all), longLook, all)
 	g.changes.Lock()
 	defer g.changes.Unlock()
 	now, overlay := g.force.Load(), g.guard.Overlay()
@@ -322,22 +322,38 @@ func (g *Gateway) resample(ctx context.Context, all bool) error {
 	return ctx.Err()
 }
 
-// enforce puts next into force together with put, and logs which fields are hidden since. The caller holds g.changes.
+// enforce puts next into force together with put, and records which fields are hidden since. The caller holds g.changes.
 func (g *Gateway) enforce(next *force, put func()) {
 	var before []Withheld
 	if g.force.Load() != nil {
 		before = g.Withheld()
 	}
 	g.replace(func() { g.force.Store(next); put() })
-	log, hidden := g.options.Log, g.Withheld()
+	hidden := g.Withheld()
 	for _, w := range hidden {
-		if log != nil && !slices.ContainsFunc(before, func(old Withheld) bool { return old.Class == w.Class && old.Field == w.Field }) {
-			confirm, lift := w.Confirm()
-			log.Warn("a field is hidden, because its values look like credentials", "field", w.Class+"."+w.Field, "class_hidden", w.Whole, "why", w.Why, "confirm", confirm, "lift", lift)
+		if !slices.ContainsFunc(before, func(old Withheld) bool { return old.Class == w.Class && old.Field == w.Field }) {
+			g.recordWithheld(w, next.policy.Version())
 		}
 	}
 	if len(hidden) > 0 && !slices.Equal(hidden, before) {
 		g.Announce(WithheldChanged)
+	}
+}
+
+// recordWithheld logs that a field is hidden, and appends a record to the audit: one for each version of the rules. The field
+// stays hidden if that fails.
+func (g *Gateway) recordWithheld(w Withheld, version string) {
+	field, log := w.Class+"."+w.Field, g.options.Log
+	r := audit.Record{Time: g.options.Now(), Principal: "gateway", Tool: "fields/withheld", Class: w.Class, Outcome: audit.OK, Kind: "withheld", Policy: version, Uses: []string{field},
+		Step: "withheld:" + field + ":" + version}
+	err := g.options.Audit.Append(context.Background(), &r)
+	if log == nil {
+		return
+	}
+	confirm, lift := w.Confirm()
+	log.Warn("a field is hidden, because its values look like credentials", "field", field, "class_hidden", w.Whole, "why", w.Why, "confirm", confirm, "lift", lift)
+	if err != nil {
+		log.Error("a hidden field could not be recorded in the audit", "field", field, "error", err)
 	}
 }
 

@@ -29,9 +29,12 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 	if err != nil {
 		return nil, err
 	}
-	filed, err := c.drafted(ctx, r)
+	filed, same, err := c.drafted(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if same {
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "unchanged", Detail: "nothing would change: what is asked for is there already, so no change was filed"}
 	}
 	kept, err := c.file(ctx, filed, old)
 	if err != nil {
@@ -48,55 +51,28 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 
 // Preview returns the change that Propose would file for r, without filing it.
 func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, error) {
-	filed, err := c.drafted(ctx, r)
+	filed, _, err := c.drafted(ctx, r)
 	if err != nil {
 		return nil, err
-	}
-	if filed.Mode == write.Deny {
-		return nil, change.Denied()
 	}
 	filed.State, filed.Digest = change.Pending, filed.Sum()
 	return c.sheetOf(ctx, filed), nil
 }
 
-// drafted returns the change that r asks for, judged by the rules but not filed.
-func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, error) {
-	g := c.gateway
-	if g.options.Changes == nil {
-		return nil, noChanges()
+// drafted returns the change that r asks for, judged by the rules but not filed, and whether it changes nothing that the
+// caller sees.
+func (c *Call) drafted(ctx context.Context, r write.Request) (filed *change.Change, same bool, err error) {
+	if c.gateway.options.Changes == nil {
+		return nil, false, noChanges()
 	}
 	if len(r.Writes) > 0 {
 		c.asked(r.Writes[0].Target())
 	}
-	draft, err := writes.Propose(ctx, c.policy, c.who, r)
-	if err != nil {
-		return nil, c.instead(r, err)
+	e := exam{call: c, request: r}
+	if err := e.pass(ctx, checks); err != nil {
+		return nil, false, err
 	}
-	plan, err := draft.Plan()
-	if err != nil {
-		return nil, err
-	}
-	c.from = plan.Source
-	if call, ok := plan.Items[0].Write.(*write.Call); ok {
-		c.asked(call.Source + "." + call.Operation)
-	}
-	if err := c.look(ctx, plan.Pointers()); err != nil {
-		return nil, err
-	}
-	preview, err := g.preview(ctx, draft, plan.Source)
-	if err == nil {
-		err = plan.Pairs(preview.Effects)
-	}
-	if err == nil {
-		err = c.look(ctx, plan.Unique(preview.Effects))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := c.dependences(ctx, r.After); err != nil {
-		return nil, err
-	}
-	return c.change(r, &plan, preview), nil
+	return e.filed, e.plan.Unchanged(e.effects), nil
 }
 
 // preview has the named source preview a draft.
@@ -105,7 +81,13 @@ func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) 
 	if err != nil {
 		return change.Preview{}, err
 	}
-	return w.Preview(ctx, draft)
+	plan, err := draft.Plan()
+	if err != nil {
+		return change.Preview{}, err
+	}
+	p, err := w.Preview(ctx, draft)
+	plan.Referred(p.Effects)
+	return p, err
 }
 
 // writer returns the named source as a Writer, or a problem.Unsupported if it is read-only.
@@ -118,27 +100,6 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 		return functions.Over(w, g.options.Functions), nil
 	}
 	return w, nil
-}
-
-// look refuses what the source would refuse, as far as the caller's own views show it.
-func (c *Call) look(ctx context.Context, lookups []writes.Lookup) error {
-	for i := range lookups {
-		rows, err := c.gateway.rows(ctx, c.policy, c.who, lookups[i].Find, 0)
-		if err != nil {
-			return err
-		}
-		var found []value.Row
-		for row, err := range rows.All() {
-			if err != nil {
-				return err
-			}
-			found = append(found, slices.Clone(row.Values))
-		}
-		if err := lookups[i].Refusal(rows.Plan().Columns, found); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // dependences refuses to wait for a change that isn't the caller's, or that will never be applied.
@@ -163,7 +124,7 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 	out := &change.Change{
 		Source: plan.Source, Schema: plan.Schema(), Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
 		Tool: r.Tool, Action: r.Action, Title: r.Title, Says: r.Says, Policy: plan.Version, Agent: change.PartyOf(c.who),
-		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After, Origins: r.Origins, Now: r.Now,
+		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After, Origins: r.Origins, Now: r.Now, Against: r.Against,
 	}
 	for i := range plan.Items {
 		out.Writes = append(out.Writes, write.Print(plan.Items[i].Write))
@@ -175,24 +136,19 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 	default:
 		out.Action = made[0]
 	}
-	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
-	if c.gate(r) != policy.On || r.Doubts != nil || out.Unknown() {
-		out.Reviewed()
-	}
+	c.judge(out, r, plan)
 	if out.Title == "" {
 		out.Title = plan.Title()
 	}
 	return out
 }
 
-// gate returns the strictest of the gates for the writes of r.
-func (c *Call) gate(r write.Request) policy.Gate {
-	least := policy.On
-	for i, w := range r.Writes {
-		gate, _ := c.policy.Gate(writes.Kind(w.Op(), r.From(i).Action))
-		least = least.Less(gate)
+// judge has the rules of review judge a change, which r asks for.
+func (c *Call) judge(out *change.Change, r write.Request, plan *writes.Plan) {
+	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
+	if c.gate(r) != policy.On || out.Doubts != nil || out.Unknown() {
+		out.Reviewed()
 	}
-	return least
 }
 
 // Changes returns the changes that the caller has proposed, the newest first, and whether there are more.

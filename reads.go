@@ -29,14 +29,32 @@ import (
 
 // answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes; 0 means the
 // budget. The source is read while shape runs. If the classes of the source have changed, it is described again and the
-// query is repeated, once.
+// query is repeated, once. A next page whose place has moved is looked for, once.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
 	out, err := answeredOnce(ctx, c, q, most, shape)
+	if errors.Is(err, pages.ErrMoved) {
+		out, err = answeredOnce(ctx, c, wide(q), most, shape)
+	}
 	if name, _, ok := strings.Cut(c.from, "."); ok && c.again(ctx, name, err) {
 		out, err = answeredOnce(ctx, c, q, most, shape)
 	}
 	outdated(err)
 	return out, err
+}
+
+// wide returns q as a query that looks for the last record of the page before among its neighbours.
+func wide(q query.Query) query.Query {
+	switch q := q.(type) {
+	case *query.Find:
+		w := *q
+		w.Wide = true
+		return &w
+	case *query.SQL:
+		w := *q
+		w.Wide = true
+		return &w
+	}
+	return q
 }
 
 // answeredOnce runs a query and passes its rows to shape.
@@ -49,7 +67,7 @@ func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, 
 	}
 	c.from = rows.Plan().View.Class().FullName()
 	out, err = shaped(ctx, func() (T, error) { return shape(rows) })
-	if !errors.Is(err, source.ErrChanged) {
+	if !errors.Is(err, source.ErrChanged) && !errors.Is(err, pages.ErrMoved) {
 		c.Note(rows.Plan().Notes...)
 		if rows.Plan().Foreign() {
 			c.record.Kind = "other_tenant"
@@ -76,6 +94,7 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*pages.Page, error) {
 	}
 	if err == nil {
 		c.Found(q, page.Count == 0)
+		c.Showed(q, page.Count)
 	}
 	return page, err
 }
@@ -103,6 +122,7 @@ func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int
 		return nil, err
 	}
 	c.Note(notes...)
+	c.Note(page.Missing...)
 	c.record.Rows += page.Count + records
 	return page, nil
 }
@@ -114,6 +134,9 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 		return pages.Count(rows)
 	})
 	c.Found(q, err == nil && n == 0)
+	if err == nil {
+		c.Showed(q, 1)
+	}
 	return n, notes, err
 }
 
@@ -142,11 +165,26 @@ func (c *Call) computed(ctx context.Context, q query.Query) (*pages.Page, error)
 		if err == nil {
 			page.More = page.More && rows.Plan().Auto
 			c.Found(q, page.Nothing())
+			c.Showed(q, page.Count)
 			c.Note(page.Missing...)
 			c.record.Rows += page.Count
 		}
 		return page, err
 	})
+}
+
+// Look returns the records of q as objects, as the caller sees them, for a note about another answer. It notes nothing itself.
+func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, c.timed(q), 0)
+	if err != nil {
+		return nil, err
+	}
+	page, err := shaped(ctx, func() (*pages.Page, error) { return pages.Rows(rows, c.gateway.options.Budget) })
+	if err != nil {
+		return nil, err
+	}
+	list, err := value.Read(page.AppendJSON(nil), 0)
+	return list.List(), err
 }
 
 // Export writes the records of q to out, one at a time, within o.Budget bytes: 0 means the gateway's budget, and a

@@ -9,9 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/review/evidence"
 	"github.com/bailiwick-dev/bailiwick/internal/review/feed"
-	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -92,6 +90,11 @@ func (d *reviewer) do(ctx context.Context, name string, run func(context.Context
 // recorded on success.
 func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func(context.Context, *Call, *change.Change) (*change.Change, error)) (s *review.Sheet, err error) {
 	err = d.do(ctx, name, func(ctx context.Context, c *Call) error {
+		if act != nil {
+			if err := c.decides(ctx); err != nil {
+				return err
+			}
+		}
 		found, err := c.reviewable(ctx, id)
 		if err != nil {
 			return err
@@ -107,6 +110,22 @@ func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func
 		return err
 	})
 	return s, err
+}
+
+// decides makes the caller what its credential grants now, as the store has it: what another process has revoked decides nothing.
+func (c *Call) decides(ctx context.Context) error {
+	if c.gateway.options.Refresher == nil {
+		return nil
+	}
+	now, err := c.gateway.options.Refresher.Refresh(ctx, c.who)
+	if err != nil {
+		return err
+	}
+	if !now.Has(identity.Review) || now.Kind != identity.Human {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Review), Detail: "your credential no longer has the scope review"}
+	}
+	c.who = now
+	return nil
 }
 
 // reviewable returns a change that the reviewer may see: one of their tenant, if they have one, and of their schema.
@@ -139,7 +158,7 @@ func (d *reviewer) scoped(c *Call, f change.Filter) change.Filter {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}
 	if f.For != "" { // what somebody else may decide is nothing to ask for
-		f.For, f.Own = d.who.Person(), d.gateway.options.Changes.Single()
+		f.For, f.Own = change.PartyOf(d.who).Human(), d.gateway.options.Changes.Single()
 	}
 	return f
 }
@@ -216,49 +235,44 @@ func (d *reviewer) Value(ctx context.Context, id string, at review.Place) (w *re
 // Comment implements Reviewer.
 func (d *reviewer) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
 	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
-		return c.changes().Comment(ctx, id, d.who, text)
+		return c.changes().Comment(ctx, id, c.who, text)
 	})
 }
 
 // Settle implements Reviewer.
 func (d *reviewer) Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "settle", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
-		return c.changes().Settle(ctx, id, d.who, applied, reason)
+		return c.changes().Settle(ctx, id, c.who, applied, reason)
 	})
 }
 
-// Renew implements Reviewer.
+// Renew implements Reviewer. The rules of review judge the change again, and doubts about it are those of now.
 func (d *reviewer) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		draft, err := c.draft(ctx, found)
+		e, err := d.gateway.examined(ctx, c.policy, found)
 		if err == nil {
-			err = d.gateway.recheck(ctx, c.policy, found)
+			err = e.pass(ctx, but("review", "described"))
+		}
+		if err == nil {
+			err = e.described(ctx)
+		}
+		if p := problem.Of(err); p != nil && p.Kind == "described" {
+			err = nil // the reviewer reads the doubts then
 		}
 		if err != nil {
 			return nil, err
 		}
-		preview, err := d.gateway.preview(ctx, draft, found.Source)
+		preview, err := d.gateway.preview(ctx, e.draft, found.Source)
 		if err != nil {
 			return nil, err
 		}
-		return found, c.changes().Renew(ctx, found, preview, d.who)
+		found.Doubts, found.Effects = e.doubts, preview.Effects
+		if e.call.judge(found, e.request, &e.plan); found.Mode == write.Deny {
+			return nil, change.Denied()
+		}
+		found.Reviewed()
+		return found, c.changes().Renew(ctx, found, preview, c.who)
 	})
-}
-
-// draft takes a change through the rules in force now, as if it were proposed now.
-func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, error) {
-	p, err := parties.Agent(ctx, c.gateway.options.Refresher, found)
-	if err != nil {
-		return writes.Draft{}, err
-	}
-	if err := writes.Placed(c.policy, p, found); err != nil {
-		return writes.Draft{}, err
-	}
-	list, err := found.Asked()
-	if err != nil {
-		return writes.Draft{}, err
-	}
-	return writes.Propose(ctx, c.policy, p, write.Request{Writes: list, Origin: write.Origin{Action: found.Action}, Origins: found.Origins})
 }
 
 // Events implements Reviewer.

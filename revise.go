@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -58,7 +59,7 @@ func (c *Call) compared(ctx context.Context, found *change.Change, s *review.She
 // Ask implements Reviewer.
 func (d *reviewer) Ask(ctx context.Context, id, text string) (*review.Sheet, error) {
 	return d.sheet(ctx, "request_changes", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
-		return c.changes().Ask(ctx, id, d.who, text)
+		return c.changes().Ask(ctx, id, c.who, text)
 	})
 }
 
@@ -85,7 +86,7 @@ func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*rev
 		if err != nil {
 			return nil, err
 		}
-		by := change.PartyOf(d.who)
+		by := change.PartyOf(c.who)
 		filed.Agent, filed.Asker = found.Agent, &by
 		return c.file(ctx, filed, found)
 	})
@@ -122,5 +123,16 @@ func (c *Call) revised(ctx context.Context, found *change.Change, s *review.Shee
 func (c *Call) draftedFor(ctx context.Context, p identity.Principal, r write.Request) (*change.Change, error) {
 	as := *c
 	as.who = p
-	return as.drafted(ctx, r)
+	filed, _, err := as.drafted(ctx, r)
+	return filed, err
+}
+
+// gate returns the strictest of the gates for the writes of r.
+func (c *Call) gate(r write.Request) policy.Gate {
+	least := policy.On
+	for i, w := range r.Writes {
+		gate, _ := c.policy.Gate(writes.Kind(w.Op(), r.From(i).Action))
+		least = least.Less(gate)
+	}
+	return least
 }

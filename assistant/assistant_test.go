@@ -216,6 +216,33 @@ func TestMending(t *testing.T) {
 	}
 }
 
+// TestUnlisted: a tool that the gateway doesn't list isn't declared to the model. The model can call it by name, and a
+// write among them is confirmed as any other.
+func TestUnlisted(t *testing.T) {
+	eachFormat(t, func(t *testing.T, name string) {
+		s, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{{Name: "count", Arguments: `{"class":"a"}`}, {Name: "propose", Arguments: `{}`}}}, scripted.Turn{Text: "Done."}))
+		gateway := &shelf{}
+		tools, err := gateway.Tools(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		gateway.tools = []client.Tool{tools[1], tools[0], tools[2]}
+		for i := 1; i < 3; i++ {
+			gateway.tools[i].Meta.Listed = new(bool)
+		}
+		got, err := begin(t, name, url, assistant.Options{Client: gateway}).Ask(t.Context(), "How many?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Requests()[0].Tools; len(n) != 1 {
+			t.Errorf("declared: %v", n)
+		}
+		if len(gateway.calls) != 1 || got.Calls[0].Refused || !got.Calls[1].Refused {
+			t.Errorf("%q, %+v", gateway.calls, got.Calls)
+		}
+	})
+}
+
 // TestRounds: after MaxRounds the model is asked to answer with what it has.
 func TestRounds(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {

@@ -27,12 +27,17 @@ type catalogue struct {
 	tools    map[string]client.Tool // by the name declared to the model
 	declared []llm.Declaration
 	rest     []client.Tool // those above maxDeclared
+	unlisted []client.Tool // those that the gateway doesn't list: a model that knows a name can call them
 }
 
 // newCatalogue declares the tools to the model. Above maxDeclared the last two declarations find and call the rest.
 func newCatalogue(all []client.Tool) *catalogue {
 	c := &catalogue{tools: map[string]client.Tool{}}
 	shown := all
+	if n := slices.IndexFunc(all, client.Tool.Unlisted); n >= 0 { // they come last
+		all, c.unlisted = all[:n], all[n:]
+		shown = all
+	}
 	if len(all) > maxDeclared {
 		shown, c.rest = all[:maxDeclared-2], all[maxDeclared-2:]
 	}
@@ -137,6 +142,14 @@ func (c *catalogue) resolve(call llm.Call) (tool client.Tool, arguments json.Raw
 			}
 		}
 	}
+	for _, t := range c.unlisted {
+		if t.Name == name {
+			if call.Name != name {
+				arguments = object["arguments"]
+			}
+			return t, arguments, "", ""
+		}
+	}
 	return tool, nil, "", refuse(fmt.Sprintf("there is no tool %q%s", name, problem.DidYouMean(problem.Nearest(name, c.names(), 3))), "call only the tools that you were given")
 }
 
@@ -153,7 +166,7 @@ func (c *catalogue) names() []string {
 	for name := range c.tools {
 		all = append(all, name)
 	}
-	for _, t := range c.rest {
+	for _, t := range slices.Concat(c.rest, c.unlisted) {
 		all = append(all, t.Name)
 	}
 	slices.Sort(all)

@@ -21,6 +21,7 @@ const (
 	Reordered Kind = "reordered" // a record is not in the place that its number says
 	Forked    Kind = "forked"    // the chain continues another history than the one before it
 	Unsigned  Kind = "unsigned"  // no checkpoint covers records that should be covered
+	Lost      Kind = "lost"      // a file that may have contained records is missing
 )
 
 // A Damage is a place where a log is not what was written.
@@ -37,6 +38,12 @@ func (d *Damage) Error() string {
 		return fmt.Sprintf("audit log %s at records %d to %d: %s", d.Kind, d.Seq, d.Last, d.Detail)
 	}
 	return fmt.Sprintf("audit log %s at record %d: %s", d.Kind, d.Seq, d.Detail)
+}
+
+// Losses is implemented by logs that keep records in files besides their tables. It returns a Damage of the kind Lost for each file that
+// was missing after a process that did not end cleanly.
+type Losses interface {
+	Losses(ctx context.Context) ([]Damage, error)
 }
 
 // A Report is the result of Verify.

@@ -23,16 +23,17 @@ type Change struct {
 	State   State  `json:"state"`
 
 	// What would run. Digest covers all of it.
-	Source   string        `json:"source"`
-	Schema   string        `json:"schema,omitzero"`   // that it writes, of a source with one schema per tenant
-	Op       write.Op      `json:"op"`                // that of all Writes; "group" when they differ
-	Writes   []value.Value `json:"writes"`            // as write.Print prints them
-	Effects  []Effect      `json:"effects"`           // one for each of Writes, in order
-	Cascades []Cascade     `json:"cascades,omitzero"` // other records deleted or changed with it, for reviewers
-	Preview  string        `json:"preview"`           // Executed or Computed
-	Refusal  string        `json:"refusal,omitzero"`  // why the source would refuse it, for reviewers only: a constraint may reveal hidden records
-	Doubts   []write.Doubt `json:"doubts,omitzero"`   // objections found when it was proposed, for reviewers who see the records
-	Digest   string        `json:"digest"`            // see Sum; in hex
+	Source   string         `json:"source"`
+	Schema   string         `json:"schema,omitzero"`   // that it writes, of a source with one schema per tenant
+	Op       write.Op       `json:"op"`                // that of all Writes; "group" when they differ
+	Writes   []value.Value  `json:"writes"`            // as write.Print prints them
+	Effects  []Effect       `json:"effects"`           // one for each of Writes, in order
+	Cascades []Cascade      `json:"cascades,omitzero"` // other records deleted or changed with it, for reviewers
+	Preview  string         `json:"preview"`           // Executed or Computed
+	Refusal  string         `json:"refusal,omitzero"`  // why the source would refuse it, for reviewers only: a constraint may reveal hidden records
+	Doubts   []write.Doubt  `json:"doubts,omitzero"`   // objections found when it was proposed, for reviewers who see the records
+	Against  *write.Against `json:"against,omitzero"`  // the class that its arguments were checked against. Nil if there is none, and for actions
+	Digest   string         `json:"digest"`            // see Sum; in hex
 
 	// Facts worked out by the server.
 	Tool    string     `json:"tool"`
@@ -98,7 +99,7 @@ type Effect struct {
 	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
 	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
 	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview; Null if that is Before, or unknown
-	Takes    []Taken     `json:"takes,omitzero"`    // of one of several calls: what it takes from the answers of those before it
+	Takes    []Taken     `json:"takes,omitzero"`    // what it takes from earlier calls or writes of the change
 	Asked    []string    `json:"asked"`             // the requested fields, in class order; others that differ in After are set by the source
 
 	Present  Present     `json:"present,omitzero"`   // of a call: what is not known of Before
@@ -122,11 +123,12 @@ const (
 	PresentUnread  Present = "unread"  // nothing was read, and the call makes something new or runs something
 )
 
-// A Taken is an argument of a call that an earlier call of the same change determines by its answer.
+// A Taken is a value that an earlier call or write of the same change determines. It is an argument of a call, taken from an earlier
+// answer, or a field of a record, taken from the key of a record that an earlier write creates.
 type Taken struct {
-	At   string `json:"at"`   // the JSON pointer of the argument: "/path/id"
-	Call int    `json:"call"` // the number of the earlier call, from 1
-	Path string `json:"path"` // where the value is in its answer, names with dots between them
+	At   string `json:"at"`   // the JSON pointer of the argument, "/path/id", or of the field, "/data/issue_id"
+	Call int    `json:"call"` // the number of the earlier call or write, from 1
+	Path string `json:"path"` // the place in the answer, names with dots between them, or the name of the key field
 }
 
 // A Cascade is the number of records of another class that are deleted or changed along with a record.

@@ -60,13 +60,32 @@ func PartyOf(p identity.Principal) Party {
 	return Party{Principal: p.ID, Name: p.Name, Kind: string(p.Kind), Owner: p.Owner, Origin: p.Origin(), Tenant: p.Tenant, TokenID: p.TokenID, Frozen: identity.Freeze(p)}
 }
 
-// Human returns the normalized name of the human that p is or acts for, so that another spelling isn't counted as
-// another person.
-func (p Party) Human() string { return identity.Person(p.Owner) }
+// Human returns the name of the human that p is or acts for, in one form for all of their names: another spelling, or
+// another address of one mailbox, isn't counted as another person. It drops a tag behind a plus sign, as in ana+bot@example.org,
+// and dots at the end of the name or of the part before @. It keeps what tells two people apart at some mail servers, such as
+// dots inside of the name, and names that a person has at other domains.
+func (p Party) Human() string {
+	name, domain, mail := identity.Person(p.Owner), "", false
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		name, domain, mail = name[:at], strings.TrimRight(name[at+1:], "."), true
+	}
+	bare := strings.TrimRight(name, ".")
+	if at := strings.IndexByte(bare, '+'); at > 0 {
+		bare = strings.TrimRight(bare[:at], ".")
+	}
+	bare = strings.TrimSpace(bare)
+	if bare == "" {
+		bare = name // dots only
+	}
+	if mail {
+		return bare + "@" + domain
+	}
+	return bare
+}
 
 // Account returns the account that p's pending changes count against: its human, or else the principal it derives
 // from.
-func (p Party) Account() string { return cmp.Or(p.Human(), p.Origin, p.Principal) }
+func (p Party) Account() string { return cmp.Or(identity.Person(p.Owner), p.Origin, p.Principal) }
 
 // Propose files c, which Judge has judged, and returns the stored change, which is an older one if the same was
 // pending already. A change in mode allow is approved at once. It fails with problem.PermissionDenied in mode deny,

@@ -136,10 +136,7 @@ func (c *Console) Handler() http.Handler {
 	for _, r := range c.routes() {
 		mux.Handle(r.method+" "+Path+r.pattern, c.serve(r))
 	}
-	// A POST from another site is refused before its body is read.
-	guarded := http.NewCrossOriginProtection()
-	guarded.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.fail(w, r, http.StatusForbidden) }))
-	inner := guarded.Handler(c.unrouted(mux))
+	inner := c.unrouted(mux)
 	return edge.Timed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		defer c.recovered(w, r)
@@ -147,6 +144,12 @@ func (c *Console) Handler() http.Handler {
 			refused.Because(r.Context(), "host", "")
 			refused.Cause(r.Context(), fmt.Errorf("host %s: %w", problem.Cut(r.Host), err))
 			http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+			return
+		}
+		// Pages of other sites are refused on every route, before anything of the request is read.
+		if edge.Foreign(r, c.options.URL) {
+			refused.Because(r.Context(), "origin", "")
+			c.fail(w, r, http.StatusForbidden)
 			return
 		}
 		inner.ServeHTTP(w, r)

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -207,10 +208,20 @@ func TestSecureCookie(t *testing.T) {
 	}
 }
 
-// TestLink: a link signs in once, by a button.
+// TestLink: a link signs in once, by a button. What is refused before that doesn't use it up.
 func TestLink(t *testing.T) {
 	now := time.Now()
-	w := newWorld(t, newDrawers(), func(o *console.Options) { o.Now = func() time.Time { return now } })
+	full := false
+	w := newWorld(t, newDrawers(), func(o *console.Options) {
+		o.Now = func() time.Time { return now }
+		admit := o.Admit
+		o.Admit = func(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
+			if full {
+				return problem.New(problem.RateLimited, "Too many calls")
+			}
+			return admit(ctx, p, ask, run)
+		}
+	})
 	link := w.link(t, "rosa", time.Hour)
 	code := strings.TrimPrefix(link, "/console/sign-in?link=")
 	b := w.browser(t)
@@ -226,6 +237,16 @@ func TestLink(t *testing.T) {
 		if got := b.post("/console/sign-in", url.Values{"link": {row.code}}); got.status != row.status {
 			t.Errorf("%s: %d, want %d", row.code, got.status, row.status)
 		}
+	}
+	busy := w.browser(t)
+	again := strings.TrimPrefix(w.link(t, "rosa", time.Hour), "/console/sign-in?link=")
+	full = true // a refusal for load leaves a link good
+	if got := busy.post("/console/sign-in", url.Values{"link": {again}}); got.status != 429 {
+		t.Error("under load:", got.status)
+	}
+	full = false
+	if got := busy.post("/console/sign-in", url.Values{"link": {again}}); got.status != 303 {
+		t.Error("after it:", got.status)
 	}
 	late := strings.TrimPrefix(w.link(t, "rosa", time.Hour), "/console/sign-in?link=")
 	now = now.Add(time.Hour)
@@ -403,6 +424,7 @@ func TestNext(t *testing.T) {
 	b := w.browser(t)
 	r := b.request("GET", "/console/changes/"+id(1), "")
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	r.Header.Set("Sec-Fetch-Mode", "navigate")
 	if got := b.do(r); got.status != 200 || !strings.Contains(got.body, `content="0;url=/console/changes/`+id(1)+`"`) {
 		t.Errorf("from a chat: %d\n%s", got.status, got.body)
 	}

@@ -172,7 +172,7 @@ func (c *Console) rows(p identity.Principal, all []review.Row, in string) []row 
 // inBatch reports whether r may be approved together with others: not if it is stale, risky or proposed by the
 // viewer's own agent.
 func inBatch(r review.Row, p identity.Principal) bool {
-	return r.State == change.Pending && r.Risk != change.High && !r.Mine && identity.Person(r.Owner) != p.Person()
+	return r.State == change.Pending && r.Risk != change.High && !r.Mine && change.Party{Owner: r.Owner}.Human() != change.PartyOf(p).Human()
 }
 
 // grouped groups the changes of the page that have in common what the grouping says, each at the position of its first:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -64,8 +65,8 @@ func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, er
 			return p, err
 		}
 		v, sent := &visit{r: r}, *r
-		sent.Method = http.MethodPost // what reads is refused to pages of other sites, too
-		if c.options.Allow(r) != nil || http.NewCrossOriginProtection().Check(&sent) != nil {
+		sent.Method = http.MethodPost // the API has no pages to which a link of another site may lead
+		if c.options.Allow(r) != nil || edge.Foreign(&sent, c.options.URL) {
 			return v.who, problem.New(problem.SecurityBlocked, "Forbidden: Origin")
 		}
 		err := c.recognise(v)
@@ -73,8 +74,8 @@ func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, er
 	}
 }
 
-// begin begins a session of p, always a new one.
-func (c *Console) begin(v *visit, p identity.Principal, via string) error {
+// begin begins a session of p, always a new one. The link of how they sign in is used up with that.
+func (c *Console) begin(v *visit, p identity.Principal, how signingIn) error {
 	if v.session.ID != "" {
 		by := v.who
 		if by.ID == "" {
@@ -84,13 +85,28 @@ func (c *Console) begin(v *visit, p identity.Principal, via string) error {
 			return err
 		}
 	}
-	_, secret, err := c.options.Tokens.Issue(v.ctx(), p, identity.Ticket{Use: identity.Session, Expires: c.now().Add(cmp.Or(c.options.Life, Life)),
-		Idle: int64(cmp.Or(c.options.Idle, Idle) / time.Second), Proven: p.Proven, Label: cookies.Browser(v.r), Data: via})
+	session := identity.Ticket{Use: identity.Session, Expires: c.now().Add(cmp.Or(c.options.Life, Life)), Idle: int64(cmp.Or(c.options.Idle, Idle) / time.Second),
+		Proven: p.Proven, Label: cookies.Browser(v.r), Data: how.via}
+	secret, err := c.session(v, p, session, how.offer)
 	if err != nil {
 		return err
 	}
 	http.SetCookie(v.w, cookies.Harmless(v.r, cookies.Session(v.r), secret))
 	return nil
+}
+
+// session makes a session of p, and uses the link up for it, if there is one. It returns the secret.
+func (c *Console) session(v *visit, p identity.Principal, want identity.Ticket, link *identity.Offer) (secret string, err error) {
+	if link == nil {
+		_, secret, err = c.options.Tokens.Issue(v.ctx(), p, want)
+		return secret, err
+	}
+	link.Principal = p
+	made, first, err := c.options.Tokens.Exchange(v.ctx(), *link, []identity.Ticket{want}, func(made []identity.Issued) ([]byte, error) { return []byte(made[0].Secret), nil })
+	if err == nil && !first {
+		err = identity.Unauthorized("ticket_ended", nil)
+	}
+	return string(made), err
 }
 
 // genuine reports whether a POST is a form of the console's own pages, of this session or visitor.

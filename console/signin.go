@@ -32,7 +32,8 @@ type signingIn struct {
 	Token  bool   // a token can be typed in
 	Wrong  string
 
-	via string // the Data of the session that begins
+	via   string          // the Data of the session that begins
+	offer *identity.Offer // the link that becomes the session; nil for none
 }
 
 // signInPage shows the sign-in page. A visitor who is signed in goes on to next, unless a link is for another person or they have to
@@ -78,10 +79,11 @@ func (c *Console) signIn(v *visit) error {
 	form := v.r.PostForm
 	p := signingIn{Next: edge.Within(Path, form.Get("next"))}
 	if code := form.Get("link"); code != "" {
-		principal, _, err := c.options.Tokens.Spend(v.ctx(), identity.Link, code, remoteOf(v.r))
-		principal.Expires, principal.Proven = time.Time{}, c.now()
 		p.Wrong = "This link has been used, or it is too old. Ask for another one."
-		return c.enter(v, p, principal, err)
+		o, err := c.options.Tokens.Offer(v.ctx(), identity.Link, code, remoteOf(v.r))
+		p.offer = &o
+		o.Principal.Expires, o.Principal.Proven = time.Time{}, c.now()
+		return c.enter(v, p, o.Principal, err)
 	}
 	p.Wrong = "That token doesn't sign in here. It must be a person's, valid now, with the scope review, audit or operator."
 	if c.options.Credentials == nil {
@@ -99,13 +101,8 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 	if err == nil && !c.admits(principal) {
 		err = identity.Unauthorized("not_for_console", nil)
 	}
-	if problem.CodeOf(err) == problem.Unauthorized {
-		refused.Because(v.ctx(), problem.Of(err).Kind, v.correlation)
-		refused.Cause(v.ctx(), problem.Of(err).Err)
-		return c.signInWith(v, p, http.StatusForbidden)
-	}
 	if err != nil {
-		return err
+		return c.wrong(v, p, err)
 	}
 	var needs identity.Scope // the first of the rights that they have, which admits them
 	for _, s := range append(rights(), identity.Lendable(principal)...) {
@@ -118,8 +115,8 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 	if err != nil {
 		return err
 	}
-	if err := c.begin(v, principal, p.via); err != nil {
-		return err
+	if err := c.begin(v, principal, p); err != nil {
+		return c.wrong(v, p, err)
 	}
 	to := p.Next
 	if !edge.Plainly(v.r) { // over plain http the browser drops the cookie: the page says so
@@ -127,6 +124,16 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 	}
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
+}
+
+// wrong shows the sign-in page to who is refused, and returns any other error.
+func (c *Console) wrong(v *visit, p signingIn, err error) error {
+	if problem.CodeOf(err) != problem.Unauthorized {
+		return err
+	}
+	refused.Because(v.ctx(), problem.Of(err).Kind, v.correlation)
+	refused.Cause(v.ctx(), problem.Of(err).Err)
+	return c.signInWith(v, p, http.StatusForbidden)
 }
 
 // signOut ends the session, and the issuer's where it can be asked to.

@@ -39,7 +39,10 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "depth",
 			Detail: fmt.Sprintf("There can be at most %d generations of sub-principals, and %s is of the last one", most, quote(parent.ID))}
 	case !named(d.Name):
-		return Principal{}, &problem.Error{Code: problem.InvalidArgument, Detail: "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"}
+		return Principal{}, &problem.Error{Code: problem.InvalidArgument, Detail: "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores. It begins and ends with a letter or a digit"}
+	case Person(d.Name) == parent.Person():
+		return Principal{}, &problem.Error{Code: problem.InvalidArgument, Kind: "name_of_person", Detail: "A sub-principal can't have the name of the person it acts for",
+			Suggestion: "name it by what it does, such as triage"}
 	}
 	asked := d.Scopes
 	if asked == nil {
@@ -64,14 +67,19 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 	return child, nil
 }
 
-// named reports whether name can be the last part of an ID.
+// named reports whether name can be the last part of an ID. It is part of paths and of commands too, so that it is neither ".." nor an
+// option.
 func named(name string) bool {
+	alone := func(c byte) bool { return c == '.' || c == '_' || c == '-' }
+	if name == "" || alone(name[0]) || alone(name[len(name)-1]) {
+		return false
+	}
 	for _, c := range []byte(name) {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
 			return false
 		}
 	}
-	return len(name) >= 1 && len(name) <= 64
+	return len(name) <= 64
 }
 
 // Line yields p, its parent, and so on, up to the authenticated principal. Rules apply to p as to each of them, so

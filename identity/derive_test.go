@@ -85,7 +85,7 @@ func TestDeriveNames(t *testing.T) {
 		name string
 		ok   bool
 	}{
-		{"azAZ09._-", true}, {strings.Repeat("n", 64), true}, {strings.Repeat("n", 65), false}, {"", false},
+		{"azAZ._-09", true}, {".", false}, {"..", false}, {"-x", false}, {"x-", false}, {"_x", false}, {strings.Repeat("n", 64), true}, {strings.Repeat("n", 65), false}, {"", false},
 		{"/", false}, {":", false}, {"@", false}, {"[", false}, {"`", false}, {"{", false}, {" ", false}, {"\x00", false}, {"é", false},
 	} {
 		if got, err := identity.Derive(identity.Principal{ID: "p"}, identity.Derivation{Name: tt.name}); (err == nil) != tt.ok || tt.ok != (got.ID == "p/"+tt.name) {
@@ -104,10 +104,10 @@ func TestDeriveRefuses(t *testing.T) {
 		says   string
 	}{
 		{"nobody", identity.Principal{}, identity.Derivation{Name: "c"}, problem.PermissionDenied, "Nobody can't have sub-principals"},
-		{"no name", parent, identity.Derivation{}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"},
-		{"a name with a slash", parent, identity.Derivation{Name: "a/b"}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"},
-		{"a name with a space", parent, identity.Derivation{Name: "a b"}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"},
-		{"a long name", parent, identity.Derivation{Name: strings.Repeat("n", 65)}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores"},
+		{"no name", parent, identity.Derivation{}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores. It begins and ends with a letter or a digit"},
+		{"a name with a slash", parent, identity.Derivation{Name: "a/b"}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores. It begins and ends with a letter or a digit"},
+		{"a name with a space", parent, identity.Derivation{Name: "a b"}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores. It begins and ends with a letter or a digit"},
+		{"a long name", parent, identity.Derivation{Name: strings.Repeat("n", 65)}, problem.InvalidArgument, "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores. It begins and ends with a letter or a digit"},
 		{"an unknown scope", parent, identity.Derivation{Name: "c", Scopes: []identity.Scope{"raed"}}, problem.InvalidArgument, "There is no scope “raed”"},
 		{"an unknown scope of 60 bytes", parent, identity.Derivation{Name: "c", Scopes: []identity.Scope{"s" + identity.Scope(strings.Repeat("x", 59))}}, problem.InvalidArgument,
 			"There is no scope “s" + strings.Repeat("x", 59) + "”"},
@@ -275,5 +275,18 @@ func TestTokenNarrows(t *testing.T) {
 	p, err := r.Authenticate(t.Context(), secret, nowhere)
 	if err != nil || p.Tools.Allows("x") || p.Classes.Allows("b") || !p.Classes.Allows("x") || p.Actions.Allows("x") || !p.Actions.Allows("c") || p.Filters["default"] == nil {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestDeriveNamesakes checks that a sub-principal can't pass for the person that it acts for.
+func TestDeriveNamesakes(t *testing.T) {
+	parent := identity.Principal{ID: "token:1", Name: "bot", Kind: identity.Agent, Owner: "Maria"}
+	for _, name := range []string{"maria", "Maria", "MARIA"} {
+		if p, err := identity.Derive(parent, identity.Derivation{Name: name}); problem.Of(err) == nil || problem.Of(err).Kind != "name_of_person" {
+			t.Errorf("%s: %s, %v", name, p.Author(), err)
+		}
+	}
+	if p, err := identity.Derive(parent, identity.Derivation{Name: "marias-bot"}); err != nil || p.Author() != "marias-bot (Maria)" {
+		t.Error(p.Author(), err)
 	}
 }

@@ -49,6 +49,10 @@ func (f *faulty) TokenVersion(ctx context.Context) (int64, error) {
 	return of(f, func() (int64, error) { return f.TokenStore.TokenVersion(ctx) })
 }
 
+func (f *faulty) LatestTokenVersion(ctx context.Context) (int64, error) {
+	return of(f, func() (int64, error) { return f.TokenStore.LatestTokenVersion(ctx) })
+}
+
 func (f *faulty) TouchTokens(ctx context.Context, used map[string]time.Time) error {
 	return none(f, func() error { return f.TokenStore.TouchTokens(ctx, used) })
 }
@@ -87,6 +91,10 @@ func (f *faulty) SeeTicket(ctx context.Context, id string, at time.Time) error {
 
 func (f *faulty) EndTicket(ctx context.Context, id string) (bool, error) {
 	return of(f, func() (bool, error) { return f.TokenStore.EndTicket(ctx, id) })
+}
+
+func (f *faulty) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (bool, error) {
+	return of(f, func() (bool, error) { return f.TokenStore.ExchangeTicket(ctx, id, next) })
 }
 
 func (f *faulty) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
@@ -135,7 +143,7 @@ func TestFaults(t *testing.T) {
 			return p.ID, err
 		},
 		"a link": func(h *house) (string, error) {
-			p, _, err := h.Spend(t.Context(), identity.Link, h.link, nowhere)
+			p, err := spend(t.Context(), h.Tokens, identity.Link, h.link, nowhere)
 			return p.ID, err
 		},
 		"issue": func(h *house) (string, error) {
@@ -202,11 +210,24 @@ func TestFaults(t *testing.T) {
 			return p.ID, err
 		},
 		"a stolen code": func(h *house) (string, error) {
-			p, _, err := h.Spend(t.Context(), identity.Code, h.spent, nowhere)
+			o, err := h.Offer(t.Context(), identity.Code, h.spent, nowhere)
 			if kindOf(err) == "ticket_ended" {
 				err = nil
 			}
-			return p.ID, err
+			return o.Principal.ID, err
+		},
+		"a refresh": func(h *house) (string, error) {
+			o, err := h.Offer(t.Context(), identity.Renewal, h.renewal, nowhere)
+			if err != nil {
+				return o.Principal.ID, err
+			}
+			want := []identity.Ticket{{Use: identity.Access, Expires: h.at().Add(time.Minute)}}
+			sent, _, err := h.Exchange(t.Context(), o, want, func([]identity.Issued) ([]byte, error) { return []byte("sent"), nil })
+			return string(sent), err
+		},
+		"a repeated refresh": func(h *house) (string, error) {
+			o, err := h.Offer(t.Context(), identity.Renewal, h.renewed, nowhere)
+			return string(o.Answer), err
 		},
 		"flush": func(h *house) (string, error) {
 			if _, err := h.Authenticate(t.Context(), h.bot, nowhere); err != nil {
@@ -267,6 +288,7 @@ type house struct {
 	log   faultyLog
 
 	bot, link, session, access, spent string // secrets
+	renewal, renewed                  string // refresh tokens: one that is good, and one that was exchanged a moment ago
 	sessionID, grant                  string
 	ana, rosaAsIssued                 identity.Principal
 }
@@ -302,12 +324,20 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	_, h.spent, err = r.Issue(ctx, agent, identity.Ticket{Use: identity.Code, Expires: hour})
 	must(err)
-	_, _, err = r.Spend(ctx, identity.Code, h.spent, nowhere)
+	_, err = spend(ctx, r.Tokens, identity.Code, h.spent, nowhere)
 	must(err)
 	r.after(time.Second) // it is the last one, so that each run makes the same calls
 	gone, _ := r.create(identity.Token{})
 	must(r.Revoke(ctx, operator, gone.ID))
 	r.after(2 * time.Minute)
+	_, h.renewal, err = r.Issue(ctx, agent, identity.Ticket{Use: identity.Renewal, Expires: hour})
+	must(err)
+	_, h.renewed, err = r.Issue(ctx, agent, identity.Ticket{Use: identity.Renewal, Expires: hour})
+	must(err)
+	o, err := r.Offer(ctx, identity.Renewal, h.renewed, nowhere)
+	must(err)
+	_, _, err = r.Exchange(ctx, o, []identity.Ticket{{Use: identity.Access, Expires: hour}}, func([]identity.Issued) ([]byte, error) { return []byte("sent"), nil })
+	must(err)
 	h.Tokens = identity.NewTokens(identity.TokenOptions{Store: h.store, Audit: h.log, Touch: time.Hour, Now: r.at})
 	return h
 }

@@ -108,7 +108,8 @@ func joined(parts []List) List {
 
 // Refresh returns the current state of p. If p has no TokenID, it is unchanged; else it is rebuilt from its token and
 // restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses what the token no
-// longer grants, and doesn't gain what the token grants beyond p.
+// longer grants, and doesn't gain what the token grants beyond p. It reads the store: a decision must not rest on a token that another
+// process has revoked.
 func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.Above != nil {
 		above, err := t.Refresh(ctx, *p.Above)
@@ -123,7 +124,7 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.TokenID == "" {
 		return p, nil
 	}
-	all, err := t.byID(ctx)
+	all, err := t.latest(ctx)
 	if err != nil {
 		return Principal{}, storeFailed(err)
 	}
@@ -136,6 +137,7 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 		return Principal{}, Unauthorized("token_invalid", err)
 	}
 	now.Proven = p.Proven
+	now.Scopes = slices.DeleteFunc(slices.Clone(now.Scopes), func(s Scope) bool { return !p.Has(s) }) // a ticket may present fewer than its token has
 	return now, nil
 }
 
@@ -161,7 +163,17 @@ func (t *Tokens) valid(all map[string]Token, id string) (Token, error) {
 
 // byID returns the current tokens by ID, reading them again if one has changed. The caller must not change the map.
 func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
-	version, err := t.store.TokenVersion(ctx) // before the tokens are read, so that a change in between outdates them
+	return t.asOf(ctx, t.store.TokenVersion)
+}
+
+// latest returns the tokens by ID as byID does, with what any process has changed before the call.
+func (t *Tokens) latest(ctx context.Context) (map[string]Token, error) {
+	return t.asOf(ctx, t.store.LatestTokenVersion)
+}
+
+// asOf returns the tokens by ID as of a version.
+func (t *Tokens) asOf(ctx context.Context, of func(context.Context) (int64, error)) (map[string]Token, error) {
+	version, err := of(ctx) // before the tokens are read, so that a change in between outdates them
 	if err != nil {
 		return nil, err
 	}

@@ -183,17 +183,22 @@ type Granting struct {
 }
 
 // Grant makes the record of an agent that by, a person with a TokenID, lets in: it acts for them, within what they may
-// do. It ends with the person's own record. Scopes that by may not lend (see Lendable) are problem.PermissionDenied.
+// do. It ends with the person's own record. Scopes that by may not lend (see Lendable) are problem.PermissionDenied. Consent is a decision, so
+// that it reads the store and not the cache: another process may have revoked the person's record a moment ago.
 func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal, error) {
-	all, err := t.with(ctx, by.TokenID)
+	now, err := t.Refresh(ctx, by)
 	if err != nil {
 		return Principal{}, err
+	}
+	all, err := t.latest(ctx)
+	if err != nil {
+		return Principal{}, storeFailed(err)
 	}
 	parent, err := t.valid(all, by.TokenID)
 	if err != nil {
 		return Principal{}, err
 	}
-	lendable := Lendable(by)
+	lendable := Lendable(now)
 	if by.Kind != Human || by.Person() == "" || parent.Use == UseGrant || len(g.Scopes) == 0 ||
 		slices.ContainsFunc(g.Scopes, func(s Scope) bool { return !slices.Contains(lendable, s) }) {
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "not_lendable", Detail: "An agent gets what its person may do, without review, audit and operator"}
@@ -243,7 +248,6 @@ func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 // Known returns a person of this store by name and tenant, with their rights of this moment, for a decision that they take
 // elsewhere. Someone for whom an issuer vouches is known while they have a session here: the issuer isn't asked.
 func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, error) {
-	unknown := &problem.Error{Code: problem.PermissionDenied, Kind: "person", Detail: "This person isn't known here, or has to sign in again."}
 	all, err := t.byID(ctx)
 	if err != nil {
 		return Principal{}, storeFailed(err)
@@ -254,8 +258,17 @@ func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, er
 	}
 	var found Principal
 	var since time.Time
+	elsewhere := false
 	for id, k := range all {
-		if k.Use != UsePerson || k.Tenant != tenant || Person(k.Owner) == "" || Person(k.Owner) != Person(owner) || k.Created.Before(since) {
+		if k.Use != UsePerson || Person(k.Owner) == "" || Person(k.Owner) != Person(owner) {
+			continue
+		}
+		if k.Tenant != tenant {
+			_, err := t.valid(all, id)
+			elsewhere = elsewhere || err == nil
+			continue
+		}
+		if k.Created.Before(since) {
 			continue
 		}
 		here := func(s Ticket) bool { return s.Token == id && s.Open(t.now()) }
@@ -269,8 +282,11 @@ func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, er
 			found, since = p, k.Created
 		}
 	}
-	if found.ID == "" {
-		return Principal{}, unknown
+	switch {
+	case found.ID == "" && elsewhere && tenant == "":
+		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "person_tenant", Detail: "This person is known here, but as a person of a tenant."}
+	case found.ID == "":
+		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "person", Detail: "This person isn't known here, or has to sign in again."}
 	}
 	return found, nil
 }

@@ -48,6 +48,7 @@ const (
 	Code    TicketUse = "code"    // an authorization code: becomes Access and Renewal, once
 	Access  TicketUse = "access"  // an agent's, sent with each request
 	Renewal TicketUse = "renewal" // a refresh token: becomes another Access and Renewal, once
+	reply   TicketUse = "reply"   // what a Renewal became, sealed. Nothing presents it.
 )
 
 // start returns the prefix of tickets of use u, so that one in the wrong place is recognized; "" for an unknown use.
@@ -70,6 +71,7 @@ type Ticket struct {
 	Label   string    `json:"label,omitempty"`  // for people: the browser
 	Data    string    `json:"data,omitempty"`   // of a code: what was granted; of a session: how it began
 	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends; 0 for none
+	Scopes  string    `json:"scopes,omitempty"` // the scopes that it presents, of those of its token; "" for all of them
 }
 
 // Open reports whether k is good at now, as far as k decides that itself.
@@ -88,14 +90,28 @@ type TicketStore interface {
 	SeeTicket(ctx context.Context, id string, at time.Time) error
 	// EndTicket sets Ended, for all processes at once, and reports whether it was the first to do so.
 	EndTicket(ctx context.Context, id string) (first bool, err error)
+	// ExchangeTicket does what EndTicket does and adds next, in one transaction. It adds none if it was not the first to end the ticket.
+	ExchangeTicket(ctx context.Context, id string, next []Ticket) (first bool, err error)
 }
 
 // Issue makes a ticket that presents p, which must have authenticated with a token of t, and returns it with its
-// secret. want has Use, Expires, Proven, Label, Data and Idle. It ends with p's token at the latest.
+// secret. want has Use, Expires, Proven, Label, Data, Idle and Scopes. It ends with p's token at the latest.
 func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
-	all, err := t.with(ctx, p.TokenID)
+	made, secret, err := t.prepare(ctx, p, want)
 	if err != nil {
 		return Ticket{}, "", err
+	}
+	if err := t.store.AddTicket(ctx, made); err != nil {
+		return Ticket{}, "", storeFailed(err)
+	}
+	return made, secret, nil
+}
+
+// prepare makes the ticket that Issue returns, and stores nothing.
+func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
+	all, err := t.latest(ctx) // a credential must not come from one that another process has revoked
+	if err != nil {
+		return Ticket{}, "", storeFailed(err)
 	}
 	token, err := t.valid(all, p.TokenID)
 	if err != nil {
@@ -115,9 +131,6 @@ func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, s
 	want.Expires, want.Proven = want.Expires.UTC().Truncate(time.Microsecond), want.Proven.UTC().Truncate(time.Microsecond)
 	if want.Use.start() == "" || !now.Before(want.Expires) {
 		return Ticket{}, "", Unauthorized("ticket_expired", nil)
-	}
-	if err := t.store.AddTicket(ctx, want); err != nil {
-		return Ticket{}, "", storeFailed(err)
 	}
 	return want, secret, nil
 }
@@ -139,28 +152,17 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 	if err != nil {
 		return Principal{}, Ticket{}, storeFailed(err)
 	}
-	// The ticket must be open, and the token and address behind it valid at this moment.
 	now := t.now().UTC()
 	if !k.Open(now) {
 		return Principal{}, k, Unauthorized("ticket_ended", nil)
 	}
-	all, err := t.with(ctx, k.Token)
+	p, err := t.principalOf(ctx, &k, remote)
 	if err != nil {
-		return Principal{}, Ticket{}, err
-	}
-	token, err := t.valid(all, k.Token)
-	if err != nil {
+		if problem.CodeOf(err) != problem.Unauthorized {
+			k = Ticket{}
+		}
 		return Principal{}, k, err
 	}
-	parent := all[token.Parent]
-	if !token.allows(remote) || !parent.allows(remote) {
-		return Principal{}, k, Unauthorized("token_address", nil)
-	}
-	p, err := token.Principal()
-	if err != nil {
-		return Principal{}, k, Unauthorized("token_invalid", err)
-	}
-	p.Expires, p.Proven = k.Expires, k.Proven
 	// A use is noted at intervals, so that not every request writes.
 	pause := seeing
 	if k.Idle > 0 {
@@ -171,31 +173,44 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 			return Principal{}, Ticket{}, storeFailed(err)
 		}
 		k.Seen = now
-		t.used.note(token.ID, now, t)
+		t.used.note(k.Token, now, t)
 	}
 	return p, k, nil
 }
 
-// Spend presents a ticket that can be used once, and uses it up, for all processes. A Code or Renewal that is used again
-// was stolen, by the first that used it or by the second: then the agent's grant ends.
-func (t *Tokens) Spend(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
-	p, k, err := t.Present(ctx, use, secret, remote)
-	if err == nil {
-		var first bool
-		if first, err = t.store.EndTicket(ctx, k.ID); err != nil {
-			return Principal{}, Ticket{}, storeFailed(err)
-		}
-		if first {
-			return p, k, nil
-		}
-		k.Ended, err = true, Unauthorized("ticket_ended", nil)
+// principalOf returns the principal that k presents, if the token behind it and the address are good at this moment. Its refusals and
+// failures are those of Present.
+func (t *Tokens) principalOf(ctx context.Context, k *Ticket, remote netip.Addr) (Principal, error) {
+	all, err := t.with(ctx, k.Token)
+	if err != nil {
+		return Principal{}, err
 	}
-	if k.Ended && (use == Code || use == Renewal) {
-		if ended := t.end(ctx, Principal{ID: "token:" + k.Token, TokenID: k.Token}, k.Token); ended != nil {
-			return Principal{}, Ticket{}, ended
+	token, err := t.valid(all, k.Token)
+	if err != nil {
+		return Principal{}, err
+	}
+	parent := all[token.Parent]
+	if !token.allows(remote) || !parent.allows(remote) {
+		return Principal{}, Unauthorized("token_address", nil)
+	}
+	p, err := token.Principal()
+	if err != nil {
+		return Principal{}, Unauthorized("token_invalid", err)
+	}
+	p.Expires, p.Proven = k.Expires, k.Proven
+	if k.Scopes != "" {
+		names := strings.Fields(k.Scopes)
+		p.Scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s Scope) bool { return !slices.Contains(names, string(s)) })
+		if len(p.Scopes) == 0 {
+			return Principal{}, Unauthorized("ticket_scopes", nil)
 		}
 	}
-	return Principal{}, k, err
+	return p, nil
+}
+
+// endFamily ends the grant of a ticket that was used twice, with all its tickets.
+func (t *Tokens) endFamily(ctx context.Context, k *Ticket) error {
+	return t.end(ctx, Principal{ID: "token:" + k.Token, TokenID: k.Token}, k.Token)
 }
 
 // End ends a ticket of by's own person, or for an operator of anyone whose tokens it manages; problem.NotFound for other

@@ -191,6 +191,9 @@ type TokenFinder interface {
 	// TokenVersion returns a number that changes with every AddToken and RevokeToken: immediately for those through
 	// this store, within a second for those of other processes. It is called for each request and must be cheap.
 	TokenVersion(ctx context.Context) (int64, error)
+	// LatestTokenVersion returns the same number, with every change of any process that was made before the call. It reads the
+	// store each time.
+	LatestTokenVersion(ctx context.Context) (int64, error)
 	// TouchTokens updates LastUsed, by ID, where the given time is later.
 	TouchTokens(ctx context.Context, used map[string]time.Time) error
 }

@@ -47,6 +47,8 @@ type counted struct {
 
 var errDisk = errors.New("disk on fire")
 
+func (c *counted) LatestTokenVersion(ctx context.Context) (int64, error) { return c.TokenVersion(ctx) }
+
 func (c *counted) TokenVersion(ctx context.Context) (int64, error) {
 	if c.broken.Load() {
 		return 0, errDisk

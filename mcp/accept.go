@@ -39,12 +39,12 @@ func accepts(h http.Header, media string) bool {
 // batch.
 func unacceptable(h http.Header, m *wire.Message) *wire.RPCFault {
 	f := wire.Invalid("Not Acceptable: Accept must allow application/json or text/event-stream")
-	if m != nil && m.Method == "subscriptions/listen" {
+	if m != nil && m.Method == listenMethod {
 		f = wire.Invalid("Not Acceptable: Accept must allow text/event-stream, in which subscriptions are answered")
 	}
 	f.Status = http.StatusNotAcceptable
 	switch {
-	case accepts(h, asEvents), accepts(h, asJSON) && (m == nil || m.Method != "subscriptions/listen"):
+	case accepts(h, asEvents), accepts(h, asJSON) && (m == nil || m.Method != listenMethod):
 		return nil
 	}
 	return f

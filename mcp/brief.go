@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// brief returns a tool's input schema as tools/list shows it: without bounds and closedness, which a call is checked
-// against and whose refusal says them. A model that reads the list pays for each byte of it.
+// brief returns a tool's input schema as tools/list shows it: without closedness, which a call is checked
+// against and whose refusal says it. Bounds of numbers, texts and lists stay. A model that reads the list pays for each byte of it.
 func brief(schema json.RawMessage) json.RawMessage {
 	v, err := value.Read(schema, 0)
 	if err != nil {
@@ -25,7 +25,7 @@ func briefly(schema value.Value) value.Value {
 	var out []value.Member
 	for _, m := range schema.Members() {
 		switch m.Name {
-		case "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties":
+		case "minProperties", "maxProperties":
 			continue
 		case "additionalProperties":
 			if m.Value.Kind() == value.Bool && !m.Value.Bool() {

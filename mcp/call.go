@@ -153,7 +153,7 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	}
 	if version >= linksVersion {
 		for _, l := range o.links {
-			res.Content = append(res.Content, &sdk.ResourceLink{URI: l.URI, Name: l.Name, MIMEType: l.MediaType, Size: &l.Size})
+			res.Content = append(res.Content, link(l))
 		}
 	}
 	if o.structured != nil {
@@ -190,7 +190,7 @@ func (o outcome) append(dst []byte, id string, server []byte) []byte {
 		if i > 0 || o.text != "" {
 			dst = append(dst, ',')
 		}
-		link, err := (&sdk.ResourceLink{URI: l.URI, Name: l.Name, MIMEType: l.MediaType, Size: &l.Size}).MarshalJSON()
+		link, err := link(l).MarshalJSON()
 		if err != nil {
 			panic(err) // texts and a number always encode
 		}
@@ -204,4 +204,13 @@ func (o outcome) append(dst []byte, id string, server []byte) []byte {
 		dst = append(dst, `,"isError":true`...)
 	}
 	return append(dst, "}}"...)
+}
+
+// link returns the part of an answer that names a resource, with its size if that is known.
+func link(l tool.Link) *sdk.ResourceLink {
+	out := &sdk.ResourceLink{URI: l.URI, Name: l.Name, MIMEType: l.MediaType}
+	if l.Size > 0 {
+		out.Size = &l.Size
+	}
+	return out
 }

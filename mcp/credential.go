@@ -137,6 +137,11 @@ func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 		s.strange(r, strangeHost, "host", r.Host)
 		return forbidden("Forbidden: Host")
 	}
+	return s.foreignOrigin(r)
+}
+
+// foreignOrigin refuses requests whose Origin names another site. Unlike fromElsewhere it takes any Host: probes ask by address.
+func (s *Server) foreignOrigin(r *http.Request) *wire.RPCFault {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
 		return nil

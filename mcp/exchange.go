@@ -22,7 +22,9 @@ type exchange struct {
 	correlation string
 	operation   mcpobserve.Operation // for the observer
 	message     *wire.Message        // the only message of the request; nil for a batch
+	full        bool                 // the client asks for all tools, with a header
 	metadata    string               // URL of the RFC 9728 metadata as the client knows it, or ""
+	session     string               // the ID of a session that is begun again; "" for a new one
 	gone        context.Context      // ends when the client no longer waits for the response
 
 	scope      atomic.Pointer[missing] // the scope that was missing

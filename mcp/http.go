@@ -1,12 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
@@ -114,27 +114,21 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	if stream {
 		if r.Method == http.MethodGet && !accepts(r.Header, asEvents) {
-			fail(w, r, unacceptable(r.Header, &wire.Message{Method: "subscriptions/listen"}), "")
+			fail(w, r, unacceptable(r.Header, &wire.Message{Method: listenMethod}), "")
 			return
 		}
 		s.serveStream(w, r, p)
 		return
 	}
-	body, f := s.read(w, r)
+	body, f := s.read(w, r, p)
 	if f != nil {
 		fail(w, r, f, "")
 		return
 	}
-	messages, batch, f := wire.Read(body, s.options.MaxDepth)
+	defer body.Close()
+	messages, batch, f := wire.Read(body.Bytes, s.options.MaxDepth)
 	if f != nil {
-		id := ""
-		if len(messages) == 1 {
-			id = messages[0].ID
-		}
-		if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
-			f.Status = http.StatusOK // before 2026-07-28 errors are sent with 200, and 404 means that the session has ended
-		}
-		fail(w, r, f, id)
+		failRead(w, r, f, messages, modern)
 		return
 	}
 	only := &messages[0]
@@ -145,40 +139,29 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, f, messages[0].ID)
 		return
 	}
+	if f := streamed(only, body); f != nil {
+		fail(w, r, f, only.ID)
+		return
+	}
 	s.servePost(w, r, post{who: p, body: body, messages: messages, batch: batch, modern: modern})
 }
 
-// read reads the body of a POST. It accepts only JSON, which a form of another site can't send without a preflight.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.RPCFault) {
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-		f := wire.Invalid("Content-Type must be application/json")
-		f.Status = http.StatusUnsupportedMediaType
-		return nil, f
+// failRead answers a body that can't be read as messages, or as the one in messages.
+func failRead(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, messages []wire.Message, modern bool) {
+	id := ""
+	if len(messages) == 1 {
+		id = messages[0].ID
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		f := wire.Invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
-		f.Status = http.StatusRequestEntityTooLarge
-		return nil, f
+	if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
+		f.Status = http.StatusOK // before 2026-07-28 errors are sent with 200, and 404 means that the session has ended
 	}
-	if err != nil {
-		return nil, wire.Invalid("Invalid Request: the body did not arrive")
-	}
-	return body, nil
-}
-
-func busy() *wire.RPCFault {
-	return &wire.RPCFault{
-		Status: http.StatusServiceUnavailable, Code: wire.CodeBusy, Message: "Too many requests at a time",
-		Data:   []byte(`{"error_code":"rate_limited","retryable":true,"retry_after":1}`),
-		Header: [2]string{"Retry-After", "1"},
-	}
+	fail(w, r, f, id)
 }
 
 // A post is an admitted POST.
 type post struct {
 	who      identity.Principal
-	body     []byte
+	body     *bodies.Body
 	messages []wire.Message
 	batch    bool
 	modern   bool
@@ -215,7 +198,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 		}
 		defer leave()
 	}
-	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m), metadata: s.metadata(r)}
+	x := &exchange{who: p.who, message: m, full: r.Header.Get("Bailiwick-Tools") == "full", operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m), metadata: s.metadata(r)}
 	// Ids of requests are unique within a channel: a session, or what a client of the new protocol names in its place.
 	channel := r.Header.Get("X-Mcp-Session-Id")
 	if !p.modern {
@@ -246,10 +229,11 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 		defer s.inflight.Add(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
 	}
 	r = r.WithContext(ctx)
-	if (p.modern || next == s.legacy) && s.direct(w, r, x) {
+	if (p.modern || next == s.legacy) && s.direct(w, r, x, p.body.Drop) {
 		return
 	}
-	r.Body = io.NopCloser(strings.NewReader(string(p.body)))
+	r.Body = io.NopCloser(bytes.NewReader(p.body.Bytes))
+	defer p.body.Drop()
 	s.pass(w, r, x, next)
 }
 
@@ -286,7 +270,7 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 			continue
 		}
 		g := s.calls
-		if m.Method == "subscriptions/listen" {
+		if m.Method == listenMethod {
 			g = s.streams
 		}
 		return g.Enter(ctx, sharer(p.who))
@@ -301,7 +285,7 @@ func sharer(p identity.Principal) fair.Who {
 
 // pass hands a request to the SDK, without its credential and with its exchange.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
-	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == "subscriptions/listen"
+	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == listenMethod
 	ctx, cancel := context.WithCancel(r.Context())
 	defer func() { cancel() }()
 	if stays {
@@ -350,7 +334,14 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	r.Header.Set("Authorization", "Bearer -")
 	r.Header.Set("Accept", asJSON+", "+asEvents) // what the client takes was looked at
 	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return info, nil }
-	auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
+	run := func() {
+		auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
+	}
+	if answer.began != nil {
+		s.ids.hand(s.sessionID(x), run)
+		return
+	}
+	run()
 }
 
 // asText returns v's text if v is a string, else "".

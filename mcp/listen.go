@@ -20,17 +20,25 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen: %s can be reached from other machines and there is no authentication: "+
 			"set a store for tokens (server.Options.Tokens) or an Authenticate function, or listen on 127.0.0.1", addr)
 	}
-	l, err := net.ListenTCP("tcp", at)
+	l, err := edge.Listen(at.String())
 	if err != nil {
 		return nil, fmt.Errorf("listening: %w", err)
 	}
 	return l, nil
 }
 
-// Serve serves h, which contains Handler, on l until ctx ends, and limits connections. It then waits up to
-// Options.ShutdownTimeout for calls in flight, and closes everything else.
+// ErrNoDrain is the cause of a context whose end skips Options.Drain.
+var ErrNoDrain = edge.ErrNoDrain
+
+// Serve serves h, which contains Handler, on l until ctx ends, and limits connections. When ctx ends, it drains:
+// /readyz answers 503, answers end their connections, and calls are served as before, for Options.Drain. Then it
+// closes l and ends streams. It waits up to Options.ShutdownTimeout for calls in flight, and closes everything else.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	front := edge.New(h, s.edge())
+	front.OnDrain(func() {
+		s.draining.Store(true)
+		s.log.InfoContext(ctx, "draining: /readyz answers 503, and calls are still served", "for", s.options.Drain.String())
+	})
 	front.OnShutdown(s.close) // streams don't end by themselves
 	err := front.Serve(ctx, l)
 	if closing := s.Close(); err == nil {
@@ -42,7 +50,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
+// OnClose calls f when streams end: when Serve closes its listener, or on Close.
+func (s *Server) OnClose(f func()) { context.AfterFunc(s.closing, f) }
+
 func (s *Server) edge() edge.Options {
 	o := &s.options
-	return edge.Options{Connections: o.Connections, PerAddress: o.ConnectionsEach, Grace: o.ShutdownTimeout, Refused: o.Refused, Log: o.Logger}
+	return edge.Options{Connections: o.Connections, PerAddress: o.ConnectionsEach, Drain: o.Drain, Grace: o.ShutdownTimeout, Refused: o.Refused, Log: o.Logger}
 }

@@ -10,6 +10,14 @@ import (
 
 // serveReady says whether the server can answer, and what is missing if it can't.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	if f := s.foreignOrigin(r); f != nil {
+		fail(w, r, f, "")
+		return
+	}
+	if s.draining.Load() {
+		plain(w, http.StatusServiceUnavailable, "not ready: draining\n")
+		return
+	}
 	text, status := "ready\n", http.StatusOK
 	var err error
 	if s.options.Ready != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -61,8 +62,30 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		}
 		res, err = next(ctx, method, req)
-		return res, s.mask(ctx, x, method, err)
+		return s.guide(x.who, res), s.mask(ctx, x, method, err)
 	}
+}
+
+// guide puts the instructions for who into the answer of initialize or server/discover.
+func (s *Server) guide(who identity.Principal, res sdk.Result) sdk.Result {
+	if s.options.Guide == nil {
+		return res
+	}
+	switch r := res.(type) {
+	case *sdk.InitializeResult:
+		if r != nil {
+			c := *r
+			c.Instructions = s.options.Guide(who)
+			return &c
+		}
+	case *sdk.DiscoverResult:
+		if r != nil {
+			c := *r
+			c.Instructions = s.options.Guide(who)
+			return &c
+		}
+	}
+	return res
 }
 
 // mask lets only JSON-RPC errors through to the client. The text of other errors may contain anything.
@@ -90,22 +113,43 @@ func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
 	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.Panicked(p).Err)
 }
 
-// listTools answers tools/list with the tools that the principal may call: all of the category in the request if there is
-// one, and otherwise those that aren't Unlisted.
+// metaTools is the member of a request's _meta that asks for all tools: "full".
+const metaTools = "dev.bailiwick/tools"
+
+// listTools answers tools/list with the tools that the principal may call. Unlisted ones are omitted, unless the request
+// names a category or asks for the full list.
 func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListToolsResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Tools: []*sdk.Tool{}}
-	category := ""
+	category, full := "", x.full
 	if x.message != nil {
 		c, _ := x.message.Params.Get("category")
 		category = asText(c)
+		full = full || x.message.Meta(metaTools).Text() == "full"
 	}
 	form := s.form(r.ClientInfo())
-	for _, t := range s.options.Tools.List(x.who, category) {
+	all := s.options.Tools.List(x.who, category)
+	listed := all
+	if !full && category == "" {
+		listed = slices.DeleteFunc(slices.Clone(all), func(t *tool.Tool) bool { return !t.ListedFor(x.who) })
+	}
+	for _, t := range all {
 		s.categories.Store(t.Name, t.Category)
-		if t.Unlisted && category == "" {
-			continue
+	}
+	names := make(map[string]bool, len(listed))
+	for _, t := range listed {
+		names[t.Name] = true
+	}
+	for _, t := range listed {
+		m := s.show(t, form)
+		if said := tool.Advice(t.Description, func(name string) bool { return names[name] }); said != t.Description {
+			c := *m
+			c.Description, m = said, &c
 		}
-		res.Tools = append(res.Tools, s.show(t, form))
+		if (full || category != "") && !t.ListedFor(x.who) {
+			c := *m
+			c.Meta, m = sdk.Meta{"category": string(t.Category), "listed": false}, &c
+		}
+		res.Tools = append(res.Tools, m)
 	}
 	if s.options.Extend.Mount == nil || category != "" {
 		return res, nil

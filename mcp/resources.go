@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -78,10 +79,7 @@ func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResou
 	if out.Class != "" {
 		res.Meta["source_class"] = out.Class
 	}
-	res.Contents = []*sdk.ResourceContents{{URI: out.URI, MIMEType: prompt.JSON, Text: out.Text}}
-	if out.MediaType != "" {
-		res.Contents = []*sdk.ResourceContents{{URI: out.URI, MIMEType: out.MediaType, Blob: out.Blob}}
-	}
+	res.Contents = []*sdk.ResourceContents{{URI: out.URI, MIMEType: cmp.Or(out.MediaType, prompt.JSON), Text: out.Text, Blob: out.Blob}}
 	return res, nil
 }
 

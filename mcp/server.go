@@ -22,11 +22,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -58,9 +60,10 @@ const (
 // Options configure a Server. Only Tools is required.
 type Options struct {
 	Tools        Tools
-	Prompts      Prompts // nil serves no prompts, resources or completions
-	Version      string  // of this program, as shown to clients
-	Instructions string  // for the agent, sent at initialization
+	Prompts      Prompts                         // nil serves no prompts, resources or completions
+	Version      string                          // of this program, as shown to clients
+	Instructions string                          // for the agent, sent at initialization
+	Guide        func(identity.Principal) string // instructions by caller, in the place of Instructions; nil sends Instructions
 	Logger       *slog.Logger
 	Observer     mcpobserve.Observer // is notified of every request; may be nil
 	Refused      *refused.Log        // receives every refused request; nil logs to Logger
@@ -80,20 +83,24 @@ type Options struct {
 
 	Results map[string]Form // by client name; "" is the default for other clients, which is Text if absent
 
-	MaxBody         int64         // bytes; 0 means 1 MiB
-	MaxDepth        int           // of nested JSON; 0 means 20
-	Concurrency     int           // concurrent calls; 0 means 64
-	ConcurrencyEach int           // of them for one credential, at most half; 0 means a quarter. An owner gets at most half, a tenant 3/4
-	Queue           int           // calls waiting for a slot; 0 means 256, negative none
-	Patience        time.Duration // how long a call waits for a slot; 0 means 30 s
-	Streams         int           // open event streams, shared as calls are; 0 means 1,000
-	Sessions        int           // sessions of the protocols before 2026-07-28; 0 means 1,000
-	SessionsEach    int           // of them for one principal; 0 means 100
-	SessionTimeout  time.Duration // after which an idle session ends; 0 means 30 minutes
-	Heartbeat       time.Duration // between progress notifications; 0 means 2 s, negative sends none
-	ShutdownTimeout time.Duration // for calls in flight; 0 means 10 s
-	Connections     int           // open connections under Serve; 0 means 4,096, and at most half of the process's open files
-	ConnectionsEach int           // of them for one IPv4 address or IPv6 /64; 0 means a quarter of Connections
+	MaxBody         int64          // bytes; 0 means 1 MiB, at most that of Bodies
+	Bodies          *bodies.Budget // bounds the memory of all requests' bodies; nil is a budget of this server's own
+	MaxDepth        int            // of nested JSON; 0 means 20
+	Concurrency     int            // concurrent calls; 0 means 64
+	ConcurrencyEach int            // of them for one credential, at most half; 0 means a quarter. An owner gets at most half, a tenant 3/4
+	Queue           int            // calls waiting for a slot; 0 means 256, negative none
+	Patience        time.Duration  // how long a call waits for a slot; 0 means 30 s
+	Streams         int            // open event streams, shared as calls are; 0 means 1,000
+	Sessions        int            // sessions of the protocols before 2026-07-28; 0 means 1,000
+	SessionKey      []byte         // 32 bytes, with which replicas continue each other's sessions; nil: a session belongs to its process
+	SessionsEnded   once.Store     // which of these their clients have ended, for all replicas; nil keeps that in this process
+	SessionsEach    int            // of them for one principal; 0 means 100
+	SessionTimeout  time.Duration  // after which an idle session ends; 0 means 30 minutes
+	Heartbeat       time.Duration  // between progress notifications; 0 means 2 s, negative sends none
+	Drain           time.Duration  // how long Serve serves on after its context ends, with /readyz at 503; 0 means none
+	ShutdownTimeout time.Duration  // for calls in flight when the listener has closed; 0 means 10 s
+	Connections     int            // open connections under Serve; 0 means 4,096, and at most half of the process's open files
+	ConnectionsEach int            // of them for one IPv4 address or IPv6 /64; 0 means a quarter of Connections
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
 	Notes  func() []string             // further text of /readyz, shown to anyone; may be nil
@@ -110,6 +117,7 @@ type Server struct {
 	calls    *fair.Semaphore
 	streams  *fair.Semaphore
 	sessions *gate.Sessions
+	ids      sessionIDs
 	inflight *gate.Inflight
 	states   *sealed.Sealer
 	self     []byte // implementation() as JSON
@@ -118,6 +126,7 @@ type Server struct {
 
 	strangeAt  atomic.Int64           // when a refused Host or Origin was last logged, in seconds since 1970
 	unready    atomic.Pointer[string] // why /readyz last refused; "" if it didn't
+	draining   atomic.Bool            // Serve is about to end
 	results    atomic.Pointer[map[string]Form]
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
 	categories sync.Map // tool name to tool.Category
@@ -146,8 +155,11 @@ func New(o Options) (*Server, error) {
 	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	o.MaxDepth = cmp.Or(o.MaxDepth, 20)
 	o.Concurrency = cmp.Or(o.Concurrency, 64)
-	o.Queue = max(cmp.Or(o.Queue, 256), 0)
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
+	if o.Bodies == nil {
+		o.Bodies = bodies.New(bodies.Options{Largest: o.MaxBody, Queue: o.Queue, Patience: o.Patience})
+	}
+	o.Queue = max(cmp.Or(o.Queue, 256), 0)
 	o.Streams = cmp.Or(o.Streams, 1000)
 	o.Sessions = cmp.Or(o.Sessions, 1000)
 	o.SessionsEach = cmp.Or(o.SessionsEach, 100)
@@ -175,6 +187,9 @@ func New(o Options) (*Server, error) {
 	if s.self, err = json.Marshal(s.implementation()); err != nil {
 		return nil, err
 	}
+	if s.ids.sealed, err = sealedSessions(&o); err != nil {
+		return nil, err
+	}
 	s.SetResults(o.Results)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.closed, s.end = context.WithCancel(context.Background())
@@ -198,6 +213,7 @@ func (s *Server) mount() {
 		o.SubscribeHandler = func(context.Context, *sdk.SubscribeRequest) error { return nil }
 		o.UnsubscribeHandler = func(context.Context, *sdk.UnsubscribeRequest) error { return nil }
 	}
+	o.GetSessionID = s.ids.take
 	if s.options.Extend.Options != nil {
 		s.options.Extend.Options(o)
 	}

@@ -26,18 +26,33 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.
 	}
 	s.pass(w, r, &exchange{who: p, correlation: newCorrelation(), operation: s.operation(r.Header, nil), metadata: s.metadata(r)}, s.legacy)
 	if r.Method == http.MethodDelete {
-		s.sessions.Forget(r.Header.Get("Mcp-Session-Id"))
+		id := r.Header.Get("Mcp-Session-Id")
+		s.sessions.Forget(id)
+		if s.ids.sealed != nil {
+			if err := s.ids.sealed.End(context.WithoutCancel(r.Context()), id); err != nil {
+				s.log.ErrorContext(r.Context(), "the end of a session can't be kept", "error", err)
+			}
+		}
 	}
 }
 
-// useSession marks the session of r as in use. A session of another principal is answered like one that does not
-// exist.
+// useSession marks the session of r as in use, and begins it again if another process has begun it. A session of another
+// principal is answered like one that does not exist.
 func (s *Server) useSession(r *http.Request, p identity.Principal) (leave func(), f *wire.RPCFault) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		return nil, wire.Invalid("Invalid Request: Mcp-Session-Id is missing")
 	}
 	leave, ok := s.sessions.Use(p.ID, id)
+	if !ok {
+		begun, f := s.revive(r, p, id)
+		if f != nil {
+			return nil, f
+		}
+		if begun {
+			leave, ok = s.sessions.Use(p.ID, id)
+		}
+	}
 	if !ok {
 		f := wire.Invalid("Session not found")
 		f.Status = http.StatusNotFound

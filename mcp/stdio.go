@@ -138,7 +138,7 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.RPCFault, string) {
 // counts returns m as a request, and whether it is a call that is answered before long.
 func counts(m jsonrpc.Message) (*jsonrpc.Request, bool) {
 	req, ok := m.(*jsonrpc.Request)
-	return req, ok && req.IsCall() && req.Method != "subscriptions/listen"
+	return req, ok && req.IsCall() && req.Method != listenMethod
 }
 
 // Read implements [mcp.Connection].

@@ -37,7 +37,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 		}
 	})
 	if c.personal = expression.Within(c.rule.Canonical); !c.personal {
-		c.canonical = bound
+		c.canonical = query.Whole(bound)
 	}
 }
 
@@ -46,7 +46,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 func (v *View) canonicalLayers() string {
 	c := v.class
 	if v.told = c.rule.Canonical; !c.personal {
-		if c.canonical != nil && !v.raw {
+		if c.canonical != nil && !v.open() {
 			v.layers = append(v.layers, Layer{Name: "canonical", Filter: c.canonical})
 		}
 		return ""
@@ -61,8 +61,8 @@ func (v *View) canonicalLayers() string {
 		if err != nil {
 			return unbound
 		}
-		if !v.raw {
-			v.narrow(Layer{Name: "canonical", Filter: bound})
+		if !v.open() {
+			v.narrow(Layer{Name: "canonical", Filter: query.Whole(bound)})
 		}
 		if !slices.ContainsFunc(told, func(old query.Filter) bool { return reflect.DeepEqual(old, f) }) {
 			told = append(told, f)
@@ -72,6 +72,21 @@ func (v *View) canonicalLayers() string {
 		v.told = told[0]
 	}
 	return ""
+}
+
+// open reports whether the canonical filter is switched off. One that is shut isn't: it holds for lookups by id and for writes too.
+func (v *View) open() bool { return v.raw && !v.class.rule.CanonicalShut }
+
+// CanonicalOpen reports whether the caller may switch the canonical filter off.
+func (v *View) CanonicalOpen() bool { return !v.class.rule.CanonicalShut }
+
+// canOpen returns why a caller can't read v as it asks: raw says that it switches the canonical filters off.
+func (v *View) canOpen(raw bool) error {
+	if !raw || v.CanonicalOpen() {
+		return nil
+	}
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "canonical_shut", Pointer: "/apply_canonical_filter",
+		Detail: "the canonical filter of " + v.name + " can't be switched off: the owner of the rules fixed it", Suggestion: "leave apply_canonical_filter out"}
 }
 
 // errUnlike means that a field can't hold the value of an expression: a comparison with it would always or never hold.

@@ -12,9 +12,9 @@ import (
 func (c *class) declared(p *Policy, fail func(string, ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.rule.Pointers)) {
 		to := c.rule.Pointers[name]
-		target, err := p.named(to.Class)
-		if own := p.byFull[c.Source+"."+to.Class]; err != nil && own != nil {
-			target, err = own, nil // several sources have the name, this one too
+		target, err := p.byFull[c.Source+"."+to.Class], error(nil)
+		if target == nil {
+			target, err = p.named(to.Class)
 		}
 		if err != nil {
 			fail("pointers.%s: %s: %v", name, to.Class, err)

@@ -13,6 +13,10 @@ func TestLabel(t *testing.T) {
 	classes := func() []schema.Class {
 		return []schema.Class{{Source: "app", Name: "projects", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("number", schema.Integer),
 			field("title", schema.String), field("project_name", schema.String), field("name", schema.JSON), field("meta", schema.JSON)}},
+			{Source: "app", Name: "employees", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("email", schema.String), field("title", schema.String),
+				field("first_name", schema.String), field("LastName", schema.String)}},
+			{Source: "app", Name: "app_users", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("email", schema.String), field("title", schema.String), field("full_name", schema.String)}},
+			{Source: "app", Name: "mails", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("email", schema.String), field("title", schema.String)}},
 			{Source: "app", Name: "codes", Key: []string{"code"}, Fields: []schema.Field{field("code", schema.String), field("note", schema.String)}}}
 	}
 	operator := agent()
@@ -30,6 +34,11 @@ func TestLabel(t *testing.T) {
 		{"a large one is no label", "projects", ClassRule{Large: []string{"project_name", "title"}}, agent(), "number"},
 		{"as configured", "projects", ClassRule{Label: "number"}, agent(), "number"},
 		{"configured and masked for the principal", "projects", ClassRule{Label: "title", Mask: map[string]Mask{"title": Partial}, MaskBut: map[string]identity.Scope{"title": identity.Operator}}, agent(), ""},
+		{"people by their fields", "employees", ClassRule{}, agent(), "LastName"},
+		{"people whose last name is hidden", "employees", ClassRule{Denied: []string{"LastName"}}, agent(), "first_name"},
+		{"people without a name that is seen", "employees", ClassRule{Denied: []string{"LastName", "first_name"}}, agent(), "email"},
+		{"people by the name of the class", "app_users", ClassRule{}, agent(), "full_name"},
+		{"no people", "mails", ClassRule{}, agent(), "title"},
 		{"a key is no label", "codes", ClassRule{}, agent(), ""},
 		{"unknown", "projects", ClassRule{Label: "titel"}, agent(), `classes.projects: label: there is no field "titel"; did you mean title?`},
 		{"hidden", "projects", ClassRule{Label: "title", Denied: []string{"title"}}, agent(), "classes.projects: label: title can't be seen at all; take it out"},

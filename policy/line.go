@@ -50,7 +50,7 @@ func (v *View) filtersOf(p identity.Principal) string {
 			return unbound
 		}
 		if bound != nil {
-			own = append(own, Layer{Name: "principal", Filter: bound})
+			own = append(own, Layer{Name: "principal", Filter: query.Whole(bound)})
 		}
 	}
 	for _, l := range own {

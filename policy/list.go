@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -67,8 +66,8 @@ func (at place) includes() bool { return at.list == "/include" }
 func (p *projection) list(path query.Path, join int, l *pointer, rest query.Path, at place) error {
 	v := p.view(join)
 	f := v.Field(l.Field)
-	if v.Mask(f.Name) != nil {
-		return mask.Refuse(f.Name, at.pointer())
+	if m := v.Mask(f.Name); m != nil {
+		return m.Refuse(f.Name, at.pointer())
 	}
 	v.policy.uses.reads(f)
 	v.policy.uses.names(l.target.class)

@@ -165,12 +165,35 @@ func TestMasked(t *testing.T) {
 		{"a key behind it", &query.Find{Class: "people", Keys: paths("email.x")}, refused("/keys/0", "email")},
 		{"searched", &query.Find{Class: "people", Search: &textquery.Query{Terms: []string{"x"}, Fields: []string{"name", "email"}}}, refused("/fields/1", "email")},
 		{"what can be searched", &query.Find{Class: "people", Keys: paths("id"), Search: &textquery.Query{Terms: []string{"x"}}}, "id by id in [name]"},
+		{"SQL, by the key", parsedSQL(t, "SELECT id, email, notes, count(*) AS n FROM people GROUP BY email, id, notes"), "id email as partial notes as null n by"},
+		{"SQL, beside the key", parsedSQL(t, "SELECT email, count(*) AS n FROM people GROUP BY id"), "email as partial n by"},
+		{"SQL, by it alone", parsedSQL(t, "SELECT email, count(*) AS n FROM people GROUP BY email"), sqlRefused("50", "email")},
+		{"SQL, by it and a field that is no key", parsedSQL(t, "SELECT count(*) AS n FROM people GROUP BY email, name"), sqlRefused("43", "email")},
+		{"SQL, tested after it is grouped", parsedSQL(t, "SELECT id FROM people GROUP BY id, email HAVING email > 'm'"), sqlRefused("49", "email")},
+		{"SQL, sorted after it is grouped", parsedSQL(t, "SELECT id FROM people GROUP BY id, email ORDER BY email"), sqlRefused("51", "email")},
+		{"SQL, computed after it is grouped", parsedSQL(t, "SELECT upper(email) AS e FROM people GROUP BY id, email"), sqlRefused("14", "email")},
+		{"SQL, in a set of groups", parsedSQL(t, "SELECT id, count(*) AS n FROM people GROUP BY ROLLUP (id, email)"), sqlRefused("59", "email")},
 	} {
 		permit, err := readers(t).Read(agent(), tt.ask)
 		if got := shownOf(permit, err); got != tt.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
+}
+
+func parsedSQL(t *testing.T, text string) query.Query {
+	t.Helper()
+	q, err := query.ParseSQL(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Limit = 10
+	return q
+}
+
+// sqlRefused is the refusal of a masked field at a column of the first line of a statement.
+func sqlRefused(column, field string) string {
+	return "invalid_query field_masked /sql: line 1, column " + column + ": " + field + " is masked: it is shown and can't be filtered, sorted, grouped or joined on"
 }
 
 // shownOf formats the columns with their masks, the order, and the search; or the refusal.

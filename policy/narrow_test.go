@@ -182,7 +182,7 @@ func TestOfNames(t *testing.T) {
 	if got := fmt.Sprint(r.Allowed(v.Field("state")), r.Allowed(&schema.Field{Name: "state"})); got != "[open done] []" {
 		t.Errorf("values: %s", got)
 	}
-	if _, err := v.Setting("zzzzzzzz", ""); problem.Of(err).Suggestion != "get_schema lists the fields" {
+	if _, err := v.Setting("zzzzzzzz", "", false); problem.Of(err).Suggestion != "get_schema lists the fields" {
 		t.Errorf("nothing can be set: %s", problem.Of(err).Suggestion)
 	}
 	if len(v.class.Relations) != 2 {

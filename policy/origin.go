@@ -19,7 +19,7 @@ type Derivation struct {
 	Kind     Mask   // how it is masked; "" if it is denied
 	From     string // a column that it is made of and that is denied or masked: "source.Class.field", or "source.table.column"
 	Untraced string // why its origin isn't known exactly; "" if it is
-	Lifted   bool   // the rule of the class shows the field all the same
+	Lifted   bool   // the rule of the class, or of one that it is made of, shows the field all the same
 }
 
 // Derivations returns the fields that are denied or masked because of what they are made of, and those that would be if
@@ -69,6 +69,7 @@ type tracing struct {
 	tables map[[3]string]*class // by source, space and table
 	root   *class               // the class whose field is traced
 	seen   map[column]bool
+	deep   bool // lifted fields are traced too
 }
 
 // derive denies and masks the fields that are made of columns which are denied or masked. It runs when the rules of all
@@ -89,6 +90,12 @@ func (p *Policy) derive() {
 			t.root, t.seen = c, map[column]bool{{c, f.Name}: true}
 			t.origins(c, f, &r)
 			if r.denied == "" && r.masked == "" {
+				t.deep, t.seen = true, map[column]bool{{c, f.Name}: true}
+				t.origins(c, f, &r)
+				t.deep = false
+				if from := cmp.Or(r.denied, r.masked); from != "" { // it is shown, by way of a field that is lifted
+					p.derivations = append(p.derivations, Derivation{Class: c.Class, Field: f.Name, From: from, Untraced: f.Untraced, Denied: r.denied != "", Lifted: true})
+				}
 				continue
 			}
 			if found[c] == nil {
@@ -102,6 +109,7 @@ func (p *Policy) derive() {
 			p.restrict(c, found[c])
 		}
 	}
+	slices.SortStableFunc(p.derivations, func(a, b Derivation) int { return cmp.Compare(a.Class.FullName(), b.Class.FullName()) })
 }
 
 // origins adds to r what the rules say about the columns that f of c is made of.
@@ -161,7 +169,7 @@ func (t *tracing) column(c *class, name string, r *restriction) {
 	case c.rule.Mask[name] != "":
 		r.mask(full, c.rule.Mask[name], c.rule.MaskBut[name])
 	}
-	if f != nil && !slices.Contains(c.rule.Lift, name) {
+	if f != nil && (t.deep || !slices.Contains(c.rule.Lift, name)) {
 		t.origins(c, f, r)
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
@@ -38,7 +39,9 @@ type Plan struct {
 	Unique    bool          // Order ends with a key, so that a position in it identifies one record
 	Limit     int           // the most records to return; a source reads one more to detect further ones
 	Skip      int           // the number of records to skip first
+	Resume    *Resume       // how to find the end of the page before again; nil if the plan begins at Skip or After
 	Catalogue bool          // Program reads only the tables of information_schema and pg_catalog, whose records are in it
+	Now       time.Time     // of a SELECT: what now() means; else zero
 	Auto      bool          // Limit is the default limit of a pipeline, not the caller's
 	Most      int           // the most bytes of one value returned; a longer one is a value.Cut. 0 means MostValue
 	After     []value.Value // the position to continue after: the values of Order at the last record returned; nil to start at the beginning
@@ -84,6 +87,21 @@ func (p *Plan) Shown() []Column {
 	return p.Columns
 }
 
+// Refuse returns an error if row, of a source, says that a sub-query which is used as a value has a second record.
+func (p *Plan) Refuse(row value.Row) error {
+	for i, c := range p.Columns {
+		if c.Tally == nil || c.Tally.Several == nil {
+			continue
+		}
+		if n, ok := row[i].AsInt(); ok && n > 0 && int(n) <= len(c.Tally.Several) {
+			return &problem.Error{Code: problem.InvalidQuery, Kind: "several_records", Pointer: "/sql",
+				Detail:     c.Tally.Several[n-1] + ": this sub-query has more than one record; as a value it may have only one",
+				Suggestion: "write IN (SELECT …) to compare with each, add ORDER BY … LIMIT 1, take an aggregate such as max(…), or name the record by its key"}
+		}
+	}
+	return nil
+}
+
 // A Piece is a range of a field's text, of its JSON as written, or of its bytes: Length characters, or bytes, after the
 // first Offset; or, if Size is set, the total number of them. For a field that the source can't split, the piece is
 // empty and the size is in bytes.
@@ -97,6 +115,7 @@ type Order struct {
 	Join  int // index of the join that the field belongs to; -1 for the class queried
 	Field *schema.Field
 	Desc  bool
+	Near  *query.GeoWithin // if not nil, the order is by the distance of the point at its path from the center of its area
 }
 
 // Column returns the field that key refers to and the index of its join, -1 for the class queried. The key is the first
@@ -131,14 +150,52 @@ func (p *Plan) Behind(join int, f *schema.Field) *schema.Field {
 }
 
 // A Position is the end of a page: the values of the order at the last record returned, or the number of records
-// returned.
+// returned and what the last one was.
 type Position struct {
 	After []value.Value
 	Skip  int
+	Last  uint64    // a digest of the last record returned, by which its place is found again; 0 for none
+	Run   int       // how many records with this digest end the records returned
+	Now   time.Time // of a SELECT: the time of its first page, which now() means on all of them
+	Wide  bool      // the last record is looked for among its neighbours; no cursor has it
 }
 
-// From returns p continued from the end of an earlier page of the same query. A Position of another query is an
-// InvalidArgument error.
+// A Resume is how a read goes on behind a number of records. It reads some of those again: if records were added or removed since, the
+// last one returned has another place.
+type Resume struct {
+	Last uint64 // as in Position
+	Run  int    // as in Position
+	Head int    // the number of records read again if none was added or removed
+	Wide bool   // the last record isn't where it was: it is looked for among as many more
+}
+
+// Extra returns how many records are read that the page before may have had.
+func (r *Resume) Extra() int {
+	switch {
+	case r == nil:
+		return 0
+	case r.Wide:
+		return r.Head + mostMoved
+	}
+	return r.Head
+}
+
+// mostMoved is the largest number of places that the last record of a page is looked for before and after its own.
+const mostMoved = 1000
+
+// Start returns the number of records that the next page doesn't read again.
+func (at Position) Start() int {
+	switch {
+	case at.Last == 0:
+		return at.Skip
+	case at.Wide:
+		return max(0, at.Skip-mostMoved)
+	}
+	return max(0, at.Skip-min(at.Run+1, mostMoved))
+}
+
+// From returns p continued from the end of an earlier page of the same query. A SELECT has at.Start as its Skip.
+// A Position of another query is an InvalidArgument error.
 func (p Permit) From(at Position) (Permit, error) {
 	planned, err := p.Plan()
 	if err != nil {
@@ -147,7 +204,11 @@ func (p Permit) From(at Position) (Permit, error) {
 	if at.After != nil && len(at.After) != len(planned.Order) {
 		return Permit{}, problem.New(problem.InvalidArgument, "the cursor belongs to another query")
 	}
-	planned.After, planned.Skip = at.After, at.Skip
+	planned.After, planned.Skip = at.After, at.Start()
+	if head := at.Skip - planned.Skip; head > 0 {
+		planned.Resume = &Resume{Last: at.Last, Run: at.Run, Head: head, Wide: at.Wide}
+		planned.Limit += planned.Resume.Extra()
+	}
 	return Permit{&planned}, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -22,7 +21,7 @@ func (p *projection) piece(part *query.Part) error {
 	m := v.Mask(f.Name)
 	switch {
 	case m != nil && m.Kind != Inside:
-		return mask.Refuse(f.Name, at)
+		return m.Refuse(f.Name, at)
 	case !f.Type.Open() || slices.Contains(v.Key(), f.Name):
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Suggestion: "name it in keys",
 			Detail: fmt.Sprintf("part reads texts, JSON and bytes beside the id; %s is of type %s", f.Name, f.Type)}

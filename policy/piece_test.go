@@ -98,7 +98,7 @@ func TestSetting(t *testing.T) {
 	p := drafts(t)
 	var u Uses
 	noting := p.Noting(&u)
-	if _, err := viewOf(t, noting, "papers").Setting("text", ""); err != nil || fmt.Sprint(u.List(noting)) != "[app.papers app.papers.text]" {
+	if _, err := viewOf(t, noting, "papers").Setting("text", "", false); err != nil || fmt.Sprint(u.List(noting)) != "[app.papers app.papers.text]" {
 		t.Errorf("%v of a write, %v", u.List(noting), err)
 	}
 	papers, notes := viewOf(t, p, "papers"), viewOf(t, p, "notes")
@@ -121,7 +121,7 @@ func TestSetting(t *testing.T) {
 		{papers, "zzzzzzzz", `unknown field "zzzzzzzz" of papers; those that can be set are code, author, text, scan, meta`},
 		{papers, "secret_note", `unknown field "secret_note" of papers; those that can be set are code, author, text, scan, meta`},
 	} {
-		f, err := tt.v.Setting(tt.name, "/at")
+		f, err := tt.v.Setting(tt.name, "/at", false)
 		got := ""
 		if err == nil {
 			got = f.Name

@@ -25,7 +25,10 @@ type relations struct {
 // Open implements typecheck.Relations.
 func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 	asked := r.plan.View
-	v, err := asked.policy.View(asked.who, name, at, r.raw)
+	v, err := asked.policy.within(asked.Source(), asked.who, name, at, r.raw)
+	if err == nil {
+		err = v.canOpen(r.raw)
+	}
 	if err == nil {
 		v, err = v.to(schema.Find, at)
 	}
@@ -63,13 +66,17 @@ func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Perm
 	if err != nil {
 		return Permit{}, err
 	}
+	most, _, err := p.boundsOf(principal)
+	if err != nil {
+		return Permit{}, err
+	}
 	planned := &Plan{View: v, Version: p.version}
 	views := &relations{plan: planned, raw: q.Raw}
 	from, err := views.add(v, "/class_name")
 	if err != nil {
 		return Permit{}, err
 	}
-	if planned.Program, planned.Notes, err = typecheck.Pipeline(q, from, views); err != nil {
+	if planned.Program, planned.Notes, err = typecheck.Pipeline(q, from, views, most); err != nil {
 		return Permit{}, err
 	}
 	if planned.Limit, planned.Auto, err = bound(q); err != nil {

@@ -37,7 +37,9 @@ type Policy struct {
 	apis        *calls.APIs
 
 	schemas   map[string]*expression.Expression // by source with one schema per tenant: the schema of a principal
+	bounded   []*expression.Expression          // the conditions of rules.AgentBounds
 	anySchema bool                              // views are of any schema: see InAnySchema
+	inSchema  string                            // of which; "" for the first
 
 	guarded   []string  // the sources that have classes with a guard, sorted
 	directory Directory // the groups of principals in these; nil hides their classes
@@ -91,7 +93,7 @@ func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Mess
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
 		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}}
-	errs := []error{rules.Gates.Check(), p.compileSchemas()}
+	errs := []error{rules.Gates.Check(), p.compileSchemas(), p.compileBounds()}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &RuleFault{name, fmt.Sprintf(format, args...)})
 	}

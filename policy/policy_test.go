@@ -67,6 +67,10 @@ func TestNewRefuses(t *testing.T) {
 		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"titel"}, CEL: "principal.id"}}, `classes.issues: canonical: unknown field "titel"; did you mean title?`},
 		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"area"}, CEL: "principal.id"}}, "classes.issues: canonical: area can't be filtered: its type is known to the database alone; only $exists works on it"},
 		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"title"}, CEL: "principal.id"}, Denied: []string{"title"}}, "classes.issues: canonical: title is denied; agents are shown what counts as a live record"},
+		{"issues", ClassRule{Tenant: &TenantRule{Field: "meta"}}, "classes.issues: tenant.field: meta is of type json. A value can be a list there, and a record would belong to several tenants. " +
+			"Name a field that holds one value. If a record does belong to every tenant in its list, write {field: meta, contains: true}"},
+		{"issues", ClassRule{Tenant: &TenantRule{Field: "org", Contains: true}}, "classes.issues: tenant.contains: org is of type integer, not a list. Take contains out"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Contains: true}}, "classes.comments: tenant: through can't be combined with field, is and contains"},
 		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue"}}, "classes.comments: tenant.through: issue leads to app.issues, which has no tenant rule"},
 		{"comments", ClassRule{Tenant: &TenantRule{Through: "body"}}, "classes.comments: tenant.through: body is not a pointer to another class"},
 		{"comments", ClassRule{Tenant: &TenantRule{Through: "x"}}, `classes.comments: tenant.through: there is no field "x"`},
@@ -80,8 +84,8 @@ func TestNewRefuses(t *testing.T) {
 		{"app.users", ClassRule{Canonical: eq("_rperm")}, `classes.app.users: canonical: unknown field "_rperm"`},
 		{"app.users", ClassRule{Lift: []string{"password_hash"}}, "classes.app.users: lift: password_hash is not in visible"},
 		{"issues", ClassRule{Fields: map[string]FieldRule{"x": {Values: []FieldValue{{Value: "a"}}}}}, `classes.issues: fields: there is no field "x"`},
-		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Is: "principal.id"}}, "classes.comments: tenant: through can't be combined with field and is"},
-		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Field: "id"}}, "classes.comments: tenant: through can't be combined with field and is"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Is: "principal.id"}}, "classes.comments: tenant: through can't be combined with field, is and contains"},
+		{"comments", ClassRule{Tenant: &TenantRule{Through: "issue", Field: "id"}}, "classes.comments: tenant: through can't be combined with field, is and contains"},
 	} {
 		_, err := New(Rules{Classes: map[string]ClassRule{tt.name: tt.rule}}, catalogue())
 		got := ""

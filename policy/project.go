@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -203,8 +202,8 @@ func (p *projection) follow(path query.Path, at func() string) (int, error) {
 	if v.Field(name) == nil {
 		return 0, v.unknown(name, at())
 	}
-	if v.Mask(name) != nil {
-		return 0, mask.Refuse(name, at())
+	if m := v.Mask(name); m != nil {
+		return 0, m.Refuse(name, at())
 	}
 	to := v.pointer(name)
 	if to == nil {

@@ -45,10 +45,14 @@ func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, er
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
 
-// readable is View for a class to be read: a visible class without records is refused as Unsupported.
+// readable is View for a class to be read: a visible class without records is refused as Unsupported. raw says that the caller switches
+// the canonical filter off, which is refused if it is shut.
 func (p *Policy) readable(principal identity.Principal, name string, raw bool, op schema.Operation) (*View, error) {
-	v, err := p.View(principal, name, "/class_name", raw)
+	v, err := p.View(principal, name, "/class_name", raw || op == schema.Get) // a lookup by id ignores the canonical filter
 	if err != nil {
+		return nil, err
+	}
+	if err := v.canOpen(raw); err != nil {
 		return nil, err
 	}
 	return v.read(op, "/class_name")
@@ -74,14 +78,13 @@ func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, er
 }
 
 // find returns the permit for q, with the view that principal has of its class, every name resolved within it. The errors don't differ
-// between hidden and absent names. A lookup by id, and Raw, pass the canonical filter, but no other layer.
+// between hidden and absent names. A lookup by id, and Raw, pass a canonical filter that isn't shut, but no other layer.
 func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, error) {
-	// A lookup by id ignores the canonical filter.
 	op := schema.Find
 	if q.IDs != nil {
 		op = schema.Get
 	}
-	v, err := p.readable(principal, q.Class, q.Raw || q.IDs != nil, op)
+	v, err := p.readable(principal, q.Class, q.Raw, op)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -130,14 +133,18 @@ func (plan *Plan) byID(ids []string) error {
 	return err
 }
 
-// order makes the order total: the requested terms, then the key, or every unmasked field of a class without a key. The
+// order makes the order total: the requested terms, or else the distance of a $near, then the key, or every unmasked field of a class without a key. The
 // physical order of records would depend on hidden data; this one doesn't.
 func (p *projection) order(q *query.Find) error {
 	plan, v := p.plan, p.plan.View
 	add := func(join int, f *schema.Field, desc bool) {
-		if !slices.ContainsFunc(plan.Order, func(o Order) bool { return o.Field == f && o.Join == join }) {
-			plan.Order = append(plan.Order, Order{join, f, desc})
+		if !slices.ContainsFunc(plan.Order, func(o Order) bool { return o.Field == f && o.Join == join && o.Near == nil }) {
+			plan.Order = append(plan.Order, Order{Join: join, Field: f, Desc: desc})
 		}
+	}
+	if near := query.Nearest(plan.Where); near != nil && len(q.Order) == 0 && !q.Sample {
+		join, f := plan.Column(near.Path[0])
+		plan.Order = append(plan.Order, Order{Join: join, Field: f, Near: near})
 	}
 	for _, s := range q.Order {
 		join, n, err := p.reach(s.Path, "/order")

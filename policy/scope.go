@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -64,8 +63,8 @@ func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int
 		return nil, "", 0, s.unknown(path[0], at)
 	}
 	s.policy.uses.reads(f)
-	if s.Mask(f.Name) != nil {
-		return nil, "", 0, mask.Refuse(f.Name, at)
+	if m := s.Mask(f.Name); m != nil {
+		return nil, "", 0, m.Refuse(f.Name, at)
 	}
 	return f, f.Name, 1, nil
 }
@@ -190,18 +189,29 @@ func (v *View) refuse(name, at, says string, names []string) error {
 	return refusal
 }
 
-// Setting returns the visible field called name for a write. It refuses a field that doesn't exist or isn't visible
-// like a read does, and one that is masked for the principal; at is the JSON pointer of the name.
-func (v *View) Setting(name, at string) (*schema.Field, error) {
+// Setting returns the visible field called name for a write, of a new record if fresh. It refuses a field that doesn't exist
+// or isn't visible like a read does, and one whose mask doesn't let the principal set it; at is the JSON pointer of the name.
+func (v *View) Setting(name, at string, fresh bool) (*schema.Field, error) {
 	f := v.called(name)
 	if f == nil {
 		return nil, v.refuse(name, at, "those that can be set are ", v.Settable())
 	}
 	v.policy.uses.reads(f)
-	if v.Mask(f.Name) != nil {
-		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "masked", Pointer: at, Detail: name + " is masked: who doesn't see it whole can't set it"}
+	if !v.MaskLetsSet(f.Name, fresh) {
+		refusal := &problem.Error{Code: problem.PermissionDenied, Kind: "masked", Pointer: at, Detail: name + " is masked: who doesn't see it whole can't set it"}
+		if v.MaskLetsSet(f.Name, true) {
+			refusal.Detail = name + " is masked: who doesn't see it whole can set it only in a new record"
+		}
+		return nil, refusal
 	}
 	return f, nil
+}
+
+// MaskLetsSet reports whether the mask of a field, if it has one, lets the principal give it a value. In a new record, a text
+// of which a mask hides parts can be set: nothing is there that the new text would be compared with or replace.
+func (v *View) MaskLetsSet(name string, fresh bool) bool {
+	m := v.Mask(name)
+	return m == nil || fresh && m.Kind == Inside
 }
 
 // Settable returns the names of the fields that a write of the principal may give a value.

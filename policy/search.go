@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/searched"
 	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 )
@@ -31,8 +30,8 @@ func (v *View) search(q *textquery.Query) (*Search, error) {
 			return v.unknown(name, at)
 		}
 		v.policy.uses.reads(v.Field(name))
-		if v.Mask(name) != nil {
-			return mask.Refuse(name, at)
+		if m := v.Mask(name); m != nil {
+			return m.Refuse(name, at)
 		}
 		return nil
 	})

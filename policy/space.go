@@ -58,7 +58,10 @@ func (v *View) bind() string {
 	_, divided := v.policy.schemas[v.class.Source]
 	switch {
 	case v.policy.anySchema && len(v.class.Spaces) > 0:
-		v.schema = slices.Min(slices.Collect(maps.Keys(v.class.Spaces)))
+		v.schema = v.policy.inSchema
+		if _, ok := v.class.Spaces[v.schema]; !ok {
+			v.schema = slices.Min(slices.Collect(maps.Keys(v.class.Spaces)))
+		}
 		v.table = v.class.tables.of(v.class.Class, v.schema)
 		return ""
 	case v.class.Recordless:
@@ -109,6 +112,13 @@ func (p *Policy) InAnySchema() *Policy {
 	out := *p
 	out.anySchema = true
 	return &out
+}
+
+// InSchema is InAnySchema in one schema by name. A class without it is in another.
+func (p *Policy) InSchema(space string) *Policy {
+	out := p.InAnySchema()
+	out.inSchema = space
+	return out
 }
 
 // HasSchema reports whether a source with one schema per tenant has a schema of that name that is like its template.

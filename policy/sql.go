@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -15,11 +16,15 @@ import (
 
 // sql narrows every table of a statement to a view, and limits the result.
 func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error) {
-	planned := &Plan{Version: p.version}
+	planned := &Plan{Version: p.version, Now: q.Now}
 	t := &tables{relations{plan: planned, raw: q.Raw}, p, principal, q.Source}
-	bound, err := sqlbind.Bind(q.Statement(), t, sqlbind.Options{Now: q.Now, Params: q.Params})
+	most, _, err := p.boundsOf(principal)
 	if err != nil {
 		return Permit{}, err
+	}
+	bound, err := sqlbind.Bind(q.Statement(), t, sqlbind.Options{Now: q.Now, Params: q.Params, Bounds: most})
+	if err != nil {
+		return p.elsewhere(principal, q, err)
 	}
 	planned.Catalogue = bound.Catalogue && len(planned.Views) == 0
 	if planned.View == nil { // it names no class: it runs where the first one is
@@ -41,7 +46,35 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 	if planned.Skip = q.Skip; q.Skip > 0 { // the pages before
 		planned.Program.Stages = append(planned.Program.Stages, &plan.Slice{Skip: int64(q.Skip), Limit: -1, Shape: planned.Program.Out()})
 	}
+	planned.Program.Guard(bound.Guards)
 	return planned.computed()
+}
+
+// elsewhere answers a statement that failed with err. If that is because classes of several sources have one of its names, and the
+// statement can be read in one of them alone, it is read there.
+func (p *Policy) elsewhere(principal identity.Principal, q *query.SQL, err error) (Permit, error) {
+	wrong := problem.Of(err)
+	if wrong.Kind != ambiguousSource || q.Source != "" {
+		return Permit{}, err
+	}
+	var fits Permit
+	for _, full := range wrong.Near {
+		there := *q
+		there.Source, _, _ = strings.Cut(full, ".")
+		permit, other := p.sql(principal, &there)
+		switch {
+		case other != nil:
+		case fits.plan != nil:
+			return Permit{}, err
+		default:
+			permit.plan.Notes = append(permit.plan.Notes, "read in the source "+there.Source+", the only one that the statement fits")
+			fits = permit
+		}
+	}
+	if fits.plan == nil {
+		return Permit{}, err
+	}
+	return fits, nil
 }
 
 // computed returns the permit for a plan with a Program, whose columns it sets.
@@ -79,20 +112,19 @@ func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
 	return t.open(v, at)
 }
 
-// named returns the view that a name means. Of several sources with such a class, the one of the statement is meant: the
-// source that the caller gave, or that of the first class.
+// named returns the view that a name means in the source of the statement: the one that the caller gave, or that of the first class.
 func (t *tables) named(name, at string) (*View, error) {
 	source := t.source
 	if t.plan.View != nil {
 		source = t.plan.View.Source()
 	}
-	v, err := t.policy.View(t.principal, name, at, t.raw)
-	if source != "" && problem.CodeOf(err) == problem.InvalidArgument {
-		v, err = t.policy.View(t.principal, source+"."+name, at, t.raw)
-	}
+	v, err := t.policy.within(source, t.principal, name, at, t.raw)
 	if err == nil && t.source != "" && v.Source() != t.source {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/source", Near: []string{v.Source()},
 			Detail: fmt.Sprintf("%s is in the source %s, not in %s", problem.Cut(name), v.Source(), problem.Cut(t.source)), Suggestion: "leave out source, or name the one of the class"}
+	}
+	if err == nil {
+		err = v.canOpen(t.raw)
 	}
 	return v, err
 }
@@ -101,9 +133,31 @@ func (t *tables) named(name, at string) (*View, error) {
 func (t *tables) All() []*typecheck.Relation {
 	var out []*typecheck.Relation
 	for _, v := range t.views() {
-		out = append(out, &typecheck.Relation{Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks})
+		out = append(out, &typecheck.Relation{Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks, Constraints: v.constraints})
 	}
 	return out
+}
+
+// constraints returns the pointers of v to other views of the principal, and the fields of its unique indexes besides the key whose fields
+// are all visible and have no mask.
+func (v *View) constraints() (points []typecheck.Pointer, indexes [][]string) {
+	for _, p := range v.Relations() {
+		if p.List {
+			continue
+		}
+		unique := p.Target + "_" + p.TargetKey + "_key"
+		if slices.Equal(v.Behind(p.Field).Key(), []string{p.TargetKey}) {
+			unique = p.Target + "_pkey"
+		}
+		points = append(points, typecheck.Pointer{Field: p.Field, Target: p.Target, TargetKey: p.TargetKey, Unique: unique})
+	}
+	for _, x := range v.class.Indexes {
+		hidden := slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil || v.Mask(f) != nil })
+		if x.Unique && !hidden && !slices.Equal(x.Fields, v.Key()) {
+			indexes = append(indexes, x.Fields)
+		}
+	}
+	return points, indexes
 }
 
 // views returns the views with records of the statement's source; of all sources while there is none.

@@ -14,10 +14,11 @@ import (
 
 // tenant is a compiled TenantRule.
 type tenant struct {
-	field   *schema.Field
-	is      *expression.Expression
-	through *relation
-	bypass  *expression.Expression // nil for never
+	field    *schema.Field
+	is       *expression.Expression
+	contains bool // field is a list, and the record belongs to each of its elements
+	through  *relation
+	bypass   *expression.Expression // nil for never
 }
 
 // compileTenant compiles the tenant rule of a class and calls fail for each fault, with the key and the nearest right name. Without is
@@ -37,19 +38,30 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 	if t.Through != "" {
 		out.through = c.relation(t.Through)
 		switch {
-		case t.Field != "" || t.Is != "":
-			fail("tenant: through can't be combined with field and is")
+		case t.Field != "" || t.Is != "" || t.Contains:
+			fail("tenant: through can't be combined with field, is and contains")
 		case c.Field(t.Through) == nil:
 			fail("tenant.through: there is no field %q%s", t.Through, problem.DidYouMean(problem.Nearest(t.Through, c.FieldNames(), 2)))
 		case out.through == nil:
 			fail("tenant.through: %s is not a pointer to another class", t.Through)
 		case out.through.target.rule.Tenant == nil:
 			fail("tenant.through: %s leads to %s, which has no tenant rule", t.Through, out.through.target.FullName())
+		case !c.Field(t.Through).Single():
+			fail("tenant.through: %s is of type %s. A value can be a list there, and a record would belong to several tenants. %s", t.Through, c.Field(t.Through).Type, oneType)
 		}
 		return out
 	}
-	if out.field = c.Field(t.Field); out.field == nil {
+	out.contains = t.Contains
+	switch out.field = c.Field(t.Field); {
+	case out.field == nil:
 		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, c.FieldNames(), 2)))
+	case t.Contains && !out.field.Type.Structured():
+		fail("tenant.contains: %s is of type %s, not a list. Take contains out%s", t.Field, out.field.Type, untyped(out.field))
+	case !t.Contains && out.field.Type.Structured():
+		fail("tenant.field: %s is of type %s. A value can be a list there, and a record would belong to several tenants. "+
+			"Name a field that holds one value. If a record does belong to every tenant in its list, write {field: %s, contains: true}", t.Field, out.field.Type, t.Field)
+	case !t.Contains && !out.field.Single():
+		fail("tenant.field: %s is of type %s. A value can be a list there, and a record would belong to several tenants. %s", t.Field, out.field.Type, oneType)
 	}
 	is := t.Is
 	if is == "" {
@@ -57,6 +69,17 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 	}
 	out.is = compile("is", is, expression.Scalar)
 	return out
+}
+
+// oneType is the next step where a field of type any can hold lists.
+const oneType = "Give the field one type in the source, or in its configuration (collections.<name>.fields)"
+
+// untyped returns the next step for a field that may hold lists among other values; "" for one that can't.
+func untyped(f *schema.Field) string {
+	if f.Single() {
+		return ""
+	}
+	return ". " + oneType
 }
 
 // circular reports whether tenant.through leads back to a class on its way, which would have no condition at its end.
@@ -97,7 +120,7 @@ func (v *View) tenant() string {
 			if kind != "" {
 				return kind
 			}
-			v.narrow(Layer{Name: "tenant", Filter: f})
+			v.narrow(Layer{Name: "tenant", Filter: f, Contains: t.contains})
 		}
 	}
 	return ""
@@ -124,7 +147,10 @@ func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
 	if _, never := f.(query.Never); err != nil || never {
 		return nil, "tenant_mismatch"
 	}
-	return f, ""
+	if t.contains {
+		return f, ""
+	}
+	return query.Whole(f), ""
 }
 
 // Foreign reports whether the caller's filter asks for records of another tenant by name. It can't match any; audit

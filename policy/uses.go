@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -78,3 +79,10 @@ func (r *relations) Allowed(f *schema.Field) []string {
 
 // StrictPointers implements typecheck.Relations.
 func (r *relations) StrictPointers() bool { return r.plan.View.policy.rules.Pointers }
+
+// SameClass implements typecheck.Relations.
+func (r *relations) SameClass(a, b string) bool {
+	p, source := r.plan.View.policy, r.plan.View.Source()
+	meant := func(name string) *class { return cmp.Or(p.byFull[source+"."+name], p.byFull[name]) }
+	return a == b || meant(a) != nil && meant(a) == meant(b)
+}

@@ -40,9 +40,10 @@ type pointer struct {
 // A Layer is one part of a view's predicate, kept separate so that it can be explained: a filter over the whole class,
 // hidden fields included, or a pointer whose target must be in another view.
 type Layer struct {
-	Name    string // "source", "tenant", "principal" or "canonical"
-	Filter  query.Filter
-	Through *Through
+	Name     string // "source", "tenant", "principal" or "canonical"
+	Filter   query.Filter
+	Through  *Through
+	Contains bool // of a tenant: the field is a list, and the record belongs to each of its elements
 }
 
 // Through is the condition that the value of Field is the Key of a record in View.
@@ -158,8 +159,27 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 	for i, v := range found {
 		near[i] = v.class.FullName()
 	}
-	return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: near,
+	return nil, &problem.Error{Code: problem.InvalidArgument, Kind: ambiguousSource, Pointer: at, Near: near,
 		Detail: fmt.Sprintf("several sources have a class %q: write source.Class", problem.Cut(name))}
+}
+
+// ambiguousSource is the kind of an error about a name that classes of several sources have. Its Near are their full names.
+const ambiguousSource = "ambiguous_source"
+
+// within returns the view that a name means in a query over a class of source: the class of that source if it has one of this name,
+// else the class of another. Without a source any may have it.
+func (p *Policy) within(source string, principal identity.Principal, name, at string, raw bool) (*View, error) {
+	own := source + "." + name
+	if p.byFull[own] != nil {
+		if v, err := p.View(principal, own, at, raw); err == nil {
+			return v, nil
+		}
+	}
+	v, err := p.View(principal, name, at, raw)
+	if err != nil && source != "" && problem.Of(err).Kind == ambiguousSource { // none of them is in this source
+		return p.View(principal, own, at, raw)
+	}
+	return v, err
 }
 
 // Views returns every view visible to the principal, sorted by full name.

@@ -17,9 +17,19 @@ func conventions() Prompt {
 		Handle: func(_ context.Context, _ *bailiwick.Call, in Input) (Result, error) {
 			g := &guide{}
 			g.say("You work inside an application's data through tools. They show what you may see, and nothing else exists for you.")
-			tools := in.tools()
+			var tools, more []string
+			for _, name := range in.tools() {
+				if in.lists(name) {
+					tools = append(tools, name)
+				} else {
+					more = append(more, name)
+				}
+			}
 			if len(tools) > 0 {
 				g.say("Your tools: %s.", strings.Join(tools, ", "))
+			}
+			if len(more) > 0 {
+				g.say("You can also call these by name: %s.", strings.Join(more, ", "))
 			}
 			if order := steps(tools); order != "" {
 				g.say("Begin: %s.", order)
@@ -62,11 +72,12 @@ func steps(tools []string) string {
 	for _, s := range []struct{ tool, text string }{
 		{"get_all_schemas", "get_all_schemas lists the classes"},
 		{"get_schema", "get_schema tells the fields of one"},
+		{"query_sql", "query_sql runs a SELECT over them"},
+		{"query_class", "query_class reads records"},
 		{"get_sample_objects", "get_sample_objects shows what values look like"},
 		{"count_objects", "count_objects tells how many there are"},
-		{"query_class", "query_class reads records"},
-		{"group_by", "group_by and group_by_date count by value and by time"},
-		{"query_sql", "query_sql runs a SELECT over them"},
+		{"group_by", "group_by counts by value"},
+		{"group_by_date", "group_by_date counts by time"},
 	} {
 		if slices.Contains(tools, s.tool) {
 			out = append(out, s.text)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -38,18 +39,21 @@ func countBy() Prompt {
 			g.say("Count the records of %s by %s.", named(v), field)
 			f := v.Field(path[0])
 			dated := f != nil && len(path) == 1 && (f.Type == schema.Date || f.Type == schema.Day)
-			if dated && in.May("group_by_date") {
+			switch way := in.Best("group_by", "aggregate"); {
+			case dated && in.Best("group_by_date", "query_sql") == "group_by_date":
 				g.step("%s. A date has too many values of its own; take the interval that gives 5 to 30 rows.",
 					invoke("group_by_date", name, text("field", field), text("interval", "month")))
-			} else {
+			case dated && in.May("query_sql"):
+				g.step("%s. A date has too many values of its own; take the interval that gives 5 to 30 rows.",
+					ask("SELECT date_trunc('month', "+quotedName(field)+") AS month, count(*) AS n FROM "+quotedName(v.Name())+" GROUP BY 1 ORDER BY 1"))
+			case way == "aggregate":
+				g.step("%s. Largest first; null is the group of those without a value.",
+					`aggregate {"class_name": `+quoted(v.Name())+`, "pipeline": [{"$group": {"_id": `+quoted("$"+field)+`, "n": {"$sum": 1}}}, {"$sort": {"n": -1}}, {"$limit": 50}]}`)
+			default:
 				g.step("%s. Largest first; null is the group of those without a value.", invoke("group_by", name, text("field", field), number("limit", 50)))
 			}
 			if to, ok := v.Pointer(field); ok {
-				if in.May("get_objects") {
-					g.step("The keys are ids of %s: get their names with %s and the ids of the largest groups, at most 50.", to.Target, `get_objects {"class_name": `+quoted(to.Target)+`, "ids": […]}`)
-				} else {
-					g.say("The keys are ids of %s.", to.Target)
-				}
+				in.names(g, to)
 			}
 			if a.Refused {
 				g.say("The owner refuses to have all of %s read: narrow it by where, on one of %s.", v.Name(), some(a.Leading, 12))
@@ -58,5 +62,18 @@ func countBy() Prompt {
 				"then one line on what stands out. When truncated is true, say that there are more values. " + data)
 			return Say("Records of "+v.Name()+" by "+problem.Cut(field), g.text()), nil
 		},
+	}
+}
+
+// names adds a step that finds the names of the records whose ids are the keys of groups.
+func (in Input) names(g *guide, to policy.Relation) {
+	switch in.Best("get_objects", "query_class") {
+	case "get_objects":
+		g.step("The keys are ids of %s: get their names with %s and the ids of the largest groups, at most 50.", to.Target, `get_objects {"class_name": `+quoted(to.Target)+`, "ids": […]}`)
+	case "query_class":
+		g.step("The keys are ids of %s: get their names with %s and the ids of the largest groups, at most 50.", to.Target,
+			`query_class {"class_name": `+quoted(to.Target)+`, "where": {`+quoted(to.TargetKey)+`: {"$in": […]}}}`)
+	default:
+		g.say("The keys are ids of %s.", to.Target)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -48,8 +49,8 @@ func createdInRange() Prompt {
 			name, narrowed := text("class_name", v.Name()), member("where", where)
 			g := &guide{}
 			g.say("Report on the records of %s from %s on %s, by their field %s.", named(v), span[0].Value.Text(), until, f.Name)
-			g.step("%s. How many there are.", invoke("count_objects", name, narrowed))
-			if in.May("group_by_date") {
+			in.howMany(g, v, f.Name, span, narrowed)
+			if in.Best("group_by_date", "query_sql") == "group_by_date" {
 				g.step("%s. How they spread; take week, day or hour for a shorter time.", invoke("group_by_date", name, text("field", f.Name), text("interval", "month"), narrowed))
 			}
 			if in.May("query_class") {
@@ -59,6 +60,21 @@ func createdInRange() Prompt {
 			return Say(fmt.Sprintf("Records of %s from %s on", v.Name(), span[0].Value.Text()), g.text()), nil
 		},
 	}
+}
+
+// howMany adds a step that counts the records of v within span, which the condition narrowed says too.
+func (in Input) howMany(g *guide, v *policy.View, field string, span []value.Member, narrowed value.Member) {
+	if in.Best("count_objects", "query_sql") == "count_objects" {
+		g.step("%s. How many there are.", invoke("count_objects", text("class_name", v.Name()), narrowed))
+		return
+	}
+	name := quotedName(field)
+	from, params := " FROM "+quotedName(v.Name())+" WHERE "+name+" >= $1", []value.Value{span[0].Value}
+	if len(span) > 1 {
+		from, params = from+" AND "+name+" < $2", append(params, span[1].Value)
+	}
+	g.step("%s. How many there are, and how they spread; take week, day or hour for a shorter time.",
+		ask("SELECT date_trunc('month', "+name+") AS month, count(*) AS n"+from+" GROUP BY ROLLUP (1) ORDER BY 1", params...))
 }
 
 // span parses since and until as a condition.

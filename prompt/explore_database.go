@@ -35,12 +35,12 @@ func exploreDatabase() Prompt {
 				g.step("Call get_all_schemas {} for what each class is said to hold.")
 			}
 			g.step("Call get_schema for the classes that matter most, at most ten: those that others point to come first. Its relations tell what points where.")
-			if in.May("count_objects") {
+			if in.Best("count_objects", "query_sql") == "count_objects" {
 				g.step(`Count these with count_objects {"class_name": "…"}. If a count is refused or slow, leave it out and say so.`)
 			} else if in.May("query_sql") {
 				g.step(`Count these with query_sql {"sql": "SELECT count(*) FROM …"}. Where names don't explain what a class holds, look: SELECT * FROM … LIMIT 2.`)
 			}
-			if in.May("get_sample_objects") {
+			if in.Best("get_sample_objects", "query_sql") == "get_sample_objects" {
 				g.step(`Where names don't tell what a class holds, look: get_sample_objects {"class_name": "…", "limit": 2}.`)
 			}
 			g.say("Then answer, in at most twenty lines: one line on what the application does; a table of class, what it holds, records; the pointers that matter; " +

@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
+	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
 // fileTool is the tool whose answers name files.
@@ -30,6 +31,28 @@ func (s *Set) readFile(ctx context.Context, principal identity.Principal, r Requ
 		}
 		out.Blob, out.MediaType, out.Class = file.Bytes, file.MediaType, c.From()
 		return len(file.Bytes), nil
+	})
+	if err != nil {
+		return Content{}, unseen(err)
+	}
+	return out, nil
+}
+
+// readExport makes a large export again.
+func (s *Set) readExport(ctx context.Context, principal identity.Principal, r Request) (Content, error) {
+	ask := bailiwick.CallSpec{Tool: "resource:export", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Arguments: object(map[string]string{"uri": r.Name})}
+	t := s.tools.Tool(tool.ExportTool)
+	if t != nil {
+		ask.Uses, ask.Needs, ask.Timeout = []string{t.Name}, t.Needs(), t.Timeout
+	}
+	out := Content{URI: r.Name}
+	err := s.gateway.Do(ctx, principal, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+		if t == nil {
+			return 0, absent("unknown_resource")
+		}
+		text, mediaType, err := tool.ReadExport(ctx, c, r.Name)
+		out.Text, out.MediaType, out.Class = string(text), mediaType, c.From()
+		return len(text), err
 	})
 	if err != nil {
 		return Content{}, unseen(err)

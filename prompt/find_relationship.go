@@ -42,12 +42,20 @@ func findRelationship() Prompt {
 			where := member("where", object1(field, value.OfString(id)))
 			g := &guide{}
 			g.say("Find the records of %s whose %s points to one record of %s.", named(child), field, named(parent))
-			if in.May("get_object") {
+			to, _ := child.Pointer(field)
+			switch in.Best("get_object", "query_class") {
+			case "get_object":
 				g.step("%s. If it is not found, say so and stop: you can't see such a record.",
 					invoke("get_object", text("class_name", parent.Name()), text("object_id", id)))
+			case "query_class":
+				g.step("%s. If there is none, say so and stop: you can't see such a record.",
+					invoke("query_class", text("class_name", parent.Name()), member("where", object1(to.TargetKey, value.OfString(id)))))
 			}
-			if in.May("count_objects") {
+			switch in.Best("count_objects", "query_sql") {
+			case "count_objects":
 				g.step("%s. How many there are.", invoke("count_objects", text("class_name", child.Name()), where))
+			case "query_sql":
+				g.step("%s. How many there are.", ask("SELECT count(*) FROM "+quotedName(child.Name())+" WHERE "+quotedName(field)+" = $1", value.OfString(id)))
 			}
 			order := []value.Member{text("class_name", child.Name()), where, number("limit", 20)}
 			if f := creation(child); f != nil {

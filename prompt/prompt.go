@@ -8,6 +8,7 @@ package prompt
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -64,6 +65,7 @@ type Input struct {
 	texts map[string]string
 	may   func(tool string) bool
 	tools func() []string
+	lists func(tool string) bool
 }
 
 // Text returns the named argument, or "" if it was not given.
@@ -71,6 +73,18 @@ func (in Input) Text(name string) string { return in.texts[name] }
 
 // May reports whether the caller can call a tool, so that the text can refer to it.
 func (in Input) May(tool string) bool { return in.may(tool) }
+
+// Best returns the first of the tools that tools/list shows to the caller, else the first that the caller can call by
+// name, else "".
+func (in Input) Best(tools ...string) string {
+	if i := slices.IndexFunc(tools, in.lists); i >= 0 {
+		return tools[i]
+	}
+	if i := slices.IndexFunc(tools, in.may); i >= 0 {
+		return tools[i]
+	}
+	return ""
+}
 
 // View returns the caller's view of the class in the named argument.
 func (in Input) View(name string) (*policy.View, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -22,7 +23,7 @@ const Scheme = "bailiwick://"
 // pageSize is the number of resources on a page.
 const pageSize = 100
 
-// JSON is the media type of every resource but files.
+// JSON is the media type of every resource but files and exports.
 const JSON = "application/json"
 
 // A kind is what a resource shows of a class, and the tool that answers it.
@@ -50,11 +51,11 @@ type Template struct{ URI, Name, Title, Description string }
 // A Content is the content of a resource.
 type Content struct {
 	URI   string
-	Text  string // JSON; "" with Blob
+	Text  string // "" with Blob
 	Class string // the source of its data, as "source.Class"
 
 	Blob      []byte // the bytes of a file
-	MediaType string // of Blob
+	MediaType string // of Text or Blob; "" for JSON
 }
 
 // Templates returns the templates of the resources that p may read.
@@ -219,6 +220,9 @@ func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Conten
 	}
 	if files.Is(r.Name) {
 		return s.readFile(ctx, p, r)
+	}
+	if tool.IsExport(r.Name) {
+		return s.readExport(ctx, p, r)
 	}
 	_, _, k, ok := split(r.Name)
 	t := s.tools.Tool(k.tool)

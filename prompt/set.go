@@ -190,6 +190,9 @@ func (s *Set) input(c *bailiwick.Call, texts map[string]string) Input {
 			names = append(names, t.Name)
 		}
 		return names
+	}, lists: func(name string) bool {
+		t := s.tools.Tool(name)
+		return t != nil && t.ListedFor(c.Who()) && s.can(c.Who(), name)
 	}}
 }
 

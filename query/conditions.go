@@ -20,6 +20,8 @@ func PathOf(f Filter) (path Path, ok bool) {
 		return f.Path, true
 	case StartsWith:
 		return f.Path, true
+	case GeoWithin:
+		return f.Path, true
 	case Size:
 		return f.Path, true
 	case ElemMatch:

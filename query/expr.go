@@ -104,7 +104,8 @@ var Signatures = []Signature{
 	{Op: "$trim", Min: 1, Names: []string{"input", "chars"}}, {Op: "$ltrim", Min: 1, Names: []string{"input", "chars"}},
 	{Op: "$rtrim", Min: 1, Names: []string{"input", "chars"}}, {Op: "$split", Min: 2, Max: 2}, {Op: "$strLenCP", Min: 1, Max: 1},
 	{Op: "$indexOfCP", Min: 2, Max: 2}, {Op: "$replaceAll", Min: 3, Names: []string{"input", "find", "replacement"}},
-	{Op: "$regexMatch", Min: 2, Names: []string{"input", "regex", "options"}},
+	{Op: "$regexMatch", Min: 2, Names: []string{"input", "regex", "options"}}, {Op: "$regexFind", Min: 2, Names: []string{"input", "regex", "options"}},
+	{Op: "$regexFindAll", Min: 2, Names: []string{"input", "regex", "options"}},
 
 	{Op: "$year", Min: 1, Names: []string{"date", "timezone"}}, {Op: "$month", Min: 1, Names: []string{"date", "timezone"}},
 	{Op: "$dayOfMonth", Min: 1, Names: []string{"date", "timezone"}}, {Op: "$dayOfYear", Min: 1, Names: []string{"date", "timezone"}},

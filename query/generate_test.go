@@ -219,7 +219,7 @@ func (g generator) stages(least, most, depth int) []Stage {
 }
 
 func (g generator) stage(depth int) Stage {
-	switch g.n(17) {
+	switch g.n(19) {
 	case 0:
 		m := Match{Where: g.filter(1)}
 		if g.n(1) == 0 {
@@ -292,6 +292,25 @@ func (g generator) stage(depth int) Stage {
 			s.Default = value.OfString("other")
 		}
 		return s
+	case 18:
+		f := Fill{Order: []Sort{{Path: g.path(), Desc: g.n(1) == 0}}}
+		if g.n(1) == 0 {
+			f.By = FieldRef{Path: g.path()}
+		}
+		for _, n := range g.names(1, 3) {
+			out := Filled{Name: Path{n}, Method: g.pick("method", "", LastValue, Linear)}
+			if out.Method == "" {
+				out.Value = g.expr(1)
+			}
+			f.Output = append(f.Output, out)
+		}
+		return f
+	case 19:
+		d := Densify{Field: g.path(), From: g.scalar(), To: g.scalar(), Step: value.OfDecimal("0.5"), Unit: g.pick("unit", "", "day", "month")}
+		for _, n := range g.names(0, 2) {
+			d.By = append(d.By, Path{n, g.name()})
+		}
+		return d
 	case 14:
 		return BucketAuto{By: g.expr(1), Buckets: 1 + int64(g.n(9)), Output: g.accumulators(0)}
 	case 15:

@@ -20,6 +20,7 @@ func (o operand) group() Stage {
 	if !ok {
 		o.refuse(hinted(o.at, "$group needs _id", `Write "_id": "$field" for a group for each value, or "_id": null for one group of all.`))
 	}
+	o.picks = nil
 	return Group{Key: id.expr(), Accumulators: o.accumulators(), At: o.at}
 }
 
@@ -36,7 +37,12 @@ func (o operand) accumulators() []Accumulator {
 			o.refuse(invalid(m.at, fmt.Sprintf(`%q takes one accumulator, as in {"$sum": "$amount"}`, problem.Cut(m.name))))
 		default:
 			o.refuse(literals.Name(m.name, m.at))
-			out = append(out, m.member(ops[0].Name, ops[0].Value).accumulator(m.name))
+			a := m.member(ops[0].Name, ops[0].Value)
+			if o.name == "$group" && slices.Contains(Picks, a.name) {
+				out = append(out, a.pick(m.name))
+				continue
+			}
+			out = append(out, a.accumulator(m.name))
 		}
 	}
 	return out
@@ -50,6 +56,8 @@ func (o operand) accumulator(name string) Accumulator {
 	}
 	a := Accumulator{Name: name, Op: o.name, At: o.at}
 	switch {
+	case slices.Contains(Picks, o.name):
+		o.refuse(&problem.Error{Code: problem.Unsupported, Pointer: o.at, Detail: o.name + " is taken in $group alone", Near: []string{"$first", "$last", "$push", "$min", "$max"}})
 	case !slices.Contains(Accumulators, o.name):
 		o.refuse(unknown.Operator("accumulator", o.name, o.at, Accumulators))
 	case o.name == "$percentile" || o.name == "$median":

@@ -16,7 +16,9 @@ type parser struct {
 	nodes   int    // filters
 	exprs   int    // see node
 	matched []Expr // the operands of $expr in the current $match
+	picks   []pick // the accumulators of the current $group that are written with others
 	rule    bool   // the query is an owner's rule, which may contain $cel
+	near    bool   // a $near was parsed
 }
 
 // A site is the parser's position.
@@ -33,6 +35,7 @@ type site struct {
 	element bool // in an $elemMatch, where operators need no field
 	within  bool // in an $elemMatch at any depth
 	match   int  // where $expr is allowed: 2 at the top of a $match, 1 in a $and there; 0 elsewhere
+	ordered bool // $near is allowed: at the top of the where of a query, or in a $and there
 }
 
 // An operand is the operand of a stage or an operator, with its position. Its methods parse it; on an error they call

@@ -28,8 +28,12 @@ func (o operand) operation() Expr {
 		return o.lambda()
 	case "$let":
 		return o.let()
+	case "$firstN", "$lastN":
+		return o.firstN()
+	case "$substr":
+		o.name = "$substrCP"
 	}
-	names := []string{"$literal", "$date", "$cond", "$switch", "$filter", "$map", "$reduce", "$let"}
+	names := []string{"$literal", "$date", "$cond", "$switch", "$filter", "$map", "$reduce", "$let", "$firstN", "$lastN"}
 	for _, sig := range Signatures {
 		switch {
 		case sig.Op != o.name:

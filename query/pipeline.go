@@ -4,12 +4,13 @@ import "github.com/bailiwick-dev/bailiwick/value"
 
 // The limits of a pipeline.
 const (
-	MaxStages     = 20   // of one pipeline, and of each nested one
-	MaxExprDepth  = 20   // nesting of expressions, including the pipelines around them
-	MaxExprNodes  = 400  // stages, fields and expressions of a pipeline and its nested ones
-	MaxBranches   = 16   // of one $facet
-	MaxBuckets    = 1000 // of one $bucketAuto
-	MaxGraphDepth = 100  // links that a $graphLookup follows; the default is 10
+	MaxStages     = 20     // of one pipeline, and of each nested one
+	MaxExprDepth  = 20     // nesting of expressions, including the pipelines around them
+	MaxExprNodes  = 400    // stages, fields and expressions of a pipeline and its nested ones
+	MaxBranches   = 16     // of one $facet
+	MaxBuckets    = 1000   // of one $bucketAuto
+	MaxGraphDepth = 100    // links that a $graphLookup follows; the default is 10
+	MaxSeries     = 10_000 // values of a $densify, or of a generate_series
 )
 
 // A Pipeline is a sequence of stages over the records of one class.
@@ -139,6 +140,23 @@ type (
 		Output []Window
 		At     string
 	}
+	// Fill replaces the nulls of fields, in the partitions By, sorted by Order.
+	Fill struct {
+		By     Expr // nil for one partition of all records
+		Order  []Sort
+		Output []Filled
+		At     string
+	}
+	// Densify adds a record for each value from From to before To, by steps, that no record of its partition has in Field: with the
+	// partition's fields, and null in all others.
+	Densify struct {
+		Field    Path
+		By       []Path
+		From, To value.Value
+		Step     value.Value // a number
+		Unit     string      // of times: "day"; "" for numbers
+		At       string
+	}
 	// SortByCount groups by By, counts, and sorts by the count, largest first.
 	SortByCount struct {
 		By Expr
@@ -190,6 +208,14 @@ type Window struct {
 	Default     value.Value // of a $shift
 }
 
+// A Filled is a field of a Fill and what takes the place of null in it: Value, or with Method what the records around it say.
+type Filled struct {
+	Name   Path
+	Value  Expr
+	Method string // LastValue or Linear; "" for Value
+	At     string
+}
+
 // Accumulators lists the operators of a group.
 var Accumulators = []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp", "$percentile", "$median"}
 
@@ -209,6 +235,8 @@ func (Facet) isStage()           {}
 func (Bucket) isStage()          {}
 func (BucketAuto) isStage()      {}
 func (SetWindowFields) isStage() {}
+func (Fill) isStage()            {}
+func (Densify) isStage()         {}
 func (SortByCount) isStage()     {}
 func (ReplaceRoot) isStage()     {}
 func (Sample) isStage()          {}

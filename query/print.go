@@ -41,6 +41,11 @@ func Print(f Filter) value.Value {
 		return one(f.Path.String(), both)
 	case StartsWith:
 		return at(f.Path, "$startsWith", value.OfString(f.Prefix))
+	case GeoWithin:
+		if f.Near {
+			return one(f.Path.String(), f.Area.Near())
+		}
+		return at(f.Path, "$geoWithin", f.Area.Value())
 	case Size:
 		return at(f.Path, "$size", value.OfInt(f.N))
 	case ElemMatch:

@@ -65,16 +65,15 @@ func printStage(s Stage) value.Member {
 		}
 		return object("$facet", branches...)
 	case Bucket:
-		boundaries := make([]value.Value, len(s.Boundaries))
-		for i, b := range s.Boundaries {
-			boundaries[i] = printLiteral(b)
-		}
-		return object("$bucket", expr("groupBy", s.By), value.Member{Name: "boundaries", Value: value.OfArray(boundaries)},
-			when(!s.Default.IsNull(), "default", printLiteral(s.Default)), printOutput(s.Output))
+		return printBucket(s)
 	case BucketAuto:
 		return object("$bucketAuto", expr("groupBy", s.By), whole("buckets", s.Buckets), printOutput(s.Output))
 	case SetWindowFields:
 		return printWindows(s)
+	case Fill:
+		return printFill(s)
+	case Densify:
+		return printDensify(s)
 	case SortByCount:
 		return expr("$sortByCount", s.By)
 	case ReplaceRoot:
@@ -83,6 +82,15 @@ func printStage(s Stage) value.Member {
 		return object("$sample", whole("size", s.N))
 	}
 	return text("$never", "") // a nil Stage, which no parser makes
+}
+
+func printBucket(s Bucket) value.Member {
+	boundaries := make([]value.Value, len(s.Boundaries))
+	for i, b := range s.Boundaries {
+		boundaries[i] = printLiteral(b)
+	}
+	return object("$bucket", expr("groupBy", s.By), value.Member{Name: "boundaries", Value: value.OfArray(boundaries)},
+		when(!s.Default.IsNull(), "default", printLiteral(s.Default)), printOutput(s.Output))
 }
 
 // printSort encodes a SortStage; the order of the members is that of the sort.

@@ -8,6 +8,7 @@ package query
 import (
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/area"
 	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -31,6 +32,7 @@ type Find struct {
 	Limit   int    // most records to return, 1 or more
 	Skip    int    // records to skip first
 	Cursor  string // the end of the previous page; "" for the first page
+	Wide    bool   // the last record of the previous page is looked for among its neighbours
 	Sample  bool   // newest first, without large fields
 	Lean    bool   // leave out large fields that Keys doesn't name
 	Part    *Part  // a part of one field, instead of Keys and Include; nil for none
@@ -104,6 +106,7 @@ type (
 		Value value.Value
 		At    string
 		Own   bool // with Eq: texts are compared as the source's own column compares them, such as without regard to case; never a caller's
+		Whole bool // see Whole
 	}
 	// In holds if the value at Path equals one of Values; with Not, if it equals none.
 	In struct {
@@ -111,12 +114,14 @@ type (
 		Values []value.Value
 		Not    bool
 		At     string
+		Whole  bool // see Whole
 	}
 	// Exists holds if the value at Path exists and is not null; with Want false, if it is missing or null.
 	Exists struct {
-		Path Path
-		Want bool
-		At   string
+		Path  Path
+		Want  bool
+		At    string
+		Whole bool // see Whole
 	}
 	// Regex holds if the text at Path matches Pattern, in RE2 syntax with the options imx.
 	Regex struct {
@@ -126,12 +131,24 @@ type (
 		// Contains is the text of $contains, whose meaning depends on the type of the field. It is not in a filter that is bound.
 		Contains string
 		At       string
+		Whole    bool // see Whole
+	}
+	// GeoWithin holds if the value at Path is a point on an area. With Near, which a Find has once, where its Where is a GeoWithin or an
+	// And of one, records without another order come nearest first.
+	GeoWithin struct {
+		Path  Path
+		Area  area.Area
+		Near  bool
+		Text  bool // the point is written as (1.5,2). A bound filter sets it for a column of points
+		At    string
+		Whole bool // see Whole
 	}
 	// StartsWith holds if the text at Path begins with Prefix.
 	StartsWith struct {
 		Path   Path
 		Prefix string
 		At     string
+		Whole  bool // see Whole
 	}
 	// Size holds if the value at Path is an array of N elements.
 	Size struct {
@@ -183,6 +200,7 @@ func (In) isFilter()         {}
 func (Exists) isFilter()     {}
 func (Regex) isFilter()      {}
 func (StartsWith) isFilter() {}
+func (GeoWithin) isFilter()  {}
 func (Size) isFilter()       {}
 func (ElemMatch) isFilter()  {}
 func (InQuery) isFilter()    {}

@@ -22,7 +22,7 @@ func regex(path Path, text, options value.Value, at string) (Filter, error) {
 		return nil, invalid(at, "$regex takes a string")
 	}
 	if options.Kind() != value.String && options.Kind() != value.Null {
-		return nil, invalid(at, "$options takes a string of the letters i, m and x")
+		return nil, invalid(at, "$options takes a string of the letters i, m, s and x")
 	}
 	checked, flags, err := pattern.Check(text.Text(), options.Text())
 	if err != nil {
@@ -40,4 +40,16 @@ func (r Regex) Expression() string {
 		return r.Pattern
 	}
 	return "(?" + r.Options + ")" + r.Pattern
+}
+
+// Captured returns an error unless every database finds the same parts of a text, and the same texts of the groups.
+func (r Regex) Captured() error { return pattern.Captured(r.Expression()) }
+
+// Groups returns the number of groups that capture.
+func (r Regex) Groups() int { return pattern.Groups(r.Expression()) }
+
+// Empty reports whether an empty part of a text may match.
+func (r Regex) Empty() bool {
+	tree, err := r.Tree()
+	return err != nil || pattern.Empty(tree)
 }

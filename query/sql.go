@@ -22,7 +22,8 @@ type SQL struct {
 	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
 	Most   int                    // the most that a LIMIT at the end may ask for; 0 for no bound
 	Cursor string                 // of an earlier page of the same statement; "" for the first one
-	Skip   int                    // the number of records on earlier pages; a cursor determines it
+	Skip   int                    // the number of records not to read again; a cursor determines it
+	Wide   bool                   // the last record of the earlier page is looked for among its neighbours
 
 	statement *sqlparse.Query
 }
@@ -41,6 +42,13 @@ func ParseSQL(text string) (*SQL, error) {
 
 // Statement returns the parsed statement.
 func (q *SQL) Statement() *sqlparse.Query { return q.statement }
+
+// As returns q with another statement in its place, from its beginning.
+func (q *SQL) As(s *sqlparse.Query) *SQL {
+	out := *q
+	out.statement, out.Cursor, out.Skip, out.Wide = s, "", 0, false
+	return &out
+}
 
 // Limited returns the number that the LIMIT at the end of the statement is, as written or as a parameter, and whether there is one.
 func (q *SQL) Limited() (n int, ok bool) {

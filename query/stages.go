@@ -11,7 +11,7 @@ import (
 
 // Stages lists the stages of pipelines, in the order of docs/pipelines.md.
 var Stages = []string{"$match", "$project", "$addFields", "$set", "$unset", "$group", "$sort", "$skip", "$limit", "$count",
-	"$unwind", "$lookup", "$graphLookup", "$unionWith", "$facet", "$bucket", "$bucketAuto", "$setWindowFields", "$sortByCount", "$replaceRoot",
+	"$unwind", "$lookup", "$graphLookup", "$unionWith", "$facet", "$bucket", "$bucketAuto", "$setWindowFields", "$fill", "$densify", "$sortByCount", "$replaceRoot",
 	"$replaceWith", "$sample", "$redact"}
 
 // ParsePipeline parses a list of 1 to MaxStages stages at the JSON pointer at. Errors are problem.InvalidQuery,
@@ -46,7 +46,12 @@ func (o operand) stages() []Stage {
 		}
 		e.node()
 		for s := range e.members {
-			stages = append(stages, s.stage())
+			stage := s.stage()
+			if g, ok := stage.(Group); ok {
+				stages = append(stages, s.around(g)...)
+				continue
+			}
+			stages = append(stages, stage)
 		}
 	}
 	return stages
@@ -90,6 +95,10 @@ func (o operand) stage() Stage {
 		return o.bucketAuto()
 	case "$setWindowFields":
 		return o.windows()
+	case "$fill":
+		return o.fill()
+	case "$densify":
+		return o.densify()
 	case "$sortByCount":
 		return SortByCount{By: o.expr(), At: o.at}
 	case "$replaceRoot":

@@ -23,13 +23,15 @@ const (
 var (
 	logicalOps = []string{"$and", "$or", "$nor", "$not"}
 	fieldOps   = []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$regex", "$options",
-		"$startsWith", "$contains", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect"}
+		"$startsWith", "$contains", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect", "$geoWithin", "$near", "$nearSphere"}
 )
 
 // ParseWhere parses a where object at the JSON pointer at. It returns nil for an empty object, which matches all
 // records. Errors are problem.InvalidQuery, problem.Unsupported for an operator that is not implemented, or
 // problem.SecurityBlocked for one that runs code, each with its pointer.
-func ParseWhere(v value.Value, at string) (Filter, error) { return parseWhere(&parser{}, v, at) }
+func ParseWhere(v value.Value, at string) (Filter, error) {
+	return parseWhere(operand{parser: &parser{}, v: v, site: site{at: at, ordered: true}})
+}
 
 // ParseOperators parses {"$gte": 1, "$lt": 5}, operators on the value at path, as a where object has them for a field. at is the
 // JSON pointer of the operators. Errors are those of ParseWhere.
@@ -45,11 +47,10 @@ func ParseOperators(path Path, operators value.Value, at string) (Filter, error)
 // ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} may replace the value of a
 // comparison, or the list of $in and $nin. The expression itself is not checked; see Deferred.
 func ParseRule(v value.Value, at string) (Filter, error) {
-	return parseWhere(&parser{rule: true}, v, at)
+	return parseWhere(operand{parser: &parser{rule: true}, v: v, site: site{at: at}})
 }
 
-func parseWhere(p *parser, v value.Value, at string) (Filter, error) {
-	o := operand{parser: p, v: v, site: site{at: at}}
+func parseWhere(o operand) (Filter, error) {
 	f := o.where()
 	if o.err != nil {
 		return nil, o.err
@@ -124,7 +125,7 @@ func (o operand) logical() Filter {
 		if len(o.v.Members()) == 0 {
 			o.refuse(invalid(o.at, "$not takes a where object with a condition in it"))
 		}
-		o.match = 0
+		o.match, o.ordered = 0, false
 		return o.counted(Not{all(o.conditions())})
 	case !slices.Contains(logicalOps, o.name):
 		o.refuse(unknown.Operator("condition", o.name, o.at, logicalOps))
@@ -133,7 +134,7 @@ func (o operand) logical() Filter {
 	}
 	o.match = max(0, o.match-1)
 	if o.name != "$and" {
-		o.match = 0
+		o.match, o.ordered = 0, false
 	}
 	var parts []Filter
 	for e := range o.members {
@@ -211,6 +212,8 @@ func (o operand) operator(path Path, among value.Value) Filter {
 			o.refuse(invalid(o.at, "$options goes with $regex"))
 		}
 		return nil
+	case "$geoWithin", "$near", "$nearSphere", "$maxDistance", "$minDistance", "$maxDistanceInRadians", "$maxDistanceInKilometers", "$maxDistanceInMiles":
+		return o.place(path, among)
 	case "$startsWith", "$contains":
 		return o.counted(o.part(path))
 	case "$size":
@@ -222,12 +225,13 @@ func (o operand) operator(path Path, among value.Value) Filter {
 		if len(o.v.Members()) == 0 {
 			o.refuse(invalid(o.at, "$elemMatch takes an object with a condition in it"))
 		}
-		o.element, o.within, o.match = true, true, 0
+		o.element, o.within, o.match, o.ordered = true, true, 0, false
 		return o.counted(ElemMatch{Path: path, Match: all(o.conditions()), At: o.at})
 	case "$not":
 		if !operators(o.v) {
 			o.refuse(invalid(o.at, `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`))
 		}
+		o.ordered = false
 		return o.counted(Not{all(o.operators(path))})
 	}
 	op := slices.Index(opNames[:], o.name)
@@ -322,6 +326,7 @@ func (o operand) inQuery(path Path) Filter {
 	o.object("className", "where")
 	in.Class = o.need("className").class()
 	if where, ok := o.get("where"); ok {
+		where.ordered = false
 		in.Where = where.where()
 	}
 	return in

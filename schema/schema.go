@@ -107,6 +107,7 @@ type Field struct {
 	Unordered   bool   // the column has its own collation, so equality must name the binary one
 	Unicode     bool   // its texts are in the character set of the source's expressions, so that they needn't be converted to it
 	Typing      Typing // whether the column can hold values of other types
+	Atomic      bool   // of type any: each value is a text, a number, a truth value or bytes, never a list or an object
 
 	Strays, Looked int // how many values, of how many that a source without declared types looked at, are of another type than Type; 0 for none
 
@@ -122,6 +123,9 @@ type Field struct {
 
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
 }
+
+// Single reports whether each value of f is one scalar. A source without declared types may still hold a list in it.
+func (f *Field) Single() bool { return !f.Type.Structured() && (f.Type != Any || f.Atomic) }
 
 // A Typing is what a source that can hold values of any type in a column does about those of other types than a field's.
 type Typing uint8

@@ -17,11 +17,9 @@ const aggregateRows = 200
 // aggregate returns the tool that runs a pipeline.
 func aggregate() Tool {
 	return Tool{
-		Name:  "aggregate",
-		Title: "Run a pipeline",
-		Description: "Run a MongoDB-style aggregation pipeline: joins ($lookup), facets, buckets, computed fields. For plain groups use group_by. " +
-			`[{"$match": {"status": "open"}}, {"$group": {"_id": "$owner_id", "n": {"$count": {}}}}, {"$sort": {"n": -1}}, {"$limit": 10}]. ` +
-			"End with $limit or $count; else 200 rows.",
+		Name:        "aggregate",
+		Title:       "Run a pipeline",
+		Description: "Run a MongoDB aggregation pipeline over a class. End it with $limit or $count, else it gives 200 rows.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name", "pipeline"], "properties": {
 			"class_name": {"type": "string"},
 			"pipeline": {"type": "array", "minItems": 1, "items": {"type": "object"}},
@@ -67,7 +65,7 @@ func aggregateResult(page *pages.Page, q *query.Pipeline, whole bool) Result {
 	said := append(page.AppendLines(nil), '\n')
 	said = append(said, many(page.Count, "record", "records")...)
 	if page.More {
-		hint := `add {"$limit": n} at the end, n up to 1000, or count with {"$count": "n"}; export_data gives more`
+		hint := `add {"$limit": n} at the end, n up to 1000, or count with {"$count": "n"}`
 		limited := value.OfObject([]value.Member{member("limit", value.OfInt(int64(q.Limit))), text("hint", hint)})
 		doc = limited.AppendJSON(append(doc, `,"auto_limited":`...))
 		said = append(append(said, ", more: "...), hint...)

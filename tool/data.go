@@ -2,7 +2,10 @@ package tool
 
 import (
 	"cmp"
+	"slices"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Timeouts of the tools.
@@ -26,13 +29,19 @@ type Options struct {
 	SampleRows int                      // default limit of get_sample_objects; 0 means 5, at most 20
 	Timeouts   map[string]time.Duration // by tool name; others keep their defaults
 	Writing    Writing                  // what get_schema reports about writes; nil means that nothing is writable
+	Shut       bool                     // no canonical filter can be switched off: apply_canonical_filter isn't offered
 }
 
 // Data returns the tools that read data.
 func Data(o Options) []Tool {
-	tools := []Tool{listTools(), getAllSchemas(), getSchema(o.Writing), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
-		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch()}
+	tools := []Tool{listTools(), getAllSchemas(o.Writing), getSchema(o.Writing), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
+		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch(), findValues()}
 	for i := range tools {
+		tools[i].queries = true
+		if o.Shut { // a call with it is told that the owner fixed the filter
+			tools[i].takes = tools[i].Input
+			tools[i].Input = without(tools[i].Input, "apply_canonical_filter")
+		}
 		tools[i].own = tools[i].Input
 		if d, ok := o.Timeouts[tools[i].Name]; ok {
 			tools[i].Timeout = d
@@ -41,9 +50,9 @@ func Data(o Options) []Tool {
 	return tools
 }
 
-// StandardProfile is the name of the profile that lists the tools of Standard. The others of Data and those of changes can
-// be called by name.
-const StandardProfile = "standard"
+// FullProfile is the name of the profile that lists all tools. Without a profile the tools of Standard are listed, and the
+// others of Data and of changes can be called by name.
+const FullProfile = "full"
 
 // Standard returns the names of the tools that most questions and changes need.
 func Standard() []string {
@@ -61,3 +70,19 @@ func Profiles() map[string][]string {
 
 // reads returns the annotations of a tool that only reads data.
 func reads() Annotations { return Annotations{ReadOnly: true, Idempotent: true} }
+
+// without returns the schema of an object without one of its properties.
+func without(schema []byte, name string) []byte {
+	v, err := value.Read(schema, 0)
+	if err != nil {
+		return schema // NewSet refuses it with a reason
+	}
+	members := v.Members()
+	for i, m := range members {
+		if m.Name == "properties" {
+			kept := slices.DeleteFunc(m.Value.Members(), func(p value.Member) bool { return p.Name == name })
+			members[i].Value = value.OfObject(kept)
+		}
+	}
+	return value.OfObject(members).AppendJSON(nil)
+}

@@ -20,7 +20,7 @@ const exportRows, exportMost = 1000, 10_000
 // exportData returns the tool that exports records as one text for people and spreadsheets.
 func exportData() Tool {
 	return Tool{
-		Name:  "export_data",
+		Name:  ExportTool,
 		Title: "Export records",
 		Description: "Records as one text to hand on: csv, markdown, table or jsonl, from where or from a pipeline. " +
 			`columns chooses and renames: ["number", {"assignee_id.name": "Assignee"}].`,
@@ -41,8 +41,10 @@ func exportData() Tool {
 			"format": {"type": "string"},
 			"headers": {"type": "array", "items": {"type": "string"}},
 			"row_count": {"type": "integer"},
+			"row_cap": {"type": "integer"},
 			"output": {"type": "string"},
 			"truncated": {"type": "boolean"},
+			"uri": {"type": "string"},
 			"available_rows": {"type": "integer"},
 			"hint": {"type": "string"}}}`),
 		Annotations: reads(),
@@ -53,7 +55,11 @@ func exportData() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return x.run(ctx, c)
+			res, err := x.run(ctx, c)
+			if problem.CodeOf(err) == problem.BudgetExceeded {
+				return x.large(ctx, c, in, err)
+			}
+			return res, err
 		},
 	}
 }
@@ -66,6 +72,7 @@ type export struct {
 	last     []query.Stage   // the pipeline's closing $limit if it exceeds row_cap
 	options  pages.ExportOptions
 	derived  bool // the keys come from the columns
+	cap      int  // row_cap
 	capped   bool // row_cap limits the export, not the caller's limit
 }
 
@@ -83,6 +90,7 @@ func newExport(in value.Value) (*export, error) {
 		return nil, err
 	}
 	most := args.number("row_cap", exportRows)
+	x.cap = most
 	stages, err := args.pipeline()
 	if err != nil {
 		return nil, err
@@ -150,7 +158,7 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 		return Result{}, x.placed(err)
 	}
 	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
-		member("row_count", value.OfInt(int64(done.Count))), text("output", out.String())}
+		member("row_count", value.OfInt(int64(done.Count))), member("row_cap", value.OfInt(int64(x.cap))), text("output", out.String())}
 	said := strings.TrimSuffix(out.String(), "\n") + "\n" + many(done.Count, "row", "rows")
 	if done.More && x.capped {
 		available, err := x.available(ctx, c, int64(done.Count)+1)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -16,11 +17,11 @@ import (
 const manyClasses = 50
 
 // getAllSchemas returns the tool that lists the classes the caller sees.
-func getAllSchemas() Tool {
+func getAllSchemas(w Writing) Tool {
 	return Tool{
 		Name:        "get_all_schemas",
 		Title:       "List classes",
-		Description: "The classes (tables) you can read, with what they hold. Call it first. Large catalogues come as groups: ask again with a prefix.",
+		Description: "List the classes (tables) that you can read. A small catalogue comes with all fields, a large one in groups: give a prefix.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
 			"names": {"type": "array", "maxItems": 1000, "items": {"type": "string"}},
 			"prefix": {"type": "string", "description": "only names that begin so"},
@@ -29,6 +30,7 @@ func getAllSchemas() Tool {
 			"classes": {"type": "array", "items": {"type": "object", "properties": {
 				"name": {"type": "string"}, "records": {"type": "integer", "description": "an estimate"}}}},
 			"groups": {"type": "array", "items": {"type": "object"}},
+			"schema": {"type": "string", "description": "all fields, if the catalogue is small"},
 			"total": {"type": "integer"}, "hint": {"type": "string"}}}`),
 		Annotations: reads(),
 		Category:    Schema,
@@ -37,12 +39,12 @@ func getAllSchemas() Tool {
 			args := arguments{in}
 			views := narrowed(c.Views(), args)
 			if len(views) <= manyClasses {
-				return classes(ctx, c, views)
+				return classes(ctx, c, w, views)
 			}
 			if groups := grouped(views, args.text("prefix")); len(groups) > 1 && len(groups) < len(views) {
 				return groupResult(groups, len(views)), nil
 			}
-			return names(views), nil
+			return names(c, views), nil
 		},
 	}
 }
@@ -63,7 +65,7 @@ func narrowed(views []*policy.View, args arguments) []*policy.View {
 }
 
 // classes lists the views with their numbers of fields and, where the source has one, an estimate of their records.
-func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Result, error) {
+func classes(ctx context.Context, c *bailiwick.Call, w Writing, views []*policy.View) (Result, error) {
 	estimates, err := c.Estimates(ctx, views)
 	if err != nil {
 		return Result{}, err
@@ -84,9 +86,57 @@ func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Resu
 		out[i] = value.OfObject(append(ms, member("fields", value.OfInt(int64(len(v.Fields()))))))
 		lines.WriteByte('\n')
 	}
-	doc := value.OfObject([]value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views))))})
-	lines.WriteString(many(len(views), "class", "classes"))
-	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}, nil
+	members := []value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views))))}
+	total := many(len(views), "class", "classes")
+	if whole := wholeSchema(ctx, c, w, views, estimates); whole != "" {
+		doc := value.OfObject(append(members, text("schema", whole)))
+		return Result{Structured: doc.AppendJSON(nil), Text: whole + "\n" + total + " with all fields"}, nil
+	}
+	lines.WriteString(total)
+	return Result{Structured: value.OfObject(members).AppendJSON(nil), Text: lines.String()}, nil
+}
+
+// smallSchema is the most bytes of a schema that get_all_schemas tells in whole: 1,500 tokens.
+const smallSchema = 6000
+
+// wholeSchema returns the compact descriptions of all views, with the commonest values of their fields if there is room.
+// It returns "" if they are too large, or there are none.
+func wholeSchema(ctx context.Context, c *bailiwick.Call, w Writing, views []*policy.View, estimates map[string]int64) string {
+	if len(views) == 0 || !c.MayCall("get_schema") {
+		return ""
+	}
+	join := func(values bool) string {
+		return withLegend(strings.Join(describeClasses(ctx, c, views, description{w, values, estimates}), "\n"))
+	}
+	whole := join(false)
+	if len(whole) > smallSchema {
+		return ""
+	}
+	if with := join(true); len(with) <= smallSchema {
+		return with
+	}
+	return whole
+}
+
+// Schema returns the compact description of all that p may read, for the instructions of a conversation, or "" where get_all_schemas
+// wouldn't tell it in whole, or p may not call that. Nothing in it is read from records.
+func (s *Set) Schema(p identity.Principal) string {
+	views := s.gateway.Views(p)
+	if len(views) == 0 || len(views) > smallSchema/20 || !s.May(p, "get_all_schemas") || !s.May(p, "get_schema") {
+		return ""
+	}
+	size := 0
+	texts := make([]string, len(views))
+	for i, v := range views {
+		texts[i] = schemadoc.Compact(v, views, schemadoc.Extra{})
+		if size += len(texts[i]) + 1; size > smallSchema {
+			return ""
+		}
+	}
+	if whole := withLegend(strings.Join(texts, "\n")); len(whole) <= smallSchema {
+		return whole
+	}
+	return ""
 }
 
 // A group is the classes whose names continue with the same word.
@@ -129,14 +179,14 @@ func groupResult(groups []group, total int) Result {
 }
 
 // names returns the result with bare names, used if groups would not make it shorter.
-func names(views []*policy.View) Result {
+func names(c *bailiwick.Call, views []*policy.View) Result {
 	out := make([]value.Value, len(views))
 	texts := make([]string, len(views))
 	for i, v := range views {
 		texts[i] = v.Name()
 		out[i] = value.OfObject([]value.Member{text("name", v.Name())})
 	}
-	const hint = "call get_schema for one of them"
-	doc := value.OfObject([]value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views)))), text("hint", hint)})
-	return Result{Structured: doc.AppendJSON(nil), Text: fmt.Sprintf("%s\n%d classes; %s", strings.Join(texts, "\n"), len(views), hint)}
+	c.Note("call get_schema for one of them")
+	doc := value.OfObject([]value.Member{member("classes", value.OfArray(out)), member("total", value.OfInt(int64(len(views))))})
+	return Result{Structured: doc.AppendJSON(nil), Text: fmt.Sprintf("%s\n%d classes", strings.Join(texts, "\n"), len(views))}
 }

@@ -67,7 +67,7 @@ func objectResult(page *pages.Page, q *query.Find) Result {
 		said = withoutFields(append(said, '\n'), page)
 		if field != "" {
 			next = partCall(q, field, 0, partLength)
-			said = appendCall(append(said, ", "...), next, math.MaxInt, 0)
+			said = appendCall(append(said, ", "...), next, math.MaxInt)
 		}
 	}
 	text := string(said)
@@ -124,7 +124,7 @@ func partResult(page *pages.Page, q *query.Find) (Result, error) {
 	if units > 0 && end < size.Int() {
 		next := partCall(q, q.Part.Field, end, q.Part.Length)
 		out = append(out, member("next_call", next))
-		said = appendCall(append(said, ", "...), next, math.MaxInt, 0)
+		said = appendCall(append(said, ", "...), next, math.MaxInt)
 	}
 	return Result{Structured: value.OfObject(out).AppendJSON(nil), Text: string(said)}, nil
 }
@@ -136,18 +136,14 @@ func partCall(q *query.Find, field string, offset, length int64) value.Value {
 	return value.OfObject([]value.Member{text("tool", "get_object"), member("arguments", arguments)})
 }
 
-// appendCall appends the next call to a line, if it has at most room bytes; else what differs from the call before it. skip
-// is where the next records begin if a skip can say so, which is shorter than a cursor; 0 if it can't.
-func appendCall(dst []byte, next value.Value, room, skip int) []byte {
+// appendCall appends the next call to a line, if it has at most room bytes; else what differs from the call before it.
+func appendCall(dst []byte, next value.Value, room int) []byte {
 	arguments, _ := next.Get("arguments")
 	name, _ := next.Get("tool")
 	whole := arguments.AppendJSON(fmt.Appendf(nil, "more: %s ", name.Text()))
 	cursor, _ := arguments.Get("cursor")
-	switch {
-	case len(whole) <= room || cursor.IsNull():
+	if len(whole) <= room || cursor.IsNull() {
 		return append(dst, whole...)
-	case skip > 0:
-		return fmt.Appendf(dst, `more: the same call with "skip":%d`, skip)
 	}
 	return cursor.AppendJSON(append(dst, `more: the same call with "cursor":`...))
 }

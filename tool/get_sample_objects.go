@@ -35,7 +35,7 @@ func getSampleObjects(rows int) Tool {
 			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
 			doc = page.AppendJSON(append(doc, `,"results":`...))
 			doc = value.OfInt(int64(page.Count)).AppendJSON(append(doc, `,"result_count":`...))
-			if cut, said := truncation(page, "query_class with fewer keys shows more records"); said {
+			if cut, said := truncation(page, advice(c, "query_class with fewer keys shows more records")); said {
 				doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 			}
 			return Result{Structured: append(doc, '}'), Text: string(page.AppendLines(nil))}, nil

@@ -2,12 +2,16 @@ package tool
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -20,15 +24,20 @@ type Writing interface {
 	Actions(who identity.Principal, v *policy.View) []value.Value
 }
 
-// getSchema returns the tool that describes a class as the caller sees it. A nil w means that nothing is writable.
+// maxSchema is the most bytes of compact descriptions in one answer. The classes that don't fit are named.
+const maxSchema = 24 << 10
+
+// getSchema returns the tool that describes classes as the caller sees them. A nil w means that nothing is writable.
 func getSchema(w Writing) Tool {
 	return Tool{
 		Name:        "get_schema",
-		Title:       "Describe a class",
-		Description: "Fields, types, allowed values, pointers and indexes of one class. Call it before you query the class.",
-		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
-			"class_name": {"type": "string"}}}`),
-		Output: compact(`{"type": "object", "required": ["class_name", "fields"], "properties": {
+		Title:       "Describe classes",
+		Description: "Fields of classes: types, allowed or common values, pointers. Ask for all you need at once.",
+		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
+			"class_names": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string"}},
+			"class_name": {"type": "string"},
+			"format": {"type": "string", "enum": ["compact", "full"]}}}`),
+		Output: compact(`{"type": "object", "properties": {
 			"class_name": {"type": "string"}, "description": {"type": "string"},
 			"fields": {"type": "array", "items": {"type": "object", "required": ["name", "type"], "properties": {
 				"name": {"type": "string"}, "type": {"type": "string"}}}},
@@ -37,25 +46,152 @@ func getSchema(w Writing) Tool {
 			"relations": {"type": "array", "items": {"type": "object"}},
 			"indexes": {"type": "array", "items": {"type": "object"}},
 			"canonical_filter": {"type": "object"},
-			"agent_fields": {"type": "array", "items": {"type": "string"}}}}`),
+			"agent_fields": {"type": "array", "items": {"type": "string"}},
+			"classes": {"type": "array", "description": "the same for each of class_names", "items": {"type": "object"}}}}`),
 		Annotations: reads(),
 		Category:    Schema,
 		Timeout:     getTimeout,
-		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
-			v, err := c.View(arguments{in}.text("class_name"))
-			if err != nil {
-				return Result{}, err
+		Meant:       classNames,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			if name, ok := in.Get("class_name"); ok {
+				v, err := c.View(name.Text())
+				if err != nil {
+					return Result{}, err
+				}
+				doc := document(c, w, v)
+				res := Result{Structured: doc.AppendJSON(nil), Text: schemadoc.Text(doc), Class: v.Class().FullName()}
+				if args.text("format") != "full" {
+					res.Text = withLegend(describeClasses(ctx, c, []*policy.View{v}, description{w, true, nil})[0])
+				}
+				return res, nil
 			}
-			writable := func(*schema.Field) bool { return false }
-			var actions []value.Value
-			if w != nil {
-				writable, actions = func(f *schema.Field) bool { return w.Writable(c.Who(), v, f) }, w.Actions(c.Who(), v)
-			}
-			doc := schemadoc.Of(v, c.Views(), writable)
-			if actions != nil {
-				doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
-			}
-			return Result{Structured: doc.AppendJSON(nil), Text: schemadoc.Text(doc), Class: v.Class().FullName()}, nil
+			return describeSeveral(ctx, c, w, args)
 		},
 	}
+}
+
+// classNames moves a list of classes, and names in class_name beside class_names, to class_names, and refuses a call that
+// names no class.
+func classNames(_ *bailiwick.Call, in value.Value) (value.Value, error) {
+	one, hasOne := in.Get("class_name")
+	several, hasSeveral := in.Get("class_names")
+	switch {
+	case !hasOne && !hasSeveral:
+		return in, &problem.Error{Code: problem.InvalidArgument, Kind: "schema", Pointer: "/class_names", Detail: "class_names is missing: the classes to describe",
+			Suggestion: "get_all_schemas lists the classes"}
+	case !hasOne, !hasSeveral && one.Kind() != value.Array:
+		return in, nil
+	}
+	all := slices.Clone(several.List())
+	if several.Kind() == value.String {
+		all = []value.Value{several}
+	}
+	if one.Kind() == value.Array {
+		all = append(all, one.List()...)
+	} else {
+		all = append(all, one)
+	}
+	var members []value.Member
+	for _, m := range in.Members() {
+		if m.Name != "class_name" && m.Name != "class_names" {
+			members = append(members, m)
+		}
+	}
+	return value.OfObject(append(members, member("class_names", value.OfArray(all)))), nil
+}
+
+// describeSeveral answers get_schema for class_names.
+func describeSeveral(ctx context.Context, c *bailiwick.Call, w Writing, args arguments) (Result, error) {
+	var views []*policy.View
+	for i, name := range args.texts("class_names") {
+		v, err := c.View(name)
+		if err != nil {
+			return Result{}, problem.Of(err).Moved(func(string) string { return query.Pointer("/class_names", fmt.Sprint(i)) })
+		}
+		if !slices.ContainsFunc(views, func(o *policy.View) bool { return o.Class().FullName() == v.Class().FullName() }) {
+			views = append(views, v)
+		}
+	}
+	docs := make([]value.Value, len(views))
+	for i, v := range views {
+		docs[i] = document(c, w, v)
+	}
+	var texts []string
+	if args.text("format") != "full" {
+		texts = describeClasses(ctx, c, views, description{w, true, nil})
+	} else {
+		for _, doc := range docs {
+			texts = append(texts, schemadoc.Text(doc))
+		}
+	}
+	size, n := 0, 0
+	for n < len(texts) && (n == 0 || size+len(texts[n]) <= maxSchema) {
+		size += len(texts[n]) + 1
+		n++
+	}
+	said := strings.Join(texts[:n], "\n\n")
+	if args.text("format") != "full" {
+		said = withLegend(said)
+	}
+	if n < len(views) {
+		var rest []string
+		for _, v := range views[n:] {
+			rest = append(rest, v.Name())
+		}
+		c.Note("the answer was full before " + strings.Join(rest, ", ") + ": ask for these in another call")
+	}
+	doc := value.OfObject([]value.Member{member("classes", value.OfArray(docs[:n]))})
+	return Result{Structured: doc.AppendJSON(nil), Text: said, Class: views[0].Source()}, nil
+}
+
+// withLegend returns compact descriptions with an explanation of their signs.
+func withLegend(said string) string {
+	if legend := schemadoc.Legend(said); legend != "" {
+		return said + "\n" + legend
+	}
+	return said
+}
+
+// document returns all that get_schema says of a class.
+func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
+	writable := func(*schema.Field) bool { return false }
+	var actions []value.Value
+	if w != nil {
+		writable, actions = func(f *schema.Field) bool { return w.Writable(c.Who(), v, f) }, w.Actions(c.Who(), v)
+	}
+	doc := schemadoc.Of(v, c.Views(), writable)
+	if actions != nil {
+		doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
+	}
+	return doc
+}
+
+// A description is what compact descriptions say beside the views.
+type description struct {
+	writing   Writing
+	values    bool             // the commonest values of fields
+	estimates map[string]int64 // of records, by class
+}
+
+// describeClasses returns the compact description of each view.
+func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.View, d description) []string {
+	within, cancel := context.WithTimeout(ctx, sampleTime)
+	defer cancel()
+	out := make([]string, len(views))
+	others := c.Views()
+	for i, v := range views {
+		var x schemadoc.Extra
+		if n, ok := d.estimates[v.Class().FullName()]; ok {
+			x.About = append(x.About, fmt.Sprintf("about %d records", n))
+		}
+		if d.values && i < sampleClasses {
+			x.Values = commonest(within, c, v)
+		}
+		if d.writing != nil {
+			x.Writable, x.Actions = func(f *schema.Field) bool { return d.writing.Writable(c.Who(), v, f) }, d.writing.Actions(c.Who(), v)
+		}
+		out[i] = schemadoc.Compact(v, others, x)
+	}
+	return out
 }

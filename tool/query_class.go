@@ -18,20 +18,20 @@ func queryClass(rows int) Tool {
 	return Tool{
 		Name:  "query_class",
 		Title: "Query a class",
-		Description: "Find records of a class. Call get_schema first for its field names. " +
-			`where is MongoDB style: {"status": "open", "estimate": {"$gt": 5}, "title": {"$regex": "crash", "$options": "i"}}. ` +
-			"Dates are ISO 8601 strings, pointers are ids. To go on, make next_call as it stands.",
+		Description: "Find records of a class. " +
+			`where is MongoDB style: {"status": "open", "estimate": {"$gt": 5}}. ` +
+			"Dates are ISO 8601, pointers are ids. For the next page make next_call as it stands.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
 			"class_name": {"type": "string"},
-			"where": {"type": "object", "description": "conditions: $eq $ne $gt $gte $lt $lte $in $nin $exists $regex $startsWith $all $size $elemMatch $inQuery $select $and $or $nor $not"},
-			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "fields to return; all when absent. pointer.field reaches into the record pointed to"},
-			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "pointer fields to replace with their records"},
-			"order": {"type": "string", "description": "fields apart by commas, - for descending: -created_at,title"},
+			"where": {"type": "object", "description": "also $in $nin $exists $regex $startsWith $all $elemMatch $inQuery $select $and $or $not"},
+			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "pointer.field reads another record"},
+			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "pointers to show as their records"},
+			"order": {"type": "string", "description": "-created_at,title: - is descending"},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default ` + strconv.Itoa(rows) + `"},
 			"skip": {"type": "integer", "minimum": 0, "maximum": 1000000000},
-			"cursor": {"type": "string", "description": "from next_call"},
+			"cursor": {"type": "string"},
 			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]},
-			"apply_canonical_filter": {"type": "boolean", "description": "false also returns records that don't count as live, such as deleted ones"}}}`),
+			"apply_canonical_filter": {"type": "boolean", "description": "false: also deleted and other inactive records"}}}`),
 		Output: compact(`{"type": "object", "required": ["class_name", "result_count", "has_more"], "properties": {
 			"class_name": {"type": "string"},
 			"results": {"type": "array", "items": {"type": "object"}},
@@ -55,7 +55,7 @@ func queryClass(rows int) Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return pageResult(page, args, q), nil
+			return pageResult(page, args, q).in(args), nil
 		},
 	}
 }
@@ -84,7 +84,7 @@ func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
 		next = nextCall("query_class", args, page.Cursor)
 	}
 	body, output := lines(page, args)
-	body = closing(body, page, next, goesOn(args, page), "no more")
+	body = closing(body, page, next, "no more")
 	text := string(body)
 	doc := value.AppendQuoted(append(body[:0], `{"class_name":`...), q.Class) // in the same memory
 	doc = members(page, args, output, append(doc, ','), next)
@@ -112,6 +112,12 @@ func lines(page *pages.Page, args arguments) (body []byte, output string) {
 func asJSON(args arguments) bool {
 	format := pages.Format(args.text("format"))
 	return format == "" || format == pages.JSON
+}
+
+// in returns r whose text is its structured content, if the arguments name the format JSON.
+func (r Result) in(args arguments) Result {
+	r.json = pages.Format(args.text("format")) == pages.JSON
+	return r
 }
 
 // members appends what the structured content of a page has of each kind: its records, or their output in another format, their number,
@@ -179,16 +185,8 @@ func truncation(page *pages.Page, hint string) (value.Value, bool) {
 	return value.OfObject(append(out, text("hint", hint))), true
 }
 
-// goesOn returns the skip of the page after the first, or after one that has a skip; 0 after one that has a cursor.
-func goesOn(args arguments, page *pages.Page) int {
-	if args.text("cursor") != "" {
-		return 0
-	}
-	return args.number("skip", 0) + page.Count
-}
-
-// closing ends the text with one line: the count, whether there is more, and the next call, or its skip; last, where there isn't.
-func closing(body []byte, page *pages.Page, next value.Value, skip int, last string) []byte {
+// closing ends the text with one line: the count, whether there is more, and the next call, or its cursor; last, where there isn't.
+func closing(body []byte, page *pages.Page, next value.Value, last string) []byte {
 	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
@@ -198,7 +196,7 @@ func closing(body []byte, page *pages.Page, next value.Value, skip int, last str
 		body = withoutFields(append(body, ", "...), page)
 	}
 	if page.More {
-		body = appendCall(append(body, ", "...), next, room, skip)
+		body = appendCall(append(body, ", "...), next, room)
 	} else {
 		body = append(append(body, ", "...), last...)
 	}

@@ -15,7 +15,7 @@ func querySQL() Tool {
 	return Tool{
 		Name:  "query_sql",
 		Title: "Run a SELECT",
-		Description: "Run a SELECT in PostgreSQL's SQL over classes as tables: joins, sub-queries, WITH, groups, windows. " +
+		Description: "Run a SELECT of PostgreSQL over classes as tables: joins, sub-queries, WITH, groups, windows. " +
 			"information_schema lists all.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["sql"], "properties": {
 			"sql": {"type": "string"},
@@ -44,13 +44,14 @@ func querySQL() Tool {
 				return Result{}, err
 			}
 			if args.flag("dry_run", false) {
-				return dryStatement(c, q)
+				out, err := dryStatement(c, q)
+				return out.in(args), err
 			}
 			page, err := c.SQL(ctx, q)
 			if err != nil {
 				return Result{}, err
 			}
-			return sqlResult(q, page, args), nil
+			return sqlResult(q, page, args).in(args), nil
 		},
 	}
 }
@@ -100,7 +101,7 @@ func sqlResult(q *query.SQL, page *pages.Page, args arguments) Result {
 	if n, ok := q.Limited(); ok && q.Cursor == "" && page.Count == n {
 		last = "as many as LIMIT lets through"
 	}
-	body = closing(body, page, next, 0, last)
+	body = closing(body, page, next, last)
 	text := string(body)
 	doc := members(page, args, output, append(body[:0], '{'), next) // in the same memory
 	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {

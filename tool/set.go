@@ -2,11 +2,13 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -134,7 +136,11 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	if t.own != nil && bytes.Equal(t.own, t.Input) { // it is the same in every process, and a test compiles it
 		compile = argcheck.Later
 	}
-	schema, err := compile(t.Input, t.Category == Custom || t.Category == "")
+	takes := t.Input
+	if t.takes != nil {
+		takes = t.takes
+	}
+	schema, err := compile(takes, t.Category == Custom || t.Category == "")
 	switch {
 	case !callable(t.Name):
 		return nil, fmt.Errorf("its name must be 1 to 64 of A-Z a-z 0-9 _ - ., not %q", t.Name)
@@ -176,12 +182,13 @@ func (t *Tool) Needs() identity.Scope {
 
 // Ask returns the CallSpec of a call of t, without the caller's part.
 func (t *Tool) Ask() bailiwick.CallSpec {
-	return bailiwick.CallSpec{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout}
+	return bailiwick.CallSpec{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout, Queries: t.queries}
 }
 
-// List returns the tools that p may call, of one category or of all for "", sorted by name. An unknown category has
-// none.
+// List returns the tools that p may call, of one category in any case or of all for "", sorted by name. An unknown
+// category has none.
 func (s *Set) List(p identity.Principal, category string) []*Tool {
+	category = strings.ToLower(category)
 	var out []*Tool
 	s.gateway.Moment(func() {
 		out = nil
@@ -209,6 +216,31 @@ func (s *Set) offered(t *Tool, p identity.Principal) bool {
 	return (t.Offered == nil || t.Offered(p)) && (t.offers == nil || t.offers(s, p))
 }
 
+// lacks returns the scope that p lacks to propose something with t, if one more is enough for t to be offered to p; else "". The call is then refused
+// for the scope, as that of a tool which is offered to everybody: the client may ask its person for it.
+func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
+	if !t.Proposes {
+		return ""
+	}
+	for _, scope := range []identity.Scope{identity.Write, identity.Delete, identity.Schema} {
+		lent := p
+		lent.Scopes = append(slices.Clone(p.Scopes), scope)
+		if !p.Has(scope) && s.gateway.May(lent, t.Ask()) == nil && s.offered(t, lent) {
+			return scope
+		}
+	}
+	return ""
+}
+
+// Uses returns what calls of the tools use, for Gateway.Describe and Gateway.WouldPermit.
+func (s *Set) Uses() []bailiwick.ToolUse {
+	var out []bailiwick.ToolUse
+	for _, t := range s.registry.Load().tools {
+		out = append(out, bailiwick.ToolUse{Use: t.Ask().Use()})
+	}
+	return out
+}
+
 // Tool returns the named tool, or nil if the set has none.
 func (s *Set) Tool(name string) *Tool {
 	if t := s.registry.Load().byName[name]; t != nil {
@@ -220,9 +252,13 @@ func (s *Set) Tool(name string) *Tool {
 // Call answers one call. It is the in-process interface, which all transports use. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Result, err error) {
 	var t *checked
+	var lacks identity.Scope
 	moment := s.gateway.Moment(func() {
+		lacks = ""
 		if t = s.registry.Load().byName[r.Name]; t != nil && !s.offered(t.Tool, p) {
-			t = nil // treat it as unregistered from here on
+			if lacks = s.lacks(t.Tool, p); lacks == "" {
+				t = nil // treat it as unregistered from here on
+			}
 		}
 	})
 	// A tool that isn't there, or isn't offered to p, is a call like any other: admitted, limited and recorded.
@@ -230,6 +266,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	if t != nil {
 		ask = t.Ask()
 		ask.Takes, ask.Take = t.input.Names(), t.take
+		ask.Needs = cmp.Or(lacks, ask.Needs)
 	}
 	ask.Arguments, ask.Correlation, ask.Progress, ask.Moment = r.Arguments, r.Correlation, r.Progress, moment
 	ask.Tools = func() []string { return s.names(p) }
@@ -250,7 +287,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 			if out.Class == "" {
 				out.Class = c.From()
 			}
-			out.explain(ctx, c)
+			out.explain(ctx, c, func(name string) bool { return s.May(p, name) })
 			answered <- out
 			return nil
 		}); err != nil {
@@ -263,7 +300,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 		return Result{}, s.unknown(p, r.Name, problem.Of(err).Kind)
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, s.advise(p, err)
 	}
 	return res, nil
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/absent"
@@ -41,14 +42,23 @@ func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error)
 	return args, t.input.Check(args)
 }
 
-// explain adds the notes of the call to its result.
-func (r *Result) explain(ctx context.Context, c *bailiwick.Call) {
+// explain adds the notes of the call to its result, without advice to call tools for which can is false.
+func (r *Result) explain(ctx context.Context, c *bailiwick.Call, can func(tool string) bool) {
 	absent.Explain(ctx, c)
-	notes := c.Notes()
+	var notes []string
+	for _, note := range c.Notes() {
+		if note = Advice(note, can); note != "" {
+			notes = append(notes, note)
+		}
+	}
 	if n := len(r.Structured); len(notes) > 0 && n > 2 && r.Structured[n-1] == '}' {
 		r.Structured = append(list(notes).AppendJSON(append(r.Structured[:n-1:n-1], `,"hints":`...)), '}')
 	}
+	if r.json {
+		r.Text = string(r.Structured)
+		return
+	}
 	for _, note := range notes {
-		r.Text += "\n" + note
+		r.Text = strings.TrimPrefix(r.Text+"\n"+note, "\n")
 	}
 }

@@ -64,7 +64,7 @@ func textSearch() Tool {
 			doc = list(searched).AppendJSON(append(doc, `,"fields":`...))
 			doc = page.AppendJSON(append(doc, `,"results":`...))
 			doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
-			if cut, said := truncation(page, "query_class by id, with fewer keys, shows more"); said {
+			if cut, said := truncation(page, advice(c, "query_class by id, with fewer keys, shows more")); said {
 				doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 			}
 			said := fmt.Appendf(page.AppendLines(nil), "\n%s, searched %s", many(page.Count, "record", "records"), list(searched))

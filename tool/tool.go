@@ -81,7 +81,10 @@ type Tool struct {
 	// principals it does not exist. Nil offers it to all.
 	Offered func(who identity.Principal) bool
 
+	queries bool // it reads data, as CallSpec.Queries says
+
 	own    json.RawMessage                     // Input as Data made it; nil for all others
+	takes  json.RawMessage                     // the schema for calls, where they may have arguments that Input doesn't list; nil for Input
 	fault  error                               // why Typed could not describe it
 	offers func(*Set, identity.Principal) bool // as Offered, for a tool that depends on its set
 	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set; nil for all others
@@ -106,6 +109,7 @@ type Result struct {
 	Failed     bool            // what the tool was to do was refused elsewhere: an API refused a write; the result says why
 	Links      []Link          // resources that hold more of the answer
 	Images     []Image         // pictures of the answer
+	json       bool            // Text is to be Structured, with all notes
 }
 
 // An Image is a picture that a model can look at.
@@ -117,5 +121,5 @@ type Image struct {
 // A Link names a resource that the caller can read.
 type Link struct {
 	URI, Name, MediaType string
-	Size                 int64 // in bytes
+	Size                 int64 // in bytes; 0 if it isn't known
 }

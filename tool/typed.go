@@ -40,7 +40,7 @@ func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 		var in In
 		if err := json.Unmarshal(args.AppendJSON(nil), &in); err != nil {
 			return Result{}, &problem.Error{Code: problem.InvalidArgument, Err: err,
-				Detail: fmt.Sprintf("the arguments don't fit the tool %s; list_tools shows its input schema", t.Name)}
+				Detail: fmt.Sprintf("the arguments don't fit the tool %s; tools/list has its input schema", t.Name)}
 		}
 		out, err := h(ctx, call, in)
 		if err != nil {

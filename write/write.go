@@ -178,6 +178,7 @@ type Request struct {
 	After    []string    // changes that must be applied first
 	Replaces string      // the caller's change of which this is another version; "" for none
 	Doubts   []Doubt     // objections that the caller may not see; nil for none
+	Against  *Against    // the class with which the arguments were checked, to check them again; nil for none, and for actions
 }
 
 // From returns the origin of the i-th write.
@@ -204,6 +205,15 @@ type Doubt struct {
 	Class string `json:"class"`          // "source.Class" of the class that describes the values
 	Field string `json:"field,omitzero"` // of Class; "" if it is about the whole class
 	Text  string `json:"text"`           // one sentence
+}
+
+// Against says which class describes the arguments of a call, and how: see schemacheck.Declaration.
+type Against struct {
+	Class     string            `json:"class"`
+	Fields    map[string]string `json:"fields,omitzero"` // by argument, its field
+	Record    string            `json:"record,omitzero"`
+	Names     []string          `json:"names"`     // the possible arguments
+	Arguments value.Value       `json:"arguments"` // an Object
 }
 
 // MaxWrites is the maximum number of writes in one request.

@@ -35,10 +35,10 @@ var wishes = []wish{
 			}
 			return `{"summary":"Raise the priority of old bugs","reason":"They wait the longest.","writes":[` + strings.Join(items, ",") + `]}`
 		}},
-	{says: "Delete the newest comment", tool: "delete_object", lines: 6,
+	{says: "Delete the newest comment", tool: "propose_changes", lines: 6,
 		find: `{"class_name":"comments","keys":["id"],"order":"-created_at","limit":1}`,
 		args: func(ids []string) string {
-			return fmt.Sprintf(`{"class_name":"comments","object_id":%q,"reason":"It was posted twice."}`, ids[0])
+			return fmt.Sprintf(`{"reason":"It was posted twice.","writes":[{"op":"delete","class_name":"comments","object_id":%q}]}`, ids[0])
 		}},
 }
 

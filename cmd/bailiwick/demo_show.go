@@ -31,7 +31,7 @@ type step struct {
 
 // conversation is the conversation of a new user's agent. Every call goes over MCP.
 var conversation = []step{
-	{says: "What can I do here?", tool: "list_tools", args: `{}`, lines: 8},
+	{says: "What can I do here?", tool: "list_tools", args: `{}`, lines: 12},
 	{says: "What data is there?", tool: "get_all_schemas", args: `{}`, lines: 8,
 		then: "Eight tables, seven classes: a rule hides api_keys, so for an agent it does not exist."},
 	{says: "What is an issue made of?", tool: "get_schema", args: `{"class_name":"issues"}`, lines: 9},
@@ -43,8 +43,8 @@ var conversation = []step{
 			`{"$group":{"_id":"$assignee_id","issues":{"$sum":1},"estimate":{"$sum":"$estimate"}}},{"$sort":{"estimate":-1}},{"$limit":3},` +
 			`{"$lookup":{"from":"users","localField":"_id","foreignField":"id","as":"who"}},{"$unwind":"$who"},` +
 			`{"$project":{"_id":0,"name":"$who.name","issues":1,"estimate":1}}]}`, lines: 5},
-	{says: "How many critical bugs are open?", tool: "count_objects",
-		args: `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":{"$nin":["Done","Cancelled"]}}}`, lines: 1},
+	{says: "How many critical bugs are open?", tool: "query_sql",
+		args: `{"sql":"SELECT count(*) AS open FROM issues WHERE type = 'Bug' AND priority = 'Critical' AND status NOT IN ('Done', 'Cancelled')"}`, lines: 2},
 	{says: "And what is the password hash of the administrator?", tool: "query_class",
 		args:  `{"class_name":"users","where":{"role":"Admin"},"keys":["name","password_hash"]}`,
 		lines: 8, then: "Refused, in the words for a field that never existed: an agent can't tell the two apart."},
@@ -187,7 +187,7 @@ func (d *demonstration) otherTenant(ctx context.Context) (err error) {
 		return err
 	}
 	defer app.CloseAfter(c, &err)
-	s := conversation[slices.IndexFunc(conversation, func(s step) bool { return s.tool == "count_objects" })]
+	s := conversation[slices.IndexFunc(conversation, func(s step) bool { return s.tool == "query_sql" })]
 	s.says, s.then = "The same question with the token of globex", "Another organisation, another answer, from the same table."
 	return d.play(ctx, c, len(conversation)+1, s)
 }

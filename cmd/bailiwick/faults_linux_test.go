@@ -68,7 +68,12 @@ func faults() []fault {
 		{name: "PostgreSQL refuses records", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("ALTER TABLE bailiwick.audit ADD CONSTRAINT no CHECK (body <> body) NOT VALID")
 			return func() { b.postgres("ALTER TABLE bailiwick.audit DROP CONSTRAINT no") }
-		}, answer: retryable, ready: `^200 ready\n$`, log: `append to the audit log in PostgreSQL at \S+ \(SQLSTATE 23514\)`},
+		}, answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in PostgreSQL at \S+ \(SQLSTATE 23514\)`},
+		{name: "PostgreSQL's disk full", store: testservices.Postgres, breaks: func(b *box) func() {
+			b.postgres("CREATE FUNCTION public.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'canary-4711' USING ERRCODE = '53100'; END $$")
+			b.postgres("CREATE TRIGGER no BEFORE INSERT ON bailiwick.audit FOR EACH ROW EXECUTE FUNCTION public.no()")
+			return func() { b.postgres("DROP TRIGGER no ON bailiwick.audit") }
+		}, answer: retryable, ready: `^503 not ready: the store can't be written: the disk is full\n$`, log: `"not ready","error":"[^"]*append to the audit log in PostgreSQL at \S+: the disk is full \(SQLSTATE 53100\)`},
 		{name: "PostgreSQL ends its connections", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 			return func() {}
@@ -185,7 +190,7 @@ func TestStartFaults(t *testing.T) {
 		b.stop()
 		b.moved("bailiwick.db", "")
 		b.start()
-		b.until(b.logged, `warning: the store bailiwick.db is new: it has no tokens, no changes and no audit`)
+		b.until(b.logged, `"level":"WARN","msg":"the store bailiwick.db is new: it has no tokens, no changes and no audit`)
 		b.until(b.ready, `^200 ready\n$`)
 		if got := b.ask(); !strings.HasPrefix(got, "401 ") {
 			t.Errorf("a token of a store that is gone: %s", got)

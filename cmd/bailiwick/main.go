@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
 func main() {
@@ -28,10 +29,8 @@ func main() {
 
 // run runs the command line and returns the exit code: 0 for success, 1 for a refusal or failure, 2 for wrong usage.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	// The first signal requests shutdown; without the handler, the second one ends the process at once.
-	context.AfterFunc(ctx, stop)
 	t := terminal.New(os.Stdin, os.Stdout, os.Stderr)
 	root := rootCommand(t)
 	root.SetArgs(args)
@@ -40,4 +39,25 @@ func run(args []string) int {
 		return 0
 	}
 	return t.Fail(cmd, err)
+}
+
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM. A person who interrupts the program is not kept waiting
+// for a drain. The second signal ends the process at once.
+func untilSignal() (_ context.Context, stop func()) {
+	ctx, end := context.WithCancelCause(context.Background())
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-heard:
+			signal.Stop(heard)
+			if s == os.Interrupt {
+				end(mcp.ErrNoDrain)
+			}
+			end(nil)
+		case <-ctx.Done():
+			signal.Stop(heard)
+		}
+	}()
+	return ctx, func() { end(nil) }
 }

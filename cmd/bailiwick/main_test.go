@@ -301,7 +301,7 @@ func send(ts *testscript.TestScript, _ bool, args []string) {
 
 // end NAME [SIGNAL] asks a server to end, which it must do with exit code 0.
 func end(ts *testscript.TestScript, _ bool, args []string) {
-	p, s := processOf(ts, args[0]), "TERM"
+	p, s := processOf(ts, args[0]), "INT" // TERM drains first
 	if len(args) > 1 {
 		s = args[1]
 	}

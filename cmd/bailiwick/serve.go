@@ -38,7 +38,8 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 		Long: "Serve agents over MCP, read-only. With a configuration its rules decide what agents see, and agents need a token.\n" +
 			"With --source alone every table is a class under its own name; without --store every user of this machine may read.\n" +
 			"A configuration that changes is put into force while calls run; one that is wrong is refused, and the log says why.\n" +
-			"SIGHUP reads it at once, and looks at the databases again. The first SIGINT or SIGTERM lets calls in flight end, the second one doesn't.",
+			"SIGHUP reads it at once, and looks at the databases again. SIGTERM drains the server (server.drain)\n" +
+			"and lets calls in flight end. SIGINT does the same without the drain. A second signal ends it at once.",
 		Example: "  bailiwick serve\n  bailiwick serve --source sqlite:app.db\n  bailiwick serve --stdio --tenant acme",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,7 +65,8 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// serveHTTP serves until ctx ends. If open is set, requests from this machine need no token.
+// serveHTTP serves until ctx ends, and drains. Work in the background and reloads end after the last call. If open is set, requests from
+// this machine need no token.
 func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open bool) error {
 	if open {
 		c.Auth.TokensOff = true
@@ -83,7 +85,8 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	var w configwatch.Watcher
 	o := p.Door()
 	o.Logger, o.Notes = log, func() []string { return append(w.Notes(), p.Closed()...) }
-	serves, err := p.Serve(ctx, o)
+	alive := context.WithoutCancel(ctx)
+	serves, err := p.Serve(alive, o)
 	if err != nil {
 		return inUse(c.Server.Metrics.Listen, err)
 	}
@@ -91,10 +94,10 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	if err != nil {
 		return inUse(c.Listen, err)
 	}
-	announce(ctx, t, p, open)
+	announce(ctx, starter(t, log, c.Log), p, open)
 	r.plant, r.server, r.log = p, serves.MCP, o.Logger
-	defer r.watch(ctx, &w)()
-	defer serves.Work(ctx, "http://"+l.Addr().String())()
+	defer r.watch(alive, &w)()
+	defer serves.Work(alive, "http://"+l.Addr().String())()
 	garbage.Loaded()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
@@ -114,19 +117,34 @@ func ready(t *terminal.Terminal, l net.Listener) error {
 	return nil
 }
 
-// announce prints warnings about the configuration at the start.
-func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) {
+// starter returns a function that writes a start-up message to standard error. It writes a log record if the log is JSON and standard error is
+// not a terminal, and text otherwise.
+func starter(t *terminal.Terminal, log *slog.Logger, l config.Log) func(level slog.Level, format string, args ...any) {
+	return func(level slog.Level, format string, args ...any) {
+		switch text := fmt.Sprintf(format, args...); {
+		case !l.Text && !t.ErrIsTerminal():
+			log.Log(context.Background(), level, text)
+		case level == slog.LevelWarn:
+			t.Notef("warning: %s", text)
+		default:
+			t.Notef("%s", text)
+		}
+	}
+}
+
+// announce says with say what is noteworthy about the configuration at the start.
+func announce(ctx context.Context, say func(slog.Level, string, ...any), p *app.App, open bool) {
 	for _, w := range p.Warnings {
-		t.Notef("warning: %s", w)
+		say(slog.LevelWarn, "%s", w)
 	}
 	if !app.Loopback(p.Config.Listen) {
-		t.Notef("warning: %s is reached without encryption, so that tokens can be read on the way: put a proxy with TLS in front of it (docs/operating.md)", p.Config.Listen)
+		say(slog.LevelWarn, "%s is reached without encryption, so that tokens can be read on the way: put a proxy with TLS in front of it (docs/operating.md)", p.Config.Listen)
 	}
 	if p.Config.Rules.Unlisted && p.Config.Rules.Classes == nil {
-		t.Notef("no rules: every table is visible, read-only; fields that look like credentials are not shown (\"bailiwick init\" writes rules)")
+		say(slog.LevelInfo, "no rules: every table is visible, read-only; fields that look like credentials are not shown (\"bailiwick init\" writes rules)")
 	}
 	if open {
-		t.Notef("no store: every user of this machine may read without a token, and the audit ends with this process (--store sqlite:bailiwick.db keeps it)")
+		say(slog.LevelInfo, "no store: every user of this machine may read without a token, and the audit ends with this process (--store sqlite:bailiwick.db keeps it)")
 		return
 	}
 	if p.Config.Auth.TokensOff {
@@ -138,7 +156,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) 
 		if _, closed := p.Config.Tenanted(); closed > 0 || p.Config.Divided() != nil {
 			tenant = " --tenant TENANT"
 		}
-		t.Notef("no token yet: make one with \"bailiwick token create --name NAME%s --store %s\"", tenant, app.StoreName(p.Config.Store))
+		say(slog.LevelInfo, "no token yet: make one with \"bailiwick token create --name NAME%s --store %s\"", tenant, app.StoreName(p.Config.Store))
 	}
 }
 
@@ -228,8 +246,9 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 		return err
 	}
 	defer p.Close()
+	say := starter(t, log, c.Log)
 	for _, w := range p.Warnings {
-		t.Notef("warning: %s", w)
+		say(slog.LevelWarn, "%s", w)
 	}
 	o := p.Door()
 	o.Logger = log

@@ -121,7 +121,7 @@ func (b *box) stop() {
 	if b.cmd == nil {
 		return
 	}
-	b.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
+	b.cmd.Process.Signal(syscall.SIGINT) //nolint:errcheck // it may have ended
 	select {
 	case <-b.ended:
 	case <-time.After(time.Minute):

@@ -165,7 +165,7 @@ func TestChatTerminal(t *testing.T) {
 	p.sees("gpt-4o-mini")
 	p.sees("> ")
 	p.types("How many critical bugs are open?" + enter)
-	p.sees("count_objects")
+	p.sees("query_sql")
 	p.sees("37")
 	p.sees("critical bugs are open.")
 	p.sees("> ")

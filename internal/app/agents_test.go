@@ -234,7 +234,11 @@ func TestAgentSignsIn(t *testing.T) {
 	if status != 200 || second == access {
 		t.Fatal(status, tokens)
 	}
-	// A refresh token that is used twice was stolen: the whole grant ends.
+	if status, again := g.post("/oauth/token", renew); status != 200 || again["access_token"] != second {
+		t.Error("a repeated refresh:", status, again)
+	}
+	// A refresh token that is used again later was stolen: the whole grant ends.
+	time.Sleep(identity.Repeat)
 	if status, body := g.post("/oauth/token", renew); status != 400 || body["error"] != "invalid_grant" {
 		t.Error(status, body)
 	}

@@ -24,7 +24,6 @@ const healthPatience = 3 * time.Second
 // Console returns the web console, where people sign in with credentials that the authenticator accepts. It closes with
 // ctx.
 func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
-	p.latest.Store(p.Config)
 	issuer, err := p.signIn(log)
 	if err != nil {
 		return nil, err
@@ -34,13 +33,13 @@ func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.A
 		Admit: func(ctx context.Context, principal identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
 			return p.Gateway.Do(ctx, principal, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
 		},
-		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(offers(p.latest.Load())) },
+		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(offers(p.inForce())) },
 		Tokens: p.Tokens, Issuer: issuer, Agents: p.agents(s, log), URL: p.Config.Server.URL, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
 		Connections: p.connections, Version: Version(), Log: log, Fresh: p.Config.Auth.Fresh,
 	}
 	if hooks := p.Config.Notifications.Hooks; hooks != nil {
 		o.Deliveries, o.Hooks = p.Store, webhook.Names(hooks)
-		o.TestHook = func(ctx context.Context, hook string) error { return TestNotification(ctx, p.Config, hook) }
+		o.TestHook = func(ctx context.Context, hook string) error { return TestNotification(ctx, p.inForce(), hook) }
 	}
 	c, err := console.New(o)
 	if err != nil {
@@ -57,7 +56,7 @@ func (p *App) health(ctx context.Context, log *slog.Logger) []console.Source {
 		classes[c.Source]++
 	}
 	kinds := map[string]string{}
-	for _, s := range p.latest.Load().Sources {
+	for _, s := range p.inForce().Sources {
 		switch u, err := url.Parse(s.URL); {
 		case s.OpenAPI != nil:
 			kinds[s.Name] = "openapi"

@@ -68,7 +68,7 @@ func (p *App) agents(s *mcp.Server, log *slog.Logger) console.Agents {
 		return nil
 	}
 	return authserver.New(authserver.Options{
-		Tokens: p.Tokens, Base: func(r *http.Request) string { return edge.Base(p.Config.Server.URL, r) }, Allow: s.Allow, Authorize: console.Path + "/allow",
+		Tokens: p.Tokens, Base: func(r *http.Request) string { return edge.Base(p.inForce().Server.URL, r) }, Allow: s.Allow, Authorize: console.Path + "/allow",
 		Access: p.Config.Auth.Agents.Access, Idle: p.Config.Auth.Agents.Idle, Life: p.Config.Auth.Agents.Life, Log: log,
 		Admit: func(ctx context.Context, agent identity.Principal, tool string) error {
 			return p.Gateway.Do(ctx, agent, bailiwick.CallSpec{Tool: tool, Needs: agent.Scopes[0]}, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })

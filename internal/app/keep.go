@@ -18,6 +18,7 @@ import (
 type Keep struct {
 	File, Store string
 	There       bool // the store must exist
+	Reads       bool // the command only reads: a file that can't be written is read from a copy
 }
 
 // Flags adds the flags that name a store.
@@ -47,6 +48,14 @@ func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (
 	url, c, err := k.locate()
 	if err != nil {
 		return err
+	}
+	if k.Reads && !shared(url) {
+		path, remove, err := readable(storePath(url))
+		if err != nil {
+			return err
+		}
+		defer remove()
+		url = "sqlite:" + path
 	}
 	store, err := OpenStore(ctx, url, k.There)
 	if err != nil {

@@ -116,6 +116,9 @@ func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schem
 		return err
 	}
 	tallies := make([]samples.Tally, len(plan.Columns))
+	for i := range tallies {
+		tallies[i].Personal = true
+	}
 	n := int64(0)
 	for row, err := range rows {
 		if err != nil {

@@ -49,7 +49,7 @@ func (p *App) shown(ctx context.Context, as webhook.Person, change string) (*rev
 
 // Answers returns the handler that takes decisions of people in other systems; nil if none is configured.
 func (p *App) Answers(log *slog.Logger) http.Handler {
-	n := p.Config.Notifications
+	n := p.inForce().Notifications
 	if p.Tokens == nil || !slices.ContainsFunc(n.Hooks, func(h webhook.Hook) bool { return h.Answers() }) {
 		return nil
 	}
@@ -62,11 +62,11 @@ func (p *App) Answers(log *slog.Logger) http.Handler {
 // Notify sends the configured notifications about changes until stop is called. at is the server's address, such as
 // http://127.0.0.1:8420: links use it unless the configuration has another.
 func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop func()) {
-	if p.Config.Notifications.Hooks == nil {
+	if p.inForce().Notifications.Hooks == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	o := sending(p.Config, at, log)
+	o := sending(p.inForce(), at, log)
 	o.Changes, o.Store, o.Show = p.Store, p.Store, p.shown
 	sender := webhook.New(o)
 	done := make(chan struct{})

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -98,10 +99,12 @@ func served(c *config.Config) any {
 		tools            config.Tools
 		queries, samples int
 		timeouts         map[string]time.Duration
+		statement        time.Duration
 		actions          []action.Declaration
 		packs            []string // for each API with packs: its packs, document and naming
+		shut             bool
 	}
-	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Actions, nil}
+	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Limits.Statement, c.Actions, nil, shut(c.Rules)}
 	for _, s := range c.Sources {
 		if c.Packs[s.Name] != nil {
 			out.packs = append(out.packs, fmt.Sprintf("%s %s %q %v", s.Name, c.Rules.APIs[s.Name].Digest, cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), s.OpenAPI.Underscore))
@@ -135,7 +138,7 @@ func Restart(started, now *config.Config) []string {
 	differ("policy.sample_values", !a.Unsampled, !b.Unsampled)
 	differ("budget", a.Budget, b.Budget)
 	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // applied without a restart
-		l.QueryRows, l.SampleRows, l.Timeouts = 0, 0, nil
+		l.QueryRows, l.SampleRows, l.Timeouts, l.Statement = 0, 0, nil, 0
 	}
 	differ("limits", a.Limits, b.Limits)
 	differ("review", a.Review, b.Review)
@@ -253,7 +256,8 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	return warnings, nil
 }
 
-// filterFields refuses filters on fields that their classes don't have: a token with one sees none of the records.
+// filterFields refuses filters on fields that their classes don't have, and filters that compare lists with scalars: a token with one
+// sees none of the records.
 func filterFields(t identity.Token, catalogue []schema.Class) error {
 	who, err := t.Principal()
 	if err != nil {
@@ -269,6 +273,11 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 			filterfields.Fields(who.Filters[name], func(field string) {
 				if c.Field(field) == nil {
 					errs = append(errs, fmt.Errorf("filters.%s: %s has no field %q%s", name, c.FullName(), field, problem.DidYouMean(problem.Nearest(field, c.FieldNames(), 2))))
+				}
+			})
+			policyreport.Lists(who.Filters[name], c, func(f *schema.Field, message, _ string) {
+				if f.Type == schema.Array { // one of type json may hold a scalar
+					errs = append(errs, fmt.Errorf("filters.%s: %s", name, message))
 				}
 			})
 		}

@@ -9,8 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
@@ -22,23 +25,40 @@ type Serving struct {
 	Reviews http.Handler     // the reviewers' JSON API, below /api/
 	Console *console.Console // nil if people have no credentials to sign in with
 
-	plant *App
-	log   *slog.Logger
+	plant  *App
+	log    *slog.Logger
+	bodies *bodies.Budget // of all handlers
 }
 
-// Serve returns the handlers of p, with an MCP server that has the options o. They end with ctx.
+// Serve returns the handlers of p, with an MCP server that has the options o. Their streams end with ctx, or when that server closes its
+// listener.
 func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 	if err := p.TrustIssuer(&o); err != nil {
 		return nil, err
+	}
+	if o.ShutdownTimeout == 0 { // each call has a timeout of its own
+		o.ShutdownTimeout = config.MaxTimeout + patience
+	}
+	if o.Bodies == nil {
+		o.Bodies = bodies.New(bodies.Options{Largest: o.MaxBody, Queue: o.Queue, Patience: o.Patience})
+	}
+	if o.SessionKey == nil {
+		key, err := p.Store.Secret(ctx, "sessions of older protocols")
+		if err != nil {
+			return nil, err
+		}
+		o.SessionKey, o.SessionsEnded = key, p.Store
 	}
 	s, err := mcp.New(o)
 	if err != nil {
 		return nil, err
 	}
-	out := &Serving{MCP: s, plant: p, log: o.Logger}
+	out := &Serving{MCP: s, plant: p, log: o.Logger, bodies: o.Bodies}
 	if out.Agents, err = p.Watch(s); err != nil {
 		return nil, err
 	}
+	ctx, end := context.WithCancel(ctx)
+	s.OnClose(end)
 	return out, out.people(ctx, o.Tokens)
 }
 
@@ -61,12 +81,37 @@ func (s *Serving) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", about(s.Console != nil))
 	mux.Handle("/api/", s.Reviews)
 	if decide := s.plant.Answers(s.log); decide != nil && s.Console != nil {
-		mux.Handle(inbound.Path, edge.Timed(decide, edge.Options{}))
+		mux.Handle(inbound.Path, edge.Timed(own(decide, s.plant.site()), edge.Options{}))
 	}
 	if s.Console != nil {
 		s.Console.Mount(mux)
 	}
-	return edge.Prefixed(mux, s.plant.Config.Server.URL)
+	return edge.Prefixed(s.bounded(mux), s.plant.inForce().Server.URL)
+}
+
+// own returns h without requests of other sites' pages. Systems that answer notifications are not browsers. site is the URL of
+// this server as people know it.
+func own(h http.Handler, site string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if edge.Foreign(r, site) {
+			refused.Because(r.Context(), "origin", "")
+			http.Error(w, "this comes from a page of another site", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// bounded returns h with a bound on the memory of bodies. The MCP endpoint, which knows its callers, counts them itself.
+func (s *Serving) bounded(h http.Handler) http.Handler {
+	rest := s.bodies.Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" || r.URL.Path == "/mcp/" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
 }
 
 // about returns a handler for the root that describes the server. people reports whether there are tokens and a
@@ -88,7 +133,7 @@ func about(people bool) http.HandlerFunc {
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
 	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}
-	if o := s.plant.Config.Audit.Archive; o.Folder != "" {
+	if o := s.plant.inForce().Audit.Archive; o.Folder != "" {
 		ends = append(ends, archive.Keep(ctx, s.plant.Store, o.Folder, o.After, s.log))
 	}
 	if s.plant.connections != nil {

@@ -91,6 +91,15 @@ func LoadFile(path string) (*config.Config, error) {
 	return c, c.Fetch(fetched)
 }
 
+// LoadText reads text as a configuration that stands at path, and fetches its documents at URLs.
+func LoadText(path string, text []byte) (*config.Config, error) {
+	c, err := config.Parse(path, text, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Fetch(fetched)
+}
+
 // fetched reads the document of a source at a URL. Requests to the host of base_url carry what calls of the API carry, so that a document
 // behind a sign-in can be read; others carry nothing of that. Accounts of people, and credentials of principals, are not used.
 func fetched(s config.Source) (apis.Contents, error) {

@@ -58,7 +58,9 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	switch path, ok := s.SQLite(); {
 	case opened != nil:
 	case ok:
-		opened, err = sqlite.Open(ctx, s.Name, path)
+		if _, err = sqlite.TemporaryFolder(); err == nil {
+			opened, err = sqlite.Open(ctx, s.Name, path)
+		}
 	case s.MariaDB():
 		opened, err = mariadb.OpenLinked(ctx, s.Name, s.URL, link)
 	case s.MongoDB():

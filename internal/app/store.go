@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -133,6 +134,15 @@ func (p *App) openStore(ctx context.Context) error {
 	if file, ok := p.Store.(*sqlite.Store); ok {
 		file.SyncEvery(p.Config.Audit.Every)
 	}
+	if kept, ok := p.Store.(audit.Losses); ok {
+		lost, err := kept.Losses(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range lost {
+			p.Warnings = append(p.Warnings, lost[i].Error())
+		}
+	}
 	return nil
 }
 
@@ -142,7 +152,11 @@ func (p *App) ready(ctx context.Context) error {
 	sources, store := p.Gateway.Ping(ctx), p.Store.Ping(ctx)
 	var what []string
 	if store != nil {
-		what = append(what, "the store can't be written")
+		reason := "the store can't be written"
+		if f, ok := errors.AsType[*failure.Error](store); ok && f.Public != "" {
+			reason += ": " + f.Public
+		}
+		what = append(what, reason)
 	}
 	if sources != nil {
 		what = append(what, "a source doesn't answer")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -69,13 +70,20 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	return s, err
 }
 
+// documented returns the APIs whose document could be read, by name. One without is a fault of its own.
+func documented(c *config.Config) iter.Seq2[string, calls.Rules] {
+	return func(yield func(string, calls.Rules) bool) {
+		for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+			if rules := c.Rules.APIs[name]; rules.Document != nil && !yield(name, rules) {
+				return
+			}
+		}
+	}
+}
+
 // held names the operations that agents can't call until a rule names them, by the reason.
 func held(c *config.Config) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
-		rules := c.Rules.APIs[name]
-		if rules.Document == nil {
-			continue // a fault of its own
-		}
+	for name, rules := range documented(c) {
 		classes, err := rules.Classes()
 		if err != nil {
 			continue // a fault of its own
@@ -106,11 +114,7 @@ func held(c *config.Config) (out []string) {
 
 // tooDeep names the operations whose arguments can't be checked, since their schemas nest in too many ways.
 func tooDeep(c *config.Config) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
-		rules := c.Rules.APIs[name]
-		if rules.Document == nil {
-			continue // a fault of its own
-		}
+	for name, rules := range documented(c) {
 		v := visible.New(rules.Document, nil, visible.Filter{})
 		checker := validate.New(v, validate.Options{OpenBodies: rules.OpenBodies, OpenFormats: rules.OpenFormats})
 		for _, op := range v.Operations() {
@@ -124,11 +128,7 @@ func tooDeep(c *config.Config) (out []string) {
 
 // elsewhere names the operations that the document serves at another address than the one that calls are sent to.
 func elsewhere(c *config.Config) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
-		rules := c.Rules.APIs[name]
-		if rules.Document == nil {
-			continue
-		}
+	for name, rules := range documented(c) {
 		by := map[string][]string{}
 		for _, op := range visible.New(rules.Document, nil, visible.Filter{}).Operations() {
 			if at := rules.Elsewhere(op); at != "" {
@@ -153,11 +153,7 @@ func firstOf(ids []string, most int) string {
 // unsigned names the operations that agents could see and whose calls are refused, since the document requires a credential for them that
 // isn't configured, and the APIs whose document requires one while none is configured.
 func unsigned(c *config.Config) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
-		rules := c.Rules.APIs[name]
-		if rules.Document == nil {
-			continue // a fault of its own
-		}
+	for name, rules := range documented(c) {
 		classes, err := rules.Classes()
 		if err != nil {
 			continue // a fault of its own

@@ -112,7 +112,7 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 // allTools returns all tools that a configuration can name, bound to room, with those of its compiled actions. If room
 // is nil, the tools are only for their names and properties.
 func allTools(c *config.Config, room *changes.Toolset, actions []*action.Action) []tool.Tool {
-	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
+	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts, Shut: shut(c.Rules)}
 	var more []tool.Tool
 	if room == nil {
 		more = changes.Fixed()
@@ -134,7 +134,23 @@ func allTools(c *config.Config, room *changes.Toolset, actions []*action.Action)
 			more[i].Timeout = d
 		}
 	}
-	return slices.Concat(tool.Data(o), describe.Tools(c.Limits.Timeouts), more)
+	data := tool.Data(o)
+	for i := range data {
+		if most := c.Limits.Statement; most > 0 && data[i].Timeout > most {
+			data[i].Timeout = most
+		}
+	}
+	return slices.Concat(data, describe.Tools(c.Limits.Timeouts), more)
+}
+
+// shut reports whether the rules have no canonical filter that a caller can switch off.
+func shut(rules policy.Rules) bool {
+	for _, r := range rules.Classes {
+		if r.Canonical != nil && !r.CanonicalShut {
+			return false
+		}
+	}
+	return true
 }
 
 // packed returns the tools of packs.
@@ -171,9 +187,10 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 	}
 	data, describes := tool.Data(tool.Options{}), describe.Tools(nil)
 	all := allTools(c, room, actions)
-	if c.Tools.Profile == tool.StandardProfile {
+	if c.Tools.Profile == "" {
 		for i := range all {
-			all[i].Unlisted = (is(all[i].Name, data) || is(all[i].Name, changes.Fixed())) && !slices.Contains(tool.Standard(), all[i].Name)
+			name := all[i].Name
+			all[i].Unlisted = (is(name, data) || is(name, changes.Fixed())) && !slices.Contains(tool.Standard(), name) && !slices.Contains(c.Tools.Only, name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t tool.Tool) bool {

@@ -63,7 +63,8 @@ func (p *App) queue() *change.Queue {
 
 // site returns the URL of this server as people know it: the configured one, or else its address.
 func (p *App) site() string {
-	return cmp.Or(p.Config.Notifications.URL, p.Config.Server.URL, p.Address)
+	c := p.inForce()
+	return cmp.Or(c.Notifications.URL, c.Server.URL, p.Address)
 }
 
 // link returns the console's URL of a change.

@@ -119,6 +119,8 @@ func (s *shape) meant(name string, args value.Value, before []value.Member) stri
 // words returns the arguments that a name may be another word for.
 func words(name string) []string {
 	switch name {
+	case "offset":
+		return []string{"skip"}
 	case "sort", "order_by", "orderBy", "sort_by":
 		return []string{"order"}
 	case "filter", "filters", "condition", "conditions", "selector":
@@ -137,8 +139,8 @@ func words(name string) []string {
 		return []string{"query"}
 	case "data", "json", "payload", "request_body", "requestBody":
 		return []string{"body"}
-	case "q", "text", "search", "keywords", "task":
-		return []string{"query"}
+	case "q", "text", "search", "keywords", "task", "comment", "reply":
+		return []string{"query", "message"}
 	case "object_ids", "objectIds", "record_ids":
 		return []string{"ids"}
 	case "fields", "columns", "select", "projection":
@@ -149,12 +151,10 @@ func words(name string) []string {
 		return []string{"writes"}
 	case "key", "column", "group_by", "groupBy", "date_field":
 		return []string{"field"}
-	case "class", "className", "table", "collection":
-		return []string{"class_name"}
+	case "class", "className", "table", "collection", "classes", "tables", "classNames":
+		return []string{"class_name", "class_names"}
 	case "value", "aggregate_field", "field_to_aggregate", "metric", "value_column":
 		return []string{"value_field"}
-	case "offset":
-		return []string{"skip"}
 	case "top", "max_results", "page_size":
 		return []string{"limit"}
 	case "aggregation", "aggregate":

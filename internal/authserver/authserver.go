@@ -3,8 +3,8 @@
 //
 // A person who is signed in to the console is shown which client asks for which scopes, and consents; the client gets an
 // authorization code for them. The access token acts for that person, within what they may hand over, and ends with their
-// own rights. Codes need PKCE and are good once; refresh tokens rotate, and one that is used twice ends the grant. Clients
-// are public: they have no secret. Consent is asked for each time and never remembered.
+// own rights. Codes need PKCE and are good once; refresh tokens rotate, and one that is used again later ends the grant. Nothing is
+// used up before all is checked. Clients are public: they have no secret. Consent is asked for each time and never remembered.
 //
 // What is granted, and all tickets, are kept by identity.Tokens. The package keeps nothing itself: the identifier of a
 // registered client is its registration.
@@ -57,7 +57,8 @@ type Tokens interface {
 	EndGrant(ctx context.Context, by identity.Principal, id string) error
 	Issue(ctx context.Context, p identity.Principal, want identity.Ticket) (identity.Ticket, string, error)
 	Present(ctx context.Context, use identity.TicketUse, secret string, remote netip.Addr) (identity.Principal, identity.Ticket, error)
-	Spend(ctx context.Context, use identity.TicketUse, secret string, remote netip.Addr) (identity.Principal, identity.Ticket, error)
+	Offer(ctx context.Context, use identity.TicketUse, secret string, remote netip.Addr) (identity.Offer, error)
+	Exchange(ctx context.Context, o identity.Offer, want []identity.Ticket, answer func([]identity.Issued) ([]byte, error)) (sent []byte, first bool, err error)
 }
 
 // A Server is an authorization server. It is safe for concurrent use.

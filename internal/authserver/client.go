@@ -188,17 +188,20 @@ type redirectError struct{ text string }
 // Error returns the text.
 func (e *redirectError) Error() string { return e.text }
 
-// scheme is the form of a scheme of an app of its own, such as cursor.
-var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]{1,40}$`)
+// reversed is the form of the scheme of an app that is named by a domain of its maker (RFC 8252, 7.1), such as com.example.app. Programs of
+// an operating system are not called so: what ms-msdt, search-ms and the like open runs programs, or shows files of others.
+var reversed = regexp.MustCompile(`^[a-z]{2,24}(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
 // host is the form of a host with or without a port. The page of consent names it in its policy and to the person, where a comma, a semicolon,
 // a quote or a star would mean something else.
 var host = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// acted are schemes with which a browser does something by itself, or that lead to no app of the person.
-func acted() []string {
-	return []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem", "ftp", "ws", "wss", "mailto", "tel", "sms", "intent", "chrome",
-		"chrome-extension", "moz-extension", "jar", "ms-settings", "shell", "search-ms", "ms-msdt"}
+// apps are the schemes of well-known clients of MCP that are not named by a domain. All others that have no dot are refused: no list of
+// those that run programs would be complete.
+func apps() []string {
+	return []string{"amp", "antigravity", "chatbox", "cherrystudio", "claude", "code-oss", "cursor", "cursor-nightly", "goose", "jetbrains", "kiro", "librechat",
+		"lmstudio", "msty", "positron", "raycast", "sublime", "trae", "void", "vscode", "vscode-insiders", "vscodium", "warp", "warppreview", "windsurf",
+		"windsurf-next", "zed"}
 }
 
 // checkRedirect returns why codes can't be sent to an address.
@@ -218,10 +221,10 @@ func checkRedirect(to string) error {
 			return &redirectError{"a redirect URI begins with https://, or http:// on this machine alone"}
 		}
 		return nil
-	case slices.Contains(acted(), u.Scheme) || u.Scheme == "https" || !scheme.MatchString(u.Scheme):
-		return &redirectError{"codes can't be sent to " + shown(u.Scheme) + ":"}
+	case u.Scheme != "https" && len(u.Scheme) <= 80 && (reversed.MatchString(u.Scheme) || slices.Contains(apps(), u.Scheme)):
+		return nil
 	}
-	return nil
+	return &redirectError{"codes can't be sent to " + shown(u.Scheme) + ": use http://127.0.0.1, or a scheme that begins with a domain of yours, such as com.example.app:"}
 }
 
 func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }

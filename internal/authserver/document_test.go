@@ -33,28 +33,36 @@ type deal struct {
 
 func newDeal(t *testing.T) *deal {
 	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return dealOver(t, identity.TokenOptions{Store: store, Audit: store})
+}
+
+// dealOver returns a deal over a store.
+func dealOver(t *testing.T, o identity.TokenOptions) *deal {
+	t.Helper()
 	d := &deal{t: t}
 	d.site = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.reads.Add(1)
 		d.answer(w, d.id())
 	}))
 	t.Cleanup(d.site.Close)
-	store, err := sqlite.Open(t.Context(), sqlite.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	tokens := identity.NewTokens(identity.TokenOptions{Store: store, Audit: store})
+	tokens := identity.NewTokens(o)
 	_, link, err := tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Review}}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.who, _, err = tokens.Spend(t.Context(), identity.Link, link, netip.Addr{}); err != nil {
+	invited, err := tokens.Offer(t.Context(), identity.Link, link, netip.Addr{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	d.who = invited.Principal
 	client := netguard.Client(time.Minute) // as it is in use, but for the address and the root of the test's site
 	client.Transport = d.site.Client().Transport
-	d.server = authserver.New(authserver.Options{Tokens: tokens, Client: client, Authorize: "/console/allow", Base: func(*http.Request) string { return "https://gate.example" },
+	d.server = authserver.New(authserver.Options{Now: o.Now, Tokens: tokens, Client: client, Authorize: "/console/allow", Base: func(*http.Request) string { return "https://gate.example" },
 		Allow: func(*http.Request) error { return nil }, Admit: func(context.Context, identity.Principal, string) error { return nil }})
 	d.answer = func(w http.ResponseWriter, id string) { d.document(w, id, "application/json", "") }
 	return d

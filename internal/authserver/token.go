@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -47,24 +48,51 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	var agent identity.Principal
+	var body []byte
 	var err error
 	switch f.Get("grant_type") {
 	case "authorization_code":
-		agent, err = s.redeem(r, f)
+		body, err = s.exchange(r, f, identity.Code, f.Get("code"))
 	case "refresh_token":
-		agent, err = s.renew(r, f)
+		body, err = s.exchange(r, f, identity.Renewal, f.Get("refresh_token"))
 	default:
 		err = &refusal{"unsupported_grant_type", "grant_type must be authorization_code or refresh_token"}
-	}
-	if err == nil {
-		err = s.Admit(r.Context(), agent, "oauth/token")
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	s.issue(w, r, agent)
+	answer(w, http.StatusOK, json.RawMessage(body))
+}
+
+// exchange returns the answer for which a code or refresh token is used up. All that can refuse the request comes before. If another
+// request uses it up meanwhile, that one's answer is repeated, or the grant ends.
+func (s *Server) exchange(r *http.Request, f url.Values, use identity.TicketUse, secret string) ([]byte, error) {
+	for tries := range 2 {
+		o, err := s.Tokens.Offer(r.Context(), use, secret, remoteOf(r))
+		if err != nil {
+			return nil, err
+		}
+		asked := o.Principal.Scopes
+		if use == identity.Code {
+			err = s.checkCode(r, f, &o)
+		} else {
+			asked, err = checkRenewal(f, &o)
+		}
+		if err == nil && tries == 0 {
+			err = s.Admit(r.Context(), o.Principal, "oauth/token")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.Answer != nil {
+			return repeat(o.Answer, asked)
+		}
+		if body, first, err := s.issue(r, o, asked); err != nil || first {
+			return body, err
+		}
+	}
+	return nil, identity.Unauthorized("ticket_ended", nil)
 }
 
 // fail refuses a request. Why a code or token is not good is for the log alone.
@@ -87,37 +115,25 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// redeem returns the agent of a code.
-func (s *Server) redeem(r *http.Request, f url.Values) (identity.Principal, error) {
-	agent, k, err := s.Tokens.Spend(r.Context(), identity.Code, f.Get("code"), remoteOf(r))
-	if err != nil {
-		return identity.Principal{}, err
-	}
+// checkCode returns nil if a request for the tokens of a code comes from the client that the person allowed.
+func (s *Server) checkCode(r *http.Request, f url.Values, o *identity.Offer) error {
 	var g granted
-	if err := json.Unmarshal([]byte(k.Data), &g); err != nil {
-		return identity.Principal{}, err
+	if err := json.Unmarshal([]byte(o.Ticket.Data), &g); err != nil {
+		return err
 	}
 	sum := sha256.Sum256([]byte(f.Get("code_verifier")))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 	switch {
 	case f.Get("client_id") != g.Client:
-		return s.stolen(r, agent, "client")
+		return identity.Unauthorized("code_client", nil)
 	case subtle.ConstantTimeCompare([]byte(challenge), []byte(g.Challenge)) != 1:
-		return s.stolen(r, agent, "verifier")
+		return identity.Unauthorized("code_verifier", nil)
 	case f.Has("redirect_uri") && f.Get("redirect_uri") != g.Redirect:
-		return s.stolen(r, agent, "redirect_uri")
+		return identity.Unauthorized("code_redirect_uri", nil)
 	case s.Base(r) != g.Base:
-		return s.stolen(r, agent, "issuer")
+		return identity.Unauthorized("code_issuer", nil)
 	}
-	return agent, nil
-}
-
-// stolen ends the grant of a code or token that came with the wrong proof, and refuses it.
-func (s *Server) stolen(r *http.Request, agent identity.Principal, kind string) (identity.Principal, error) {
-	if err := s.Tokens.EndGrant(r.Context(), agent, agent.TokenID); err != nil {
-		return identity.Principal{}, err
-	}
-	return identity.Principal{}, identity.Unauthorized("code_"+kind, nil)
+	return nil
 }
 
 // renewal is the Data of a refresh token: the client that it is bound to.
@@ -125,48 +141,71 @@ type renewal struct {
 	Client string `json:"c"`
 }
 
-// renew returns the agent of a refresh token, which is used up.
-func (s *Server) renew(r *http.Request, f url.Values) (identity.Principal, error) {
-	agent, k, err := s.Tokens.Spend(r.Context(), identity.Renewal, f.Get("refresh_token"), remoteOf(r))
-	if err != nil {
-		return identity.Principal{}, err
-	}
+// checkRenewal returns the scopes that the next access token gets: all that the person granted, or those of them that the request names.
+func checkRenewal(f url.Values, o *identity.Offer) ([]identity.Scope, error) {
 	var of renewal
-	if err := json.Unmarshal([]byte(k.Data), &of); err != nil {
-		return identity.Principal{}, err
+	if err := json.Unmarshal([]byte(o.Ticket.Data), &of); err != nil {
+		return nil, err
 	}
 	if f.Get("client_id") != of.Client {
-		return s.stolen(r, agent, "client")
+		return nil, identity.Unauthorized("code_client", nil)
 	}
+	asked := map[identity.Scope]bool{}
 	for _, word := range scopeNames(f) {
-		if word != offline && !agent.Has(identity.Scope(word)) {
-			return identity.Principal{}, &refusal{"invalid_scope", "the person did not grant " + shown(word) + "; sign in again to ask for it"}
+		if word == offline {
+			continue
 		}
+		if !o.Principal.Has(identity.Scope(word)) {
+			return nil, &refusal{"invalid_scope", "the person did not grant " + shown(word) + "; sign in again to ask for it"}
+		}
+		asked[identity.Scope(word)] = true
 	}
-	return agent, nil
+	if len(asked) == 0 {
+		return o.Principal.Scopes, nil
+	}
+	return slices.DeleteFunc(slices.Clone(o.Principal.Scopes), func(s identity.Scope) bool { return !asked[s] }), nil
 }
 
-// issue sends an access token and a refresh token.
-func (s *Server) issue(w http.ResponseWriter, r *http.Request, agent identity.Principal) {
+// An issued is the answer of the token endpoint.
+type issued struct {
+	Access  string `json:"access_token"`
+	Type    string `json:"token_type"`
+	Seconds int    `json:"expires_in"`
+	Refresh string `json:"refresh_token"`
+	Scope   string `json:"scope"`
+}
+
+// issue uses o up for an access token with the scopes asked for and a refresh token with all of the grant, as RFC 6749, section 6, says.
+// first is false if another request was faster.
+func (s *Server) issue(r *http.Request, o identity.Offer, asked []identity.Scope) (body []byte, first bool, err error) {
 	data, err := json.Marshal(renewal{r.PostForm.Get("client_id")})
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, false, err
 	}
 	now := s.Now()
-	agent.Expires = now.Add(s.Life) // the ticket that was spent doesn't bound the next ones; the grant does
-	short, access, err := s.Tokens.Issue(r.Context(), agent, identity.Ticket{Use: identity.Access, Expires: now.Add(s.Access)})
-	if err != nil {
-		s.fail(w, r, err)
-		return
+	names := identity.Principal{Scopes: asked}.ScopeNames()
+	access := identity.Ticket{Use: identity.Access, Expires: now.Add(min(s.Access, s.Life))}
+	if len(asked) < len(o.Principal.Scopes) {
+		access.Scopes = strings.Join(names, " ")
 	}
-	_, refresh, err := s.Tokens.Issue(r.Context(), agent, identity.Ticket{Use: identity.Renewal, Expires: now.Add(s.Idle), Data: string(data)})
-	if err != nil {
-		s.fail(w, r, err)
-		return
+	refresh := identity.Ticket{Use: identity.Renewal, Expires: now.Add(min(s.Idle, s.Life)), Data: string(data)}
+	return s.Tokens.Exchange(r.Context(), o, []identity.Ticket{access, refresh}, func(made []identity.Issued) ([]byte, error) {
+		return json.Marshal(issued{made[0].Secret, "Bearer", int(made[0].Expires.Sub(now).Seconds()), made[1].Secret, strings.Join(names, " ")})
+	})
+}
+
+// repeat returns the answer of an exchange a moment ago. A request for fewer scopes than that one is refused: it is not a repetition.
+func repeat(body []byte, asked []identity.Scope) ([]byte, error) {
+	var was issued
+	if err := json.Unmarshal(body, &was); err != nil {
+		return nil, err
 	}
-	answer(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": int(short.Expires.Sub(now).Seconds()),
-		"refresh_token": refresh, "scope": strings.Join(agent.ScopeNames(), " ")})
+	for _, name := range strings.Fields(was.Scope) {
+		if !slices.Contains(asked, identity.Scope(name)) {
+			return nil, &refusal{"invalid_scope", "this refresh token was used a moment ago for other scopes; use the refresh token of that answer"}
+		}
+	}
+	return body, nil
 }
 
 // revoke answers token revocation (RFC 7009): with one of its tokens a client ends the whole grant. The answer is the same

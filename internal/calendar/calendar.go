@@ -1,6 +1,7 @@
-// Package calendar enumerates the time intervals that records are grouped by.
+// Package calendar enumerates the time intervals that records are grouped by, and adds months.
 //
-// It is used by the tool group_by_date, whose source writes an interval as text: 2026, 2026-Q3, 2026-W07, 2026-07-01.
+// The tool group_by_date has a source that writes an interval as text: 2026, 2026-Q3, 2026-W07, 2026-07-01. Series of times, of
+// $densify and generate_series, are made with AddMonths.
 package calendar
 
 import (
@@ -125,4 +126,11 @@ func (k *Calendar) exists(wall time.Time, text string) bool {
 		}
 	}
 	return false
+}
+
+// AddMonths adds months, clamped to the last day of a shorter one.
+func AddMonths(t time.Time, n int) time.Time {
+	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, n, 0)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
 }

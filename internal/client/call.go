@@ -1,9 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -69,7 +71,15 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Annotations  *Annotations    `json:"annotations,omitempty"`
+
+	Meta struct {
+		Category string `json:"category,omitempty"`
+		Listed   *bool  `json:"listed,omitempty"` // false for a tool that other clients are not shown
+	} `json:"_meta,omitzero"`
 }
+
+// Unlisted reports whether the gateway omits the tool from the list for other clients.
+func (t Tool) Unlisted() bool { return t.Meta.Listed != nil && !*t.Meta.Listed }
 
 // Reads reports whether the gateway declares that the tool changes nothing and proposes no change.
 func (t Tool) Reads() bool { return t.Annotations != nil && t.Annotations.ReadOnly }
@@ -107,9 +117,19 @@ type Resource struct {
 	MIMEType    string `json:"mimeType,omitempty"`
 }
 
-// Tools lists the callable tools.
+// Tools lists the callable tools: those that the gateway lists, then those that can only be called by name.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
-	return list[Tool](ctx, c, "tools/list", "tools")
+	all, err := list[Tool](ctx, c, "tools/list", "tools")
+	slices.SortStableFunc(all, func(a, b Tool) int { return cmp.Compare(listedFirst(a), listedFirst(b)) })
+	return all, err
+}
+
+// listedFirst returns the order of a tool in Tools: 0 for a listed one.
+func listedFirst(t Tool) int {
+	if t.Unlisted() {
+		return 1
+	}
+	return 0
 }
 
 // Prompts lists the available prompts.
@@ -131,10 +151,11 @@ func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
 func list[T any](ctx context.Context, c *Client, method, member string) ([]T, error) {
 	all, cursor := []T{}, ""
 	for {
-		var params json.RawMessage
+		members := map[string]any{"_meta": map[string]string{"dev.bailiwick/tools": "full"}} // other lists ignore it
 		if cursor != "" {
-			params, _ = json.Marshal(map[string]string{"cursor": cursor}) // can't fail for a string
+			members["cursor"] = cursor
 		}
+		params, _ := json.Marshal(members) // can't fail for strings
 		var page map[string]json.RawMessage
 		if err := c.ask(ctx, method, params, &page); err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "mask", Doc: "By field: its value leaves as partial, hash, null, or as a pseudonym of its record such as Person 5K2M, or without the personal data inside of it: {pattern: [email, phone]}. With {as, except: operator} operators see it whole. A masked field can't be filtered, searched, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "mask_texts", Doc: "What is replaced in every text of more than 255 characters or without a limit, and in JSON: a list of email, phone, iban, card, ip and ssn. A field with a mask of its own keeps it", Shape: maskTexts(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
-		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
+		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value. Callers may switch it off. {filter: …, open: false} forbids that", Shape: c.canonical(rule)},
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: yamlconf.Flag(&rule.AllowScan)},
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 		{Name: "write", Doc: "How agents may write records: review (the default), allow or deny, or one of them each for create, update and delete. Gates come first", Shape: writeRule(&rule.Write)},
@@ -199,7 +199,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 		{"large", rule.Large, unseen},
 		{"join", rule.Join, unseen},
 		{"permitted", rule.Permitted, func(f string) string {
-			if _, masked := rule.Mask[f]; masked && rule.MaskBut[f] == "" {
+			if m, masked := rule.Mask[f]; masked && m != policy.Inside && rule.MaskBut[f] == "" {
 				return "is masked: who doesn't see it whole can't set it; take it out"
 			}
 			return unseen(f)
@@ -231,20 +231,39 @@ func hidden(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Either(yamlconf.Flag(&rule.Hidden), by)
 }
 
+// canonical is the shape of the canonical filter: a where object, or one in filter beside open, which says whether callers may switch it
+// off. A where object about two fields with these names is written with $and.
+func (c *Config) canonical(rule *policy.ClassRule) yamlconf.Shape {
+	open := true
+	where := c.where(&rule.Canonical)
+	by := yamlconf.Object([]yamlconf.Key{
+		{Name: "filter", Doc: "What counts as a live record: a where object", Must: true, Shape: c.where(&rule.Canonical)},
+		{Name: "open", Doc: "false: callers can't switch the filter off. It holds for lookups by id and for writes too", Must: true, Shape: yamlconf.Flag(&open)},
+	}, func(*yamlconf.Reader, yamlconf.Node, string) { rule.CanonicalShut = !open })
+	return yamlconf.Shape{Schema: map[string]any{"anyOf": []any{by.Schema, where.Schema}}, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		if n.Has("filter", "open") {
+			by.Read(r, n, at)
+			return
+		}
+		where.Read(r, n, at)
+	}}
+}
+
 // tenantRule is the shape of the tenant of a class: a field, with what it equals, or a pointer to the class whose tenant counts. It
 // sets rule.Tenant to t only if the section is there, because nil means that the class has none.
 func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlconf.Shape {
 	keys := []yamlconf.Key{
 		{Name: "field", Doc: "The field that holds the tenant", Shape: yamlconf.Words(&t.Field)},
 		{Name: "is", Doc: "What it must equal: an expression over principal, in CEL. Default principal.tenant", Shape: c.expression(&t.Is, expression.Scalar)},
+		{Name: "contains", Doc: "The field is a list, and the record belongs to every tenant in it. Agents create records that belong to their own tenant only, and can't change the list", Shape: yamlconf.Flag(&t.Contains)},
 		{Name: "through", Doc: "The pointer to the class whose tenant counts", Shape: yamlconf.Words(&t.Through)},
 		{Name: "bypass", Doc: "Who sees the records of all tenants: an expression over principal, in CEL, that yields true or false", Shape: c.expression(&t.Bypass, expression.Bool)},
 	}
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		given := func(key string) bool { return r.Given(at + "/" + key) }
 		switch {
-		case given("through") && (given("field") || given("is")):
-			r.Wrong(n.Start(), at, "through can't be combined with field and is")
+		case given("through") && (given("field") || given("is") || given("contains")):
+			r.Wrong(n.Start(), at, "through can't be combined with field, is and contains")
 		case !given("through") && !given("field"):
 			r.Wrong(n.Start(), at, "needs field, or through")
 		}

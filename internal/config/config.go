@@ -166,6 +166,7 @@ type Server struct {
 	Concurrency int           // maximum concurrent calls
 	Queue       int           // maximum waiting calls; negative for none
 	Heartbeat   time.Duration // interval of progress notifications; negative for none
+	Drain       time.Duration // from the signal until the listener closes. Negative means none
 	Connections Connections
 	Sessions    Sessions
 	Metrics     Metrics
@@ -235,6 +236,9 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 		return nil, err
 	}
 	c.document, c.Rules.Version = document, c.version()
+	for _, path := range document.WritableByOthers() {
+		c.Notes = append(c.Notes, fmt.Sprintf("every user of this machine can write %s: chmod o-w %[1]s", path))
+	}
 	return c, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,7 @@ import (
 func env(name string) (string, bool) {
 	v, ok := map[string]string{
 		"PG_PASSWORD": "hunter2", "DATABASE_URL": "postgres://db.internal/app", "SCHEME": "hunter2://x", "EMPTY": "", "LEVEL": "warn", "BINARY": "a\x00b",
+		"ODD": "p@:/?#% [", "HOST": "db.example:5432", "FOLDER": "a b/c", "URL": "postgres://u:p%40@h/db",
 	}[name]
 	return v, ok
 }
@@ -162,14 +165,15 @@ func TestParse(t *testing.T) {
 				"mail": {Signed: true, Base: "https://mail.example/v1"},
 				"box":  {Description: "Boxes", Base: "http://10.0.0.1:8080", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
 			},
-			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Schemas: map[string]string{"desks": "'desk_' + principal.tenant"}, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
+			Unlisted: true, RefuseScans: true, Bounds: policy.Bounds{Joins: 12, Windows: 30, Sets: 10, Queries: 15}, AgentBounds: []policy.AgentBound{{When: `principal.id.startsWith("intern-")`, Bounds: policy.Bounds{Joins: 2, Windows: 5, Sets: 1, Queries: 3}, Time: 5 * time.Second}},
+			Disclose: true, Pointers: true, Schemas: map[string]string{"desks": "'desk_' + principal.tenant"}, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "about", "token"}, Denied: []string{"note"},
 					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null, "about": policy.Inside}, MaskInside: map[string][]policy.Pattern{"about": {"email", "iban"}}, MaskTexts: []policy.Pattern{"phone"}, MaskNot: []string{"url"}, Types: map[string]schema.Form{"opened": schema.EpochMillis, "meta": schema.JSONText},
 					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
-					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
-					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
+					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Contains: true, Bypass: `"operator" in principal.scopes`},
+					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`), CanonicalShut: true,
 					Fields: map[string]policy.FieldRule{"status": {Description: "Where it stands",
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
 					Write:     map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Review, write.OpDelete: write.Deny},
@@ -186,6 +190,7 @@ func TestParse(t *testing.T) {
 		Budget: 65536,
 		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
 			Timeouts:   map[string]time.Duration{"query_class": 90 * time.Second},
+			Statement:  20 * time.Second,
 			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},
 			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000, Pending: 20, Proposals: 30},
 		Auth: config.Auth{TokenLife: 720 * time.Hour,
@@ -204,7 +209,7 @@ func TestParse(t *testing.T) {
 			Tools: identity.List{Only: []string{"query_class", "get_schema"}, Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}, Except: []string{"refund"}}, Classes: identity.List{Only: []string{"issues"}, Except: []string{"comments"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{URL: "https://gate.example", Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
-			Queue: -1, Heartbeat: 5 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
+			Queue: -1, Heartbeat: 5 * time.Second, Drain: 10 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
 		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
 		Accounts: keeping.Accounts{Key: sequence(0), Previous: sequence(255)},
@@ -294,7 +299,7 @@ func TestDemo(t *testing.T) {
 // TestSecrets checks expanded values; the right side is the resulting Store.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
-	for name, contents := range map[string]string{"where": "sqlite:/secret.db\n", "part": "part\r\n", "binary": "\x00", "huge": strings.Repeat("x", 70_000)} {
+	for name, contents := range map[string]string{"where": "sqlite:/secret.db\n", "part": "part\r\n", "odd": "p@:/?#% [\n", "binary": "\x00", "huge": strings.Repeat("x", 70_000)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +328,16 @@ func TestSecrets(t *testing.T) {
 		"file:":                      "file: needs a path",
 		"${SCHEME}":                  "must be sqlite:path or postgres://user:password@host/database",
 		"postgresql://u:p@h/db":      "postgresql://u:p@h/db",
-		"postgres://u:secret@h%/db":  "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX",
+
+		// Inside a URL a value is percent-encoded, so that it can't change what the other parts are.
+		"postgres://u:${ODD}@h/db":                       "postgres://u:p%40%3A%2F%3F%23%25%20%5B@h/db",
+		"postgres://${ODD}:${file:odd}@h/db":             "postgres://p%40%3A%2F%3F%23%25%20%5B:p%40%3A%2F%3F%23%25%20%5B@h/db",
+		"postgres://u:p@${HOST}/db":                      "postgres://u:p@db.example:5432/db",
+		"postgres://u:p@${ODD}/db":                       "the value stands for the host of a URL, and no host contains /, ?, #, @ or a space",
+		"postgres://u:p@h/${FOLDER}":                     "postgres://u:p@h/a%20b/c",
+		"postgres://u:p@h/db?application_name=${FOLDER}": "postgres://u:p@h/db?application_name=a%20b%2Fc",
+		"${URL}":                    "postgres://u:p%40@h/db",
+		"postgres://u:secret@h%/db": "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX",
 	} {
 		text := "store: '" + store + "'\nsources: {app: {url: 'sqlite:/app.db'}}\n"
 		c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(text), env)
@@ -354,6 +368,9 @@ func TestDigest(t *testing.T) {
 	}
 	note("Unlisted", policy.Rules{Unlisted: true})
 	note("RefuseScans", policy.Rules{RefuseScans: true})
+	note("Bounds", policy.Rules{Bounds: policy.Bounds{Joins: 3}})
+	note("AgentBounds", policy.Rules{AgentBounds: []policy.AgentBound{{When: "true", Bounds: policy.Bounds{Joins: 3}}}})
+	note("AgentBounds of others", policy.Rules{AgentBounds: []policy.AgentBound{{When: "false", Bounds: policy.Bounds{Joins: 3}}}})
 	note("Disclose", policy.Rules{Disclose: true})
 	note("Schemas", policy.Rules{Schemas: map[string]string{"app": "principal.tenant"}})
 	note("Pointers", policy.Rules{Pointers: true})
@@ -493,5 +510,40 @@ func TestWrong(t *testing.T) {
 	}
 	if got := new(config.Config).Wrong("no", "classes").String(); got != ": classes: no" {
 		t.Errorf("of a configuration without a file: %q", got)
+	}
+}
+
+// TestWritableByOthers checks that files which every user can write are named: the configuration, what it includes, and secrets.
+func TestWritableByOthers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("LEFT OUT: Windows has no such bit")
+	}
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, contents := range map[string]string{"bailiwick.yaml": "include: [more.yaml]\nstore: 'file:store'\nsources: {app: {url: 'sqlite:/${file:name}.db'}}\n", "more.yaml": "classes: {app.x: {}}\n", "store": "sqlite:/s.db", "name": "app"} {
+		if err := os.WriteFile(path(name), []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, writable := range [][]string{nil, {"store"}, {"name"}, {"bailiwick.yaml"}, {"more.yaml"}, {"store", "name"}} {
+		var want []string
+		for _, name := range writable {
+			if err := os.Chmod(path(name), 0o662); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, "every user of this machine can write "+path(name)+": chmod o-w "+path(name))
+		}
+		c, err := config.Load(path("bailiwick.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(c.Notes, want) {
+			t.Errorf("%q: got %q", writable, c.Notes)
+		}
+		for _, name := range writable {
+			if err := os.Chmod(path(name), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

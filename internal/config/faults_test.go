@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,6 +22,10 @@ func TestFaults(t *testing.T) {
 		{"- a\n", `
 f.yaml:1:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, notifications, accounts, audit, log or telemetry, not a list
     1 | - a
+      | ^`},
+		{"# a\r- a\r\n", `
+f.yaml:2:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, notifications, accounts, audit, log or telemetry, not a list
+    2 | - a
       | ^`},
 		{"a: [", `
 f.yaml:1:4: not valid YAML: sequence end token ']' not found
@@ -319,7 +324,7 @@ f.yaml:3:58: classes.s.a.mask.d: can't be seen at all; take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                                          ^`},
 		{src + "classes:\n  s.a: {tenant: {field: x, through: y}}\n  s.b: {tenant: {}}\n  s.c: {tenant: {field: x, is: principal.tennant}}\n  s.d: {tenant: {field: x, is: 'principal.x == 3'}}\n", `
-f.yaml:3:17: classes.s.a.tenant: through can't be combined with field and is
+f.yaml:3:17: classes.s.a.tenant: through can't be combined with field, is and contains
     3 |   s.a: {tenant: {field: x, through: y}}
       |                 ^
 f.yaml:4:17: classes.s.b.tenant: needs field, or through
@@ -434,7 +439,7 @@ f.yaml:5:83: server.heartbeat: must be a duration from 0s to 1m, such as 30s, 5m
 f.yaml:2:20: results.default: must be both, text or structured; did you mean both?
     2 | results: {default: bothh}
       |                    ^
-f.yaml:3:18: tools.profile: must be full, standard, lean or sql
+f.yaml:3:18: tools.profile: must be standard, full, lean or sql
     3 | tools: {profile: slim}
       |                  ^
 f.yaml:4:1: unknown key "listn"; did you mean listen?
@@ -515,7 +520,7 @@ func TestManyFaults(t *testing.T) {
 
 // FuzzParse looks for panics, hangs, and faults with positions outside the file.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{full(f), "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!"} {
+	for _, s := range []string{full(f), "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!", "\r0"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -533,7 +538,7 @@ func FuzzParse(f *testing.F) {
 		if !ok || len(faults.Faults) == 0 {
 			t.Fatalf("an error without faults: %v", err)
 		}
-		lines := strings.Count(string(data), "\n") + 1
+		lines := bytes.Count(bytes.ReplaceAll(data, []byte("\r"), []byte("\n")), []byte("\n")) + 1
 		for _, f := range faults.Faults {
 			if f.Message == "" || f.Line > lines || f.Line < 0 || !utf8.ValidString(f.String()) {
 				t.Errorf("a fault that is none: %+v", f)

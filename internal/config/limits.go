@@ -15,6 +15,7 @@ type Limits struct {
 	QueryRows   int                      // rows of query_class if the caller gives no limit
 	SampleRows  int                      // rows of get_sample_objects if the caller gives no limit
 	Timeouts    map[string]time.Duration // by tool name
+	Statement   time.Duration            // the longest that a tool that reads data may take; 0 for what each tool says
 	Daily       Daily                    // of each owner
 	TokenDaily  Daily                    // of each token
 	Pending     int                      // changes of one principal waiting for review; 0 is 200
@@ -41,6 +42,8 @@ const (
 	maxDaily = 1_000_000_000_000 // calls, rows and tokens
 	maxBytes = 1 << 50
 	maxPrice = 1_000_000 // US dollars
+
+	mostParts = 60 // joins of a statement: SQLite joins 64 tables
 )
 
 func (d *Daily) shape() yamlconf.Shape {
@@ -66,13 +69,14 @@ func (c *Config) limits() yamlconf.Shape {
 		}, nil)},
 		{Name: "timeouts", Doc: "How long a tool may take, by its name", Shape: yamlconf.Each(yamlconf.Table{Names: "tool", Of: func(name string) (yamlconf.Shape, func()) {
 			var d time.Duration
-			return yamlconf.Span(&d, 10*time.Millisecond, maxTimeout), func() {
+			return yamlconf.Span(&d, 10*time.Millisecond, MaxTimeout), func() {
 				if l.Timeouts == nil {
 					l.Timeouts = map[string]time.Duration{}
 				}
 				l.Timeouts[name] = d
 			}
 		}})},
+		{Name: "statements", Doc: "What one query may cost: a SELECT, a pipeline, a find", Shape: c.statements()},
 		{Name: "daily", Doc: "The most that one owner may use on a day of UTC, with all tokens together", Shape: l.Daily.shape()},
 		{Name: "daily_per_token", Doc: "The most that one token may use on a day of UTC", Shape: l.TokenDaily.shape()},
 		{Name: "price_per_million_tokens", Doc: "What a million tokens that a model reads cost, in US dollars: 3.00. The tokens of an answer are estimated as its bytes/4",

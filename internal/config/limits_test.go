@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,6 +47,33 @@ func TestDaily(t *testing.T) {
 		}
 		if err := schema.Validate(document(t, src+tt.text)); err != nil && tt.err == "" {
 			t.Errorf("%s: the schema says %v", tt.text, err)
+		}
+	}
+}
+
+// TestAgentBounds: an entry of limits.statements.agents has a condition that can be compiled, and bounds that narrow those of all.
+func TestAgentBounds(t *testing.T) {
+	const src = "sources: {s: {url: sqlite:x}}\nlimits:\n  statements:\n    joins: 10\n    agents:\n      - "
+	schema, _ := compiled(t)
+	for text, want := range map[string]string{
+		"{when: 'principal.id == \"a\"', joins: 10, time: 1m}": "",
+		"{when: 'principal.id == \"a\"', joins: 11}":           "f.yaml:6:39: limits.statements.agents.0.joins: 11 is more than every agent may have: limits.statements.joins is 10. Write a smaller number, or raise that one",
+		"{when: 'true', windows: 51}":                          "f.yaml:6:24: limits.statements.agents.0.windows: 51 is more than every agent may have: limits.statements.windows is 50. Write a smaller number, or raise that one",
+		"{when: 'true', time: 2m}":                             "f.yaml:6:24: limits.statements.agents.0.time: 2m0s is more than any tool that reads may take: 1m0s. Write a shorter time, or raise limits.statements.time",
+		"{when: 'true', time: 31s}\n    time: 30s":             "f.yaml:6:24: limits.statements.agents.0.time: 31s is more than any tool that reads may take: 30s. Write a shorter time, or raise limits.statements.time",
+		"{when: 'true'}":                                       "f.yaml:6:9: limits.statements.agents.0: bounds nothing; write joins, windows, sets, queries or time, or take it out",
+		"{joins: 3}":                                           "f.yaml:6:9: limits.statements.agents.0: needs the key when",
+		"{when: 'principal.idd == \"a\"', joins: 3}":           `f.yaml:6:16: limits.statements.agents.0.when: character 1 of the expression: a principal has no "idd"; did you mean id?`,
+		"{when: 'principal.depth + \"a\" == \"b\"', joins: 3}": "f.yaml:6:16: limits.statements.agents.0.when: character",
+		"{when: 'principal.id', joins: 3}":                     "f.yaml:6:16: limits.statements.agents.0.when: it yields a string, and has to yield true or false",
+		"{when: 'true', queries: 0}":                           "f.yaml:6:33: limits.statements.agents.0.queries: must be from 1 to 600",
+	} {
+		_, err := config.Parse("f.yaml", []byte(src+text+"\n"), env)
+		if got := strings.SplitN(fmt.Sprint(err), "\n", 2)[0]; want == "" && err != nil || !strings.HasPrefix(got, want) && want != "" {
+			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)
+		}
+		if err := schema.Validate(document(t, src+text)); err != nil && want == "" {
+			t.Errorf("%s: the schema says %v", text, err)
 		}
 	}
 }

@@ -23,11 +23,13 @@ import (
 const (
 	maxBudget  = 4 << 20
 	maxBody    = 64 << 20
-	maxTimeout = 300 * time.Second
 	maxRows    = 1000
 	maxSamples = 20
 	many       = 1_000_000
 )
+
+// MaxTimeout is the longest time that a configuration may give a tool.
+const MaxTimeout = 300 * time.Second
 
 // shape is the shape of the whole file.
 func (c *Config) shape() yamlconf.Shape {
@@ -48,7 +50,7 @@ func (c *Config) shape() yamlconf.Shape {
 			{Name: "sample_values", Doc: "false looks at no values; true, the default, looks at a sample of the values that agents could see, at the start and once a day, and hides fields whose values look like credentials", Shape: c.unless(&c.Unsampled)},
 		}, nil)},
 		{Name: "tools", Doc: "Which tools are served", Shape: yamlconf.Object(append([]yamlconf.Key{
-			{Name: "profile", Doc: "Which tools clients are shown: full (the default) lists all; standard lists those that most agents need, and the others can be called by name. lean (finds and counts records) and sql (asks with SELECT) serve a few and no others", Shape: yamlconf.Choose([]string{"full", "standard", "lean", "sql"}, func(s string) { c.Tools.Profile = strings.TrimPrefix(s, "full") })},
+			{Name: "profile", Doc: "Which tools clients are shown: standard (the default) lists those that most agents need, and the others can be called by name. full lists all. lean (finds and counts records) and sql (asks with SELECT) serve a few and no others", Shape: yamlconf.Choose([]string{"standard", "full", "lean", "sql"}, func(s string) { c.Tools.Profile = strings.TrimPrefix(s, "standard") })},
 		}, listKeys(&c.Tools.List, "tool names")...), yamlconf.NotEmpty)},
 		{Name: "results", Doc: "Which parts of a result clients are sent: text, the default, structured or both; docs/clients.md says which client hands what to its model", Shape: c.results()},
 		{Name: "prompts", Doc: "Texts of your own that agents can be started with, besides the built-in ones", Shape: c.prompts()},

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
@@ -32,12 +33,18 @@ type Options struct {
 	Linger time.Duration // to go on reading from a client that was answered before its body arrived; default 1 s
 	Idle   time.Duration // between requests of a connection; default 2 minutes
 	Grace  time.Duration // for requests under way when Serve ends; default 10 s
+	Drain  time.Duration // between the end of Serve's context and that of the listener; default none
 
 	Rate int // bytes of a response that its reader must take per second; default 16 KiB
 
 	Refused *refused.Log // receives refused requests; may be nil
 	Log     *slog.Logger // receives what net/http reports, for debugging; nil discards it
+
+	draining *atomic.Bool // answers end their connections while it is true. It is nil under another server
 }
+
+// ErrNoDrain is the cause of a context whose end skips Options.Drain.
+var ErrNoDrain = errors.New("end without a drain")
 
 // maxHeader is the maximum size of a request header, in bytes.
 const maxHeader = 64 << 10
@@ -67,11 +74,13 @@ func (o Options) withDefaults() Options {
 type Server struct {
 	options Options
 	http    *http.Server
+	onDrain []func()
 }
 
 // New returns a server for h.
 func New(h http.Handler, o Options) *Server {
 	o = o.withDefaults()
+	o.draining = new(atomic.Bool)
 	s := &Server{options: o}
 	s.http = &http.Server{
 		Handler:           timed(h, o),
@@ -86,13 +95,29 @@ func New(h http.Handler, o Options) *Server {
 	return s
 }
 
-// OnShutdown registers f to be called when Serve begins to end, to end streams, which don't end by themselves.
+// Listen opens addr for Serve. Other listeners can be served too, but a connection that comes as one of them closes may be lost: the
+// kernel ignores new connections only to plain TCP, and listeners of package net are multipath.
+func Listen(addr string) (net.Listener, error) {
+	var c net.ListenConfig
+	c.SetMultipathTCP(false)
+	return c.Listen(context.Background(), "tcp", addr)
+}
+
+// OnDrain registers f to be called when the context of Serve ends, while new requests are still served.
+func (s *Server) OnDrain(f func()) { s.onDrain = append(s.onDrain, f) }
+
+// OnShutdown registers f to be called when the listener closes, to end streams, which don't end by themselves.
 func (s *Server) OnShutdown(f func()) { s.http.RegisterOnShutdown(f) }
 
-// Serve serves on l until ctx ends. Requests in progress then have Options.Grace to finish.
+// Serve serves on l until ctx ends. It then goes on for Options.Drain, so that a proxy has the time to choose another
+// server. Answers end their connections meanwhile. Then the listener closes, and requests in progress have
+// Options.Grace to finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	ended := make(chan error, 1)
+	broken, ended := make(chan struct{}), make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
+		if !errors.Is(context.Cause(ctx), ErrNoDrain) {
+			s.drain(l, broken)
+		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Grace)
 		defer cancel()
 		err := s.http.Shutdown(late)
@@ -102,8 +127,47 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ended <- err
 	})
 	err := s.http.Serve(s.bounded(l))
+	close(broken)
 	if !stop() && errors.Is(err, http.ErrServerClosed) {
 		err = <-ended
 	}
 	return err
 }
+
+// drain serves for Options.Drain, or until the listener is broken. Then it takes no further connection, and accepts
+// those that have begun: closing a listener resets the connections that wait for it, and requests sent over them
+// are lost.
+func (s *Server) drain(l net.Listener, broken <-chan struct{}) {
+	if s.options.Drain <= 0 {
+		return
+	}
+	s.options.draining.Store(true)
+	for _, f := range s.onDrain {
+		f()
+	}
+	select {
+	case <-time.After(s.options.Drain):
+	case <-broken:
+		return
+	}
+	if !ignoreNew(l) {
+		return
+	}
+	for range settleTries {
+		select {
+		case <-time.After(settle):
+		case <-broken:
+			return
+		}
+		if waiting(l) == 0 {
+			return
+		}
+	}
+}
+
+// settle is how long a handshake that has begun may take to end, and settleTries how often drain waits for the queue of the
+// listener to be empty.
+const (
+	settle      = 200 * time.Millisecond
+	settleTries = 25
+)

@@ -95,14 +95,16 @@ type exchange struct {
 }
 
 // WriteHeader implements http.ResponseWriter. It closes the connection after a response that was sent before all of
-// the request arrived, that refuses a credential, or behind which another request already arrived.
+// the request arrived, that refuses a credential, or behind which another request already arrived, and while the
+// server drains.
 func (x *exchange) WriteHeader(status int) {
 	if status >= 200 && !x.begun {
 		x.begun = true
 		x.report(status)
 		h := x.Header()
 		x.events = strings.HasPrefix(h.Get("Content-Type"), "text/event-stream")
-		if x.unread.Load() || status == http.StatusUnauthorized || x.conn != nil && (x.length < 0 || x.conn.further(x.length)) {
+		ending := x.options.draining != nil && x.options.draining.Load()
+		if ending || x.unread.Load() || status == http.StatusUnauthorized || x.conn != nil && (x.length < 0 || x.conn.further(x.length)) {
 			h.Set("Connection", "close")
 		}
 	}

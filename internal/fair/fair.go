@@ -13,8 +13,12 @@ import (
 	"time"
 )
 
-// ErrBusy means that a semaphore and its queue are full.
-var ErrBusy = errors.New("too many requests at a time")
+var (
+	// ErrBusy means that a semaphore and its queue are full.
+	ErrBusy = errors.New("too many requests at a time")
+	// ErrTooMany means that a request asks for more slots than one credential may hold.
+	ErrTooMany = errors.New("more than one caller may have")
+)
 
 // Bounds are the limits of a Semaphore.
 type Bounds struct {
@@ -58,6 +62,7 @@ type key struct {
 
 // A turn is a request that holds a slot or waits for one.
 type turn struct {
+	slots  int
 	keys   [shares]key
 	shares [shares]*share
 	done   chan error // receives once if the request waits: nil for a slot, or an error; nil if it doesn't
@@ -76,10 +81,26 @@ func New(b Bounds) *Semaphore {
 // Enter waits for a slot. If it returns no error, the caller must call leave once. Errors are ErrBusy and those of
 // ctx.
 func (g *Semaphore) Enter(ctx context.Context, who Who) (leave func(), err error) {
+	return g.EnterMany(ctx, who, 1)
+}
+
+// Each returns how many slots one credential may hold.
+func (g *Semaphore) Each() int { return g.most[shares-1] }
+
+// Slots returns how many slots there are.
+func (g *Semaphore) Slots() int { return g.bounds.Slots }
+
+// EnterMany is Enter for several slots at once, which leave releases together. A request for few slots may pass one for many that
+// waits. ErrTooMany is another error: slots is more than Each.
+func (g *Semaphore) EnterMany(ctx context.Context, who Who, slots int) (leave func(), err error) {
+	if slots > g.Each() {
+		return nil, ErrTooMany
+	}
 	g.mu.Lock()
 	t := g.turn(who)
+	t.slots = max(slots, 1)
 	leave = func() { g.leave(t) }
-	if g.held < g.bounds.Slots && g.may(t) {
+	if g.may(t) {
 		g.take(t)
 		g.mu.Unlock()
 		return leave, nil
@@ -157,21 +178,24 @@ func (g *Semaphore) turn(who Who) *turn {
 	return t
 }
 
-// may reports whether t may hold another slot. g.mu is held.
+// may reports whether the slots of t are free, and its shares allow them. g.mu is held.
 func (g *Semaphore) may(t *turn) bool {
+	if g.held+t.slots > g.bounds.Slots {
+		return false
+	}
 	for i, s := range t.shares {
-		if s.held >= g.most[i] {
+		if s.held+t.slots > g.most[i] {
 			return false
 		}
 	}
 	return true
 }
 
-// take gives t a slot. g.mu is held.
+// take gives t its slots. g.mu is held.
 func (g *Semaphore) take(t *turn) {
-	g.held++
+	g.held += t.slots
 	for _, s := range t.shares {
-		s.held++
+		s.held += t.slots
 	}
 }
 
@@ -237,22 +261,25 @@ func (g *Semaphore) give(t *turn, err error) error {
 	return err
 }
 
-// leave releases the slot of t and passes it to the next request.
+// leave releases the slots of t and passes them to the next requests.
 func (g *Semaphore) leave(t *turn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held--
+	g.held -= t.slots
 	for _, s := range t.shares {
-		s.held--
+		s.held -= t.slots
 	}
 	g.forget(t)
-	var next *turn
-	for _, other := range g.queue {
-		if g.may(other) && (next == nil || compare(other, next, func(s *share) int { return s.held }) < 0) {
-			next = other
+	for g.held < g.bounds.Slots {
+		var next *turn
+		for _, other := range g.queue {
+			if g.may(other) && (next == nil || compare(other, next, func(s *share) int { return s.held }) < 0) {
+				next = other
+			}
 		}
-	}
-	if next != nil {
+		if next == nil {
+			return
+		}
 		g.unqueue(next)
 		g.take(next)
 		next.done <- nil

@@ -220,3 +220,35 @@ func TestImpatience(t *testing.T) {
 		t.Error("left over:", in, waiting)
 	}
 }
+
+// TestMany: requests for several slots hold no more than there are, nor than a share, and each that waits is served in the end.
+func TestMany(t *testing.T) {
+	g := fair.New(fair.Bounds{Slots: 100, Each: 50, Queue: 1000, Patience: time.Hour})
+	if _, err := g.EnterMany(t.Context(), agent(0), 51); !errors.Is(err, fair.ErrTooMany) {
+		t.Errorf("51 of 50: %v", err)
+	}
+	var held atomic.Int64
+	var each [5]atomic.Int64
+	var wait sync.WaitGroup
+	for i := range 400 {
+		n, who := 1+rand.IntN(50), i%5
+		wait.Go(func() {
+			leave, err := g.EnterMany(t.Context(), agent(who), n)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if all, own := held.Add(int64(n)), each[who].Add(int64(n)); all > 100 || own > 50 {
+				t.Errorf("%d are held, %d by one", all, own)
+			}
+			time.Sleep(time.Microsecond)
+			held.Add(int64(-n))
+			each[who].Add(int64(-n))
+			leave()
+		})
+	}
+	wait.Wait()
+	if in, waiting := g.Load(); in != 0 || waiting != 0 {
+		t.Errorf("%d are held, %d wait", in, waiting)
+	}
+}

@@ -191,6 +191,11 @@ func (d *Handler) decided(ctx context.Context, h *webhook.Hook, asked decision) 
 			Suggestion: "The operator maps it in notifications.webhooks." + h.Name + ".people. Until then:"}
 	}
 	who, err := d.o.Person(ctx, person)
+	if p := problem.Of(err); p != nil && p.Kind == "person_tenant" {
+		told := *p
+		told.Detail += " This hook has no tenant, so that its people must have none. The operator writes tenant into notifications.webhooks." + h.Name + "."
+		err = &told
+	}
 	if err != nil {
 		return nil, "", err
 	}

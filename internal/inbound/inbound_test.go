@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
 // TestRefusedQuietly checks that requests without a good signature are left to the count of refusals: no line of the log each.
@@ -85,6 +86,36 @@ func TestDecisionsRefused(t *testing.T) {
 			if got := trace.Refusal("http", netip.Addr{}); w.Code != status || got.Kind != tt.kind || got.Principal != "hook:"+hook {
 				t.Errorf("%s of %s: %d, %q by %q; want %d, %q", tt.account, hook, w.Code, got.Kind, got.Principal, status, tt.kind)
 			}
+		}
+	}
+}
+
+// TestPeopleWithoutTenant checks that a hook without a tenant says why its people can't decide.
+func TestPeopleWithoutTenant(t *testing.T) {
+	secret, now := []byte("the secret of the hook"), time.Now()
+	store, err := sqlite.Open(t.Context(), sqlite.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	tokens := identity.NewTokens(identity.TokenOptions{Store: store, Audit: store})
+	if _, _, err := tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: "rosa", Tenant: "acme", Scopes: []identity.Scope{identity.Review}}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	d := New(Options{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: map[string]webhook.Person{"u1": {Owner: "rosa"}, "u2": {Owner: "nora"}}, As: webhook.Person{Owner: "rosa"}}},
+		Used: &once.Memory{}, Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
+			return tokens.Known(ctx, who.Owner, who.Tenant)
+		}})
+	for account, want := range map[string]string{"u1": "The operator writes tenant into notifications.webhooks.ops.", "u2": "This person isn't known here"} {
+		body := `{"change_id":"c","digest":"d","decision":"approve","account":"` + account + `"}`
+		r := httptest.NewRequestWithContext(t.Context(), "POST", Path+"ops", strings.NewReader(body))
+		r.Header.Set("Webhook-Id", account)
+		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+		r.Header.Set("Webhook-Signature", webhook.Sign(secret, account, now, []byte(body)))
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r)
+		if w.Code != 403 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s, want %q", account, w.Code, w.Body, want)
 		}
 	}
 }

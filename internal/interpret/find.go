@@ -102,7 +102,7 @@ func (r *reading) page(records []value.Row) []value.Row {
 	place := func(row value.Row) []value.Value {
 		at, of := make([]value.Value, len(plan.Order)), r.led(row)
 		for i, o := range plan.Order {
-			at[i] = of.at(o.Join).value(o.Field.Name)
+			at[i] = of.place(o)
 		}
 		return at
 	}
@@ -160,9 +160,27 @@ func (r *reading) within(v value.Value) value.Value {
 // columns returns the plan's columns of a record, and then the values of its order if that is unique, for the next page's place.
 func (r *reading) columns(row value.Row) value.Row {
 	of := r.led(row)
-	return Leaving(r.plan, func(join int, f *schema.Field, p *policy.Piece) value.Value {
+	out := Leaving(r.plan, func(join int, f *schema.Field, p *policy.Piece) value.Value {
 		return r.within(Piece(of.at(join).value(f.Name), p))
 	})
+	for i, o := range r.plan.Order {
+		if o.Near != nil && r.plan.Unique {
+			out[len(r.plan.Columns)+i] = of.place(o)
+		}
+	}
+	return out
+}
+
+// place returns the value of a term of the order.
+func (j led) place(o policy.Order) value.Value {
+	v := j.at(o.Join).value(o.Field.Name)
+	if o.Near == nil {
+		return v
+	}
+	for _, at := range leaves(v, o.Near.Path[1:]) { // one, since the record satisfies the condition
+		return o.Near.Distance(at)
+	}
+	return value.Value{}
 }
 
 // Leaving returns the row of a record of a plan: its columns, and then the values of its order if that is unique. of returns the value

@@ -50,6 +50,39 @@ func leaves(v value.Value, path query.Path) []value.Value {
 	return nil
 }
 
+// An aim is the path of a condition, and whether the condition is about the whole value there: see query.Whole.
+type aim struct {
+	path  query.Path
+	whole bool
+}
+
+// some reports whether holds is true for a value at the path, or for an element of a list there. The whole value is no element, and it
+// isn't in a list.
+func (a aim) some(r rooted, holds func(value.Value) bool) bool {
+	if a.whole {
+		return !a.listed(r) && slices.ContainsFunc(r.leaves(a.path), holds)
+	}
+	return someCandidate(r.leaves(a.path), holds)
+}
+
+// listed reports whether the path goes through a list.
+func (a aim) listed(r rooted) bool {
+	for n := 1; n < len(a.path); n++ {
+		if slices.ContainsFunc(r.leaves(a.path[:n]), func(v value.Value) bool { return v.Kind() == value.Array }) {
+			return true
+		}
+	}
+	return false
+}
+
+// equals reports whether the value at the path equals v. Null also equals a missing value.
+func (a aim) equals(r rooted, v value.Value) bool {
+	if v.IsNull() && len(r.leaves(a.path)) == 0 && !(a.whole && a.listed(r)) {
+		return true
+	}
+	return a.some(r, func(c value.Value) bool { return v.IsNull() && c.IsNull() || same(c, v) })
+}
+
 // someCandidate reports whether holds is true for a leaf or for an element of a leaf that is a list.
 func someCandidate(of []value.Value, holds func(value.Value) bool) bool {
 	return slices.ContainsFunc(of, func(leaf value.Value) bool {
@@ -79,7 +112,8 @@ func (r *reading) predicate(f query.Filter) (test, error) {
 		return comparison(f), nil
 	case query.In:
 		return func(r rooted) bool {
-			return f.Not != slices.ContainsFunc(f.Values, func(v value.Value) bool { return equals(r.leaves(f.Path), v) })
+			at := aim{f.Path, f.Whole}
+			return f.Not != slices.ContainsFunc(f.Values, func(v value.Value) bool { return at.equals(r, v) })
 		}, nil
 	}
 	return r.inner(f)
@@ -95,16 +129,21 @@ func (r *reading) inner(f query.Filter) (test, error) {
 	case query.Regex:
 		expression, err := regexp.Compile(f.Expression())
 		return func(r rooted) bool {
-			return someCandidate(r.leaves(f.Path), func(v value.Value) bool {
+			return aim{f.Path, f.Whole}.some(r, func(v value.Value) bool {
 				return v.Kind() == value.String && expression.MatchString(v.Text())
 			})
 		}, err
 	case query.StartsWith:
 		return func(r rooted) bool {
-			return someCandidate(r.leaves(f.Path), func(v value.Value) bool {
+			return aim{f.Path, f.Whole}.some(r, func(v value.Value) bool {
 				return v.Kind() == value.String && strings.HasPrefix(v.Text(), f.Prefix)
 			})
 		}, nil
+	case query.GeoWithin:
+		if f.Text {
+			return func(r rooted) bool { return aim{f.Path, f.Whole}.some(r, f.Area.HoldsText) }, nil
+		}
+		return func(r rooted) bool { return aim{f.Path, f.Whole}.some(r, f.Area.Holds) }, nil
 	case query.Size:
 		return func(r rooted) bool {
 			return slices.ContainsFunc(r.leaves(f.Path), func(v value.Value) bool {
@@ -161,29 +200,22 @@ func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 	return out, nil
 }
 
-// equals reports whether a candidate equals v. Null also equals a missing value.
-func equals(of []value.Value, v value.Value) bool {
-	if v.IsNull() {
-		return len(of) == 0 || someCandidate(of, value.Value.IsNull)
-	}
-	return someCandidate(of, func(c value.Value) bool { return same(c, v) })
-}
-
 // comparison makes the test of a comparison. Eq and the orders hold if one value at the path, or one element of a list there, meets
 // them, as in MongoDB; Ne holds if none equals. Values of different types aren't ordered.
 func comparison(f query.Compare) test {
+	at := aim{f.Path, f.Whole}
 	switch f.Op {
 	case query.Eq:
-		return func(r rooted) bool { return equals(r.leaves(f.Path), f.Value) }
+		return func(r rooted) bool { return at.equals(r, f.Value) }
 	case query.Ne:
-		return func(r rooted) bool { return !equals(r.leaves(f.Path), f.Value) }
+		return func(r rooted) bool { return !at.equals(r, f.Value) }
 	}
 	stands := map[query.Op]func(int) bool{
 		query.Gt: func(c int) bool { return c > 0 }, query.Gte: func(c int) bool { return c >= 0 },
 		query.Lt: func(c int) bool { return c < 0 }, query.Lte: func(c int) bool { return c <= 0 },
 	}[f.Op]
 	return func(r rooted) bool {
-		return someCandidate(r.leaves(f.Path), func(c value.Value) bool {
+		return at.some(r, func(c value.Value) bool {
 			order, alike := value.Compare(c, f.Value)
 			return alike && stands(order)
 		})

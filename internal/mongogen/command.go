@@ -278,7 +278,7 @@ func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 	}
 	if w.Level == FerretDB {
 		keys, err := w.Keys(t)
-		return bson.D{{Key: t.Field, Value: bson.D{{Key: "$in", Value: keys}}}}, nil, err
+		return bson.D{{Key: "$and", Value: bson.A{bson.D{{Key: t.Field, Value: bson.D{{Key: "$in", Value: keys}}}}, noList(t.Field)}}}, nil, err
 	}
 	stages, err := w.view(t.View, nil, nil)
 	if err != nil {
@@ -288,7 +288,7 @@ func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 	same := bson.D{{Key: "$eq", Value: bson.A{"$" + t.Key, "$$k"}}}
 	stages = append(stages, stage("$match", bson.D{{Key: "$expr", Value: same}}), stage("$limit", int64(1)), stage("$project", bson.D{{Key: "_id", Value: int32(1)}}))
 	lookup := bson.D{{Key: "from", Value: t.View.Class().Table}, {Key: "let", Value: bson.D{{Key: "k", Value: "$" + t.Field}}}, {Key: "pipeline", Value: stages}, {Key: "as", Value: joined}}
-	return bson.D{{Key: t.Field, Value: bson.D{{Key: "$ne", Value: nil}}}},
+	return bson.D{{Key: "$and", Value: bson.A{bson.D{{Key: t.Field, Value: bson.D{{Key: "$ne", Value: nil}}}}, noList(t.Field)}}},
 		bson.A{stage("$lookup", lookup), stage("$match", bson.D{{Key: joined, Value: bson.D{{Key: "$ne", Value: bson.A{}}}}})}, nil
 }
 
@@ -296,7 +296,7 @@ func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 func (w *Writer) order() (bson.D, bool) {
 	by := bson.D{}
 	for _, o := range w.Plan.Order {
-		if o.Join >= 0 || !sortable(o.Field) {
+		if o.Join >= 0 || o.Near != nil || !sortable(o.Field) {
 			return nil, false
 		}
 		by = append(by, term(o.Field.Name, o.Desc))

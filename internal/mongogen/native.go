@@ -62,6 +62,8 @@ func (m matcher) match(f query.Filter) cond {
 		return m.in(f)
 	case query.Exists:
 		return m.exists(f)
+	case query.ElemMatch:
+		return m.element(f)
 	case query.StartsWith:
 		return m.startsWith(f)
 	case query.Regex:
@@ -126,6 +128,27 @@ type spot struct {
 	inside bool // a part of JSON, or an element of a list
 }
 
+// unlisted returns c with the condition that neither the value at the spot nor a value on the way to it is a list, if the whole value is
+// compared: see query.Whole. The query language looks into every list by itself. A document may hold a list in a field of any type.
+func (s spot) unlisted(whole bool, c cond) cond {
+	if !whole || c.doc == nil || s.name == "_id" { // an _id is never a list
+		return c
+	}
+	docs := bson.A{c.doc}
+	for i, r := range s.name + "." {
+		if r == '.' {
+			docs = append(docs, noList(s.name[:i]))
+		}
+	}
+	c.doc = bson.D{{Key: "$and", Value: docs}}
+	return c
+}
+
+// noList writes that a value isn't a list with elements: it has no first one. FerretDB doesn't find lists by $type.
+func noList(name string) bson.D {
+	return bson.D{{Key: name + ".0", Value: bson.D{{Key: "$exists", Value: false}}}}
+}
+
 // at returns the spot of a path, and whether the query language follows it as ours does: by names, not by positions.
 func (m matcher) at(path query.Path) (spot, bool) {
 	if len(path) == 0 {
@@ -156,13 +179,13 @@ func (m matcher) compare(f query.Compare) cond {
 		f.Op = query.Eq
 		return m.not(f)
 	case f.Op == query.Eq:
-		return m.in(query.In{Path: f.Path, Values: []value.Value{f.Value}})
+		return m.in(query.In{Path: f.Path, Values: []value.Value{f.Value}, Whole: f.Whole})
 	}
 	s, ok := m.at(f.Path)
 	if !ok || f.Value.IsNull() {
 		return anything
 	}
-	return m.ranged(s, f.Op, f.Value)
+	return s.unlisted(f.Whole, m.ranged(s, f.Op, f.Value))
 }
 
 var rangeOps = map[query.Op]string{query.Gt: "$gt", query.Gte: "$gte", query.Lt: "$lt", query.Lte: "$lte"}
@@ -210,9 +233,30 @@ func (m matcher) in(f query.In) cond {
 		list = append(list, xs...)
 	}
 	if len(list) == 1 {
-		return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: list[0]}}}}, exact: true}
+		return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: list[0]}}}}, exact: true})
 	}
-	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true}
+	return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true})
+}
+
+// element writes that a whole element of a list equals one of a list of values. Other conditions on elements aren't written.
+func (m matcher) element(f query.ElemMatch) cond {
+	s, ok := m.at(f.Path)
+	in, is := f.Match.(query.In)
+	if c, one := f.Match.(query.Compare); one && c.Op == query.Eq {
+		in, is = query.In{Path: c.Path, Values: []value.Value{c.Value}, Whole: c.Whole}, true
+	}
+	if !ok || !s.inside || !is || in.Not || !in.Whole || len(in.Path) > 0 {
+		return anything
+	}
+	list := bson.A{}
+	for _, v := range in.Values {
+		xs, ok := m.equals(s, v)
+		if !ok || v.IsNull() {
+			return anything
+		}
+		list = append(list, xs...)
+	}
+	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$in", Value: list}}}}}}, exact: true}
 }
 
 // equals returns the stored values that equal v.
@@ -261,9 +305,12 @@ func (m matcher) exists(f query.Exists) cond {
 	if !ok || s.inside {
 		return anything
 	}
-	isNull := cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: nil}}}}, exact: true}
-	if !f.Want {
+	isNull := s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: nil}}}}, exact: true})
+	switch {
+	case !f.Want:
 		return isNull
+	case f.Whole:
+		return cond{doc: bson.D{{Key: "$nor", Value: bson.A{isNull.doc}}}, exact: true}
 	}
 	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$ne", Value: nil}}}}, exact: true}
 }
@@ -274,7 +321,7 @@ func (m matcher) startsWith(f query.StartsWith) cond {
 	if !ok || s.inside || s.field.Type != schema.String || !plainText(s.field) || !portable(f.Prefix) {
 		return anything
 	}
-	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(f.Prefix)}}}}, exact: true}
+	return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(f.Prefix)}}}}, exact: true})
 }
 
 // portable reports whether a text means itself in regular expressions of every kind, once its special characters are
@@ -289,5 +336,5 @@ func (m matcher) regex(f query.Regex) cond {
 	if !ok || s.inside || m.level != FerretDB || s.field.Type != schema.String || !plainText(s.field) {
 		return anything
 	}
-	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: f.Expression()}}}}, exact: true}
+	return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: f.Expression()}}}}, exact: true})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // A Call is a call of a tool.
@@ -120,6 +121,14 @@ func (t *Tool) Filled(in value.Value) value.Value {
 		return t.arguments.Filled(in, ReasonArgument)
 	}
 	return t.arguments.Filled(in)
+}
+
+// Described returns the class that describes the arguments of a call; nil for none.
+func (t *Tool) Described(in value.Value) *write.Against {
+	if t.Against.Class == "" {
+		return nil
+	}
+	return &write.Against{Class: t.Against.Class, Fields: t.Against.Fields, Record: string(t.Against.Record), Names: t.Arguments(), Arguments: t.Filled(in)}
 }
 
 // holds evaluates a condition; nil is true.

@@ -52,6 +52,48 @@ func Exact(text string) error {
 	return nil
 }
 
+// Captured returns an error unless every engine also finds the same texts of the groups: see Exact.
+func Captured(text string) error {
+	if err := Exact(text); err != nil {
+		return err
+	}
+	tree, err := Parse(text, "")
+	if err != nil {
+		return err
+	}
+	inside := bare(tree)
+	if inside.Op == syntax.OpAlternate && bothEnds(inside.Sub) && tree.MaxCap() > 0 {
+		return errInexact
+	}
+	return nil
+}
+
+// Groups returns the number of groups in an expression.
+func Groups(text string) int {
+	tree, err := Parse(text, "")
+	if err != nil {
+		return 0
+	}
+	return tree.MaxCap()
+}
+
+// Empty reports whether an expression matches an empty text, or may match an empty part of one.
+func Empty(tree *syntax.Regexp) bool {
+	switch tree.Op {
+	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL, syntax.OpNoMatch:
+		return false
+	case syntax.OpCapture, syntax.OpPlus:
+		return Empty(tree.Sub[0])
+	case syntax.OpRepeat:
+		return tree.Min == 0 || Empty(tree.Sub[0])
+	case syntax.OpConcat:
+		return !slices.ContainsFunc(tree.Sub, func(s *syntax.Regexp) bool { return !Empty(s) })
+	case syntax.OpAlternate:
+		return slices.ContainsFunc(tree.Sub, Empty)
+	}
+	return true
+}
+
 // bothEnds reports whether branches are ^C+ and C+$ of one set C: where both begin, they match the same.
 func bothEnds(branches []*syntax.Regexp) bool {
 	if len(branches) != 2 {

@@ -25,6 +25,22 @@ func TestExact(t *testing.T) {
 			}
 		}
 	}
+	for _, p := range []string{"(a)(b)?", "((a)|b)", "(a)*b"} {
+		if err := Captured(p); err != nil {
+			t.Errorf("the groups of %s are refused: %v", p, err)
+		}
+	}
+	for _, p := range []string{"^(a+)|(a+)$", "(a|ab)c", "(a*)b?"} {
+		if Captured(p) == nil {
+			t.Errorf("the groups of %s are taken", p)
+		}
+	}
+	for p, want := range map[string]bool{"a": false, "a*": true, "(a|b?)": true, "^$": true, "a?b+": false, `\b`: true, "a{0,3}": true, "(?:a*){2}": true, "[ab]c*": false, "": true} {
+		tree, err := Parse(p, "")
+		if err != nil || Empty(tree) != want {
+			t.Errorf("%s: %v, want %t", p, err, want)
+		}
+	}
 	for _, p := range []string{"a*", "", "(a|ab)c", "a|ab", ".*b", "a+?", "[ab]+a", "(ab)+", "a?ab", `\ba`, "^a+|b+|a+$", "^a+|[ab]+$", "a$b", "x(^a)", "(?:)", "a?b?", "[ab]{1,2}b", "^a|a$", "foo|foobar"} {
 		if Exact(p) == nil {
 			t.Errorf("%s is taken", p)

@@ -15,21 +15,27 @@ import (
 // Max is the most characters of a regular expression.
 const Max = 256
 
-// Check returns a valid pattern and its options, with the option x applied and removed: RE2 syntax, at most Max
+// Check returns a valid pattern and its options, with the options s and x applied and removed: RE2 syntax, at most Max
 // characters, no quantifier of varying length inside another. The error is a sentence for the caller.
 func Check(text, options string) (pattern, flags string, err error) {
 	if len([]rune(text)) > Max {
 		return "", "", fmt.Errorf("a regular expression has at most %d characters", Max)
 	}
+	dots := false
 	for _, o := range options {
 		switch {
 		case o == 'x':
 			text = unspaced(text)
+		case o == 's' && !dots:
+			dots = true
 		case (o == 'i' || o == 'm') && !strings.ContainsRune(flags, o):
 			flags += string(o)
 		default:
-			return "", "", fmt.Errorf("$options takes each of the letters i, m and x once; got %q", problem.Cut(options))
+			return "", "", fmt.Errorf("$options takes each of the letters i, m, s and x once; got %q", problem.Cut(options))
 		}
+	}
+	if dots {
+		text = "(?s)" + text
 	}
 	tree, err := Parse(text, flags)
 	if err != nil {

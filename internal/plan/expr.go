@@ -249,6 +249,12 @@ const (
 	// pattern.Exact takes; with a fourth argument, a constant Boolean that is false, for the first one alone.
 	ReplaceMatches
 
+	// FindMatch is the first part of x that y matches, a constant String in RE2 syntax, as the JSON object {match, idx, captures}: its
+	// text, the code points before it, and the list of the texts of y's groups, null for one that took no part. It is null if there is
+	// no such part, or if x has more than MostSearched bytes.
+	FindMatch
+	FindMatches // the list of all such parts, [] for none. y matches no empty text. Null if there are more than MostMatches
+
 	Millis // from y to x, both Dates: an Integer, truncated
 
 	Size      // the number of elements of x, JSON: an Integer; null if it is not a list
@@ -268,6 +274,18 @@ const (
 	MaxList   //
 	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null"; never null
 )
+
+// The limits of FindMatch and FindMatches.
+const (
+	MostSearched = 1 << 20
+	MostMatches  = 10_000
+)
+
+// Expression returns the constant regular expression of an operator whose second argument is one.
+func (e Apply) Expression() string {
+	k, _ := e.Args[1].(Const)
+	return k.Value.Text()
+}
 
 // Replacement returns the constants of a ReplaceMatches: the expression, what replaces a part that it matches, and whether all are.
 func (e Apply) Replacement() (expression, with string, all bool) {

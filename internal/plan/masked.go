@@ -49,9 +49,9 @@ func (m *masks) stage(s Stage, in *Shape) error {
 	case *Map:
 		return m.passes(s.Columns, in, out)
 	case *Group:
-		return first(m.keys(s, in), m.accumulators(s.Accumulators, in))
+		return first(m.keys(s, in), m.firsts(s, in), m.accumulators(s.Accumulators, in, true))
 	case *Buckets:
-		return first(m.reads(in, s.By), m.accumulators(s.Accumulators, in))
+		return first(m.reads(in, s.By), m.accumulators(s.Accumulators, in, false))
 	case *Windows:
 		return first(m.reads(in, s.reads()...), stays(in, out, 0))
 	case *Slice, *Sample:
@@ -179,8 +179,23 @@ func (m *masks) keys(s *Group, in *Shape) error {
 	return nil
 }
 
-func (m *masks) accumulators(list []Accumulator, in *Shape) error {
+// firsts checks that a masked column of which the first value of each group is taken keeps its mask.
+func (m *masks) firsts(s *Group, in *Shape) error {
+	for i, a := range s.Accumulators {
+		ref, ok := a.X.(Ref)
+		if ok && a.Op == First && in.Columns[ref.Column].Mask != s.Out().Columns[len(s.Keys)+i].Mask {
+			return fmt.Errorf("column %d lost its mask:%s", len(s.Keys)+i, s.Out())
+		}
+	}
+	return nil
+}
+
+// accumulators checks what a group accumulates. With firsts it may take the first value of a masked column, which looks at no value.
+func (m *masks) accumulators(list []Accumulator, in *Shape, firsts bool) error {
 	for _, a := range list {
+		if _, ok := a.X.(Ref); ok && a.Op == First && firsts {
+			continue
+		}
 		if ref, ok := a.X.(Ref); ok && (a.Op == Count || a.Op == CountDistinct) && in.Columns[ref.Column].Mask.Names() {
 			continue
 		}

@@ -15,6 +15,8 @@ type Tally struct {
 	Field *schema.Field
 	In    []string // the columns of the record that are computed from the field
 	Voids bool     // the values aren't read as null: each makes the sum that it is in null
+	// Several is set, and Field is nil, for the column that Guard adds: the place of the guard with each number, from 1.
+	Several []string
 }
 
 // Sentence says that n values were counted.

@@ -13,6 +13,8 @@ import (
 type Remarks struct {
 	notes []string
 	empty query.Query
+	last  query.Query
+	shown int
 }
 
 // Note adds sentences, except those already present.
@@ -27,12 +29,21 @@ func (r *Remarks) Note(notes ...string) {
 // Notes returns the notes in the order they were added.
 func (r *Remarks) Notes() []string { return r.notes }
 
+// Forget drops the notes after the first n, and which queries were answered: those that the caller didn't write.
+func (r *Remarks) Forget(n int) { *r = Remarks{notes: r.notes[:min(n, len(r.notes))]} }
+
 // Found records q if its result was empty.
 func (r *Remarks) Found(q query.Query, nothing bool) {
 	if nothing {
 		r.empty = q
 	}
 }
+
+// Showed records that q was answered with shown records, and is the whole answer.
+func (r *Remarks) Showed(q query.Query, shown int) { r.last, r.shown = q, shown }
+
+// Last returns the last query that was answered with records, and their number; nil for none.
+func (r *Remarks) Last() (query.Query, int) { return r.last, r.shown }
 
 // Empty returns the last query without a result, or with a count of zero; nil for none.
 func (r *Remarks) Empty() query.Query { return r.empty }

@@ -14,6 +14,9 @@ import (
 // hidden fields.
 func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	for _, t := range e.Takes {
+		if e.Op != write.OpCall {
+			continue // its field says so
+		}
 		names := append(strings.Split(t.Path, "."), strings.Split(t.At, "/")[1:]...)
 		if s.Call == nil || slices.ContainsFunc(names, func(n string) bool { return !s.Call(n) }) {
 			hidden++
@@ -111,4 +114,37 @@ func locations(c *change.Change, visibility func(class string) Visibility) (out 
 		}
 	}
 	return out
+}
+
+// parts returns the differences of one field of e. One that takes its value from an earlier write says so, until that is known.
+func (d *differ) parts(one side, e change.Effect) []Field {
+	fields := markUnknown(d.field(one), e)
+	if t := madeFrom(e, one.field); t != nil && !d.applied() {
+		d.refers(&fields[0], *t)
+	}
+	return fields
+}
+
+// madeFrom returns the earlier write from which a field of a record takes its value; nil for none.
+func madeFrom(e change.Effect, field string) *change.Taken {
+	for i, t := range e.Takes {
+		if e.Op != write.OpCall && t.At == "/data/"+field {
+			return &e.Takes[i]
+		}
+	}
+	return nil
+}
+
+// refers has a field say which record's key it will hold. For people these are words, for agents what they wrote.
+func (d *differ) refers(f *Field, t change.Taken) {
+	f.is, f.Words, f.Unread, f.Same = nil, nil, 0, false
+	if d.viewer.Reviewer {
+		f.After = Shown{Kind: "reference", Text: fmt.Sprintf("the new record of write %d", t.Call)}
+	}
+}
+
+// applied reports whether the viewer sees what the source has written, with the keys that it has given.
+func (d *differ) applied() bool {
+	o := d.change.Outcome
+	return d.viewer.Reviewer && d.change.State == change.Applied && o != nil && o.Receipt != nil && len(o.Receipt.After) == len(d.change.Effects)
 }

@@ -89,7 +89,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 			item.Hidden++
 			continue
 		}
-		fields := markUnknown(d.field(one), e)
+		fields := d.parts(one, e)
 		for k := range fields {
 			fields[k].Source = !e.After.IsNull() && !slices.Contains(e.Asked, field)
 			if now != nil && !fields[k].Source {

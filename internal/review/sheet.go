@@ -211,7 +211,7 @@ func (f Field) Exact() string {
 
 // A Shown is a value in readable form.
 type Shown struct {
-	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes" or "masked"; of a value before a call that nobody knows "unknown", and "unread" where the call makes something and nothing was read
+	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes", "masked", "reference", "unknown" or "unread": see docs/changes.md
 	Text   string `json:"text,omitzero"`   // as Visible returns it; cut at MaxShown characters of the value. Of a masked one: what the mask leaves
 	Length int    `json:"length,omitzero"` // characters of the whole value, if Text was cut
 	Digest string `json:"sha256,omitzero"` // of the whole value as UTF-8, in hex, if Text was cut

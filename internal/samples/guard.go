@@ -46,6 +46,7 @@ type Guard struct {
 	seen   map[string]bool              // the fields that were looked at, by identify
 	found  map[string]map[string]string // why fields are withheld, by class and field
 	missed []string                     // the classes that could not be looked at the last time
+	turns  Turns
 }
 
 // identify returns the name of a field with its type: a field of another type is another field.
@@ -120,11 +121,16 @@ func (g *Guard) note(t Target, seen map[string]Seen) {
 	}
 }
 
-// Look looks at the values of targets for at most a time. Classes that it doesn't reach are missed.
-func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targets []Target, most time.Duration) {
+// Look looks at the values of targets for at most a time. Classes that it doesn't reach are missed. With all, it looks at
+// every schema of a source with one schema per tenant, and otherwise at a few, each time at others.
+func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targets []Target, most time.Duration, all bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	missed := Look(ctx, sources, targets, Usual(), g.note)
+	bounds := Usual()
+	if bounds.Turns = &g.turns; all {
+		bounds.Schemas = 0
+	}
+	missed := Look(ctx, sources, targets, bounds, g.note)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.missed = missed

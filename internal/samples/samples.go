@@ -23,12 +23,14 @@ import (
 
 // Bounds limit a look at one class. The zero Bounds are those of Usual.
 type Bounds struct {
-	Rows int           // the records of each of the samples
-	Time time.Duration // for all samples of the class
+	Rows    int           // the records of each of the samples
+	Time    time.Duration // for all samples of the class
+	Schemas int           // of a class with one schema per tenant: how many are looked at, which share Rows; 0 for all
+	Turns   *Turns        // which of these schemas come next; nil begins with the first
 }
 
 // Usual returns the bounds for a class while a gateway runs, and Thorough those on demand.
-func Usual() Bounds { return Bounds{Rows: 60, Time: 500 * time.Millisecond} }
+func Usual() Bounds { return Bounds{Rows: 60, Time: 500 * time.Millisecond, Schemas: 4} }
 
 // Thorough returns the bounds for a class when an operator asks.
 func Thorough() Bounds { return Bounds{Rows: 1000, Time: 10 * time.Second} }
@@ -55,7 +57,7 @@ type Sampler struct {
 
 // New returns a Sampler of fields of classes of s, by class, whatever the rules say about them.
 func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
-	if b == (Bounds{}) {
+	if b.Rows == 0 {
 		b = Usual()
 	}
 	rules := policy.Rules{Classes: map[string]policy.ClassRule{}}
@@ -79,20 +81,17 @@ func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
 // Look counts what values of fields of a class look like. It looks at the newest records by the key, at others as the source
 // returns them, and at records that have a value where these have none. An error means that nothing was seen.
 func (s *Sampler) Look(ctx context.Context, class *schema.Class, fields []string) (map[string]Seen, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.bounds.Time)
-	defer cancel()
-	l := &look{Sampler: s, class: class, tallies: map[string]*Tally{}}
+	l := &look{Sampler: s, class: class, tallies: map[string]*Tally{}, rows: s.bounds.Rows}
 	for _, name := range fields {
 		l.tallies[name] = &Tally{}
 	}
-	errs := []error{l.first(ctx, fields)}
-	if !l.whole {
-		errs = append(errs, l.newest(ctx, fields), l.sparse(ctx, fields))
-	}
-	for _, name := range fields {
-		if l.tallies[name].cut > 0 {
-			errs = append(errs, l.long(ctx, name))
-		}
+	var errs []error
+	if class.Spaces == nil {
+		limited, cancel := context.WithTimeout(ctx, s.bounds.Time)
+		defer cancel()
+		errs = l.all(limited, fields)
+	} else {
+		errs = l.spaces(ctx, fields)
 	}
 	if l.read == 0 {
 		if err := errors.Join(errs...); err != nil {
@@ -106,9 +105,25 @@ func (s *Sampler) Look(ctx context.Context, class *schema.Class, fields []string
 	return out, nil
 }
 
+// all takes every sample of one table.
+func (l *look) all(ctx context.Context, fields []string) []error {
+	errs := []error{l.first(ctx, fields)}
+	if !l.whole {
+		errs = append(errs, l.newest(ctx, fields), l.sparse(ctx, fields))
+	}
+	for _, name := range fields {
+		if l.tallies[name].cut > 0 {
+			l.tallies[name].cut = 0
+			errs = append(errs, l.long(ctx, name))
+		}
+	}
+	return errs
+}
+
 // A look is a Look under way.
 type look struct {
 	*Sampler
+	rows    int // records of each sample
 	class   *schema.Class
 	tallies map[string]*Tally
 	read    int  // samples that were read
@@ -118,7 +133,7 @@ type look struct {
 // first samples records as the source returns them.
 func (l *look) first(ctx context.Context, fields []string) error {
 	n, err := l.take(ctx, &query.Find{Keys: paths(fields)}, false)
-	l.whole = err == nil && n < l.bounds.Rows
+	l.whole = err == nil && n < l.rows
 	return err
 }
 
@@ -160,7 +175,7 @@ func (l *look) long(ctx context.Context, field string) error {
 	if err != nil {
 		return err
 	}
-	return l.rows(ctx, permit, mostLong, func(plan *policy.Plan, row value.Row) {
+	return l.reads(ctx, permit, mostLong, func(plan *policy.Plan, row value.Row) {
 		for i, c := range plan.Columns {
 			if c.Piece != nil && !c.Piece.Size {
 				l.tallies[field].Add(row[i])
@@ -171,13 +186,13 @@ func (l *look) long(ctx context.Context, field string) error {
 
 // take counts the values of a sample, and returns how many records it had.
 func (l *look) take(ctx context.Context, find *query.Find, ordered bool) (int, error) {
-	find.Class, find.Limit = l.class.FullName(), l.bounds.Rows
+	find.Class, find.Limit = l.class.FullName(), l.rows
 	permit, err := l.permit(find, ordered)
 	if err != nil {
 		return 0, err
 	}
 	n := 0
-	err = l.rows(ctx, permit, l.bounds.Rows, func(plan *policy.Plan, row value.Row) {
+	err = l.reads(ctx, permit, l.rows, func(plan *policy.Plan, row value.Row) {
 		n++
 		for i, c := range plan.Columns {
 			if t := l.tallies[c.Field.Name]; t != nil {
@@ -202,8 +217,8 @@ func (l *look) permit(find *query.Find, ordered bool) (policy.Permit, error) {
 	return permit.Within(mostValue)
 }
 
-// rows calls add with at most most rows of permit, within the bytes of a sample.
-func (l *look) rows(ctx context.Context, permit policy.Permit, most int, add func(*policy.Plan, value.Row)) error {
+// reads calls add with at most most rows of permit, within the bytes of a sample.
+func (l *look) reads(ctx context.Context, permit policy.Permit, most int, add func(*policy.Plan, value.Row)) error {
 	plan, err := permit.Plan()
 	if err != nil {
 		return err

@@ -4,12 +4,15 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // TestLook checks where in a table a credential is found: at either end, in a column that is null elsewhere, and in a long
@@ -90,5 +93,41 @@ func TestLookTime(t *testing.T) {
 	}
 	if seen, err := sampler.Look(t.Context(), &classes[0], []string{"a"}); err == nil {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// TestSecret checks how many values of a column it takes to hide it.
+func TestSecret(t *testing.T) {
+	ordinary := []string{"red", "green", "blue", "a cup", "a bowl", "two", "three", "four", "five", "six", "seven"}
+	prose := []string{}
+	for i := range 20 {
+		prose = append(prose, fmt.Sprintf("a text of people about the order number %d", i))
+	}
+	for _, tt := range []struct {
+		name   string
+		among  []string
+		values []string
+		hidden bool
+	}{
+		{"one of a known form", ordinary, []string{"ghp_0123456789abcdef0123"}, true},
+		{"one stored password", ordinary, []string{"$2b$12$KIXQ4b0eC1Jq8Qh3nV5o3uO9u5Hq0m1s3b8i7o6y5t4r3e2w1q0pa"}, true},
+		{"one private key", ordinary, []string{"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----"}, true},
+		{"one JWT", ordinary, []string{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}, true},
+		{"one URL with a password", ordinary, []string{"postgres://app:hunter2@db:5432/app"}, true},
+		{"one document with a secret", ordinary, []string{`{"client_secret": "x9K2mQ7pL4vT8nR3wY6z"}`}, true},
+		{"one that may be anything", ordinary, []string{"sent with token=9f2c41d7e8 today"}, false},
+		{"one that looks signed", ordinary, []string{"/files/1?sig=abcDEF123456abcDEF123456"}, false},
+		{"the same one again", ordinary, []string{"sent with token=9f2c41d7e8 today", "sent with token=9f2c41d7e8 today"}, false},
+		{"two that may be anything", ordinary, []string{"sent with token=9f2c41d7e8 today", "sent with token=77aa41d7e8 now"}, true},
+		{"one of few", ordinary[:3], []string{"sent with token=9f2c41d7e8 today"}, true},
+		{"one among texts of people", prose, []string{"please use the key ghp_0123456789abcdef0123 from now on"}, false},
+	} {
+		var tally samples.Tally
+		for _, v := range slices.Concat(tt.among, tt.values) {
+			tally.Add(value.OfString(v))
+		}
+		if why := tally.Seen().Secret(&schema.Field{Name: "x", Type: schema.String}); (why != "") != tt.hidden {
+			t.Errorf("%s: %q", tt.name, why)
+		}
 	}
 }

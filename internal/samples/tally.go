@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -17,6 +18,8 @@ type Seen struct {
 	Values   int // all of them
 	Distinct int // without repetitions
 	Secrets  int // those that look like credentials
+	Likely   int // those of Secrets that have no form of their own: a part looks random, or has the name of a credential before it
+	Guesses  int // the distinct ones of Likely
 	Random   int // those that look like keys or hashes of no known form
 	Mails    int // those that are e-mail addresses
 	Phones   int // those that are telephone numbers
@@ -25,10 +28,29 @@ type Seen struct {
 	Decimals int // texts of a number with a decimal point
 	Seconds  int // integers that count seconds since 1970, to this century
 	Millis   int // integers that count milliseconds since 1970, to this century
+
+	// Inside counts, by pattern, the texts with personal data inside of them. Only a Tally with Personal counts them.
+	Inside [patterns]int
+}
+
+// patterns is the number of patterns of personal data inside of texts.
+const patterns = 6
+
+// Patterns returns the patterns of personal data that values have inside of them.
+func (s Seen) Patterns() []mask.Pattern {
+	var out []mask.Pattern
+	for i, p := range mask.AllPatterns() {
+		if s.Inside[i] > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // A Tally counts the values of one field.
 type Tally struct {
+	Personal bool // personal data inside of texts is counted as well, which takes time
+
 	seen   Seen
 	values map[string]Seen // what each distinct value looks like
 	cut    int             // values that were too long to be read
@@ -38,6 +60,12 @@ var (
 	mail    = regexp.MustCompile(`^[^\s@<>]+@[^\s@<>]+\.[a-zA-Z]{2,}$`)
 	decimal = regexp.MustCompile(`^-?\d{1,15}\.\d{1,6}$`)
 	phone   = regexp.MustCompile(`^\+\d[\d ()./-]{7,18}$|^\(?0\d{1,4}\)?[ /-][\d ()./-]{5,14}$`)
+)
+
+// The most bytes of an address, and of a number that somebody can be called at.
+const (
+	longestMail  = 320
+	longestPhone = 40
 )
 
 // Add counts one value.
@@ -58,7 +86,12 @@ func (t *Tally) Add(v value.Value) {
 		text = v.String()
 	}
 	if text = strings.TrimSpace(text); text != "" {
-		t.count(text, func(one *Seen) { one.look(v, text) })
+		t.count(text, func(one *Seen) {
+			one.look(v, text)
+			if t.Personal && v.Kind() != value.Int && v.Kind() != value.Decimal && v.Kind() != value.Float {
+				one.inside(text)
+			}
+		})
 	}
 }
 
@@ -71,22 +104,38 @@ func (t *Tally) count(text string, look func(one *Seen)) {
 		if t.values == nil {
 			t.values = map[string]Seen{}
 		}
+		t.seen.Guesses += one.Likely
 		t.values[text] = one
 	}
-	for _, n := range [][2]*int{{&t.seen.Values, &one.Values}, {&t.seen.Secrets, &one.Secrets}, {&t.seen.Random, &one.Random}, {&t.seen.Mails, &one.Mails}, {&t.seen.Phones, &one.Phones},
+	for _, n := range [][2]*int{{&t.seen.Values, &one.Values}, {&t.seen.Secrets, &one.Secrets}, {&t.seen.Likely, &one.Likely}, {&t.seen.Random, &one.Random}, {&t.seen.Mails, &one.Mails}, {&t.seen.Phones, &one.Phones},
 		{&t.seen.Prose, &one.Prose}, {&t.seen.JSON, &one.JSON}, {&t.seen.Decimals, &one.Decimals}, {&t.seen.Seconds, &one.Seconds}, {&t.seen.Millis, &one.Millis}} {
 		*n[0] += *n[1]
+	}
+	for i, n := range one.Inside {
+		t.seen.Inside[i] += n
+	}
+}
+
+// inside sets which personal data text has inside of it.
+func (s *Seen) inside(text string) {
+	found := mask.Matches(text)
+	for i, p := range mask.AllPatterns() {
+		s.Inside[i] = number(slices.Contains(found, p))
 	}
 }
 
 // look sets what v, whose text isn't empty, looks like.
 func (s *Seen) look(v value.Value, text string) {
-	s.Secrets, s.Random = number(denylist.Value(text)), number(denylist.Random(text))
-	s.Mails, s.Phones = number(mail.MatchString(text)), number(phone.MatchString(text))
+	verdict := denylist.Judge(text)
+	s.Secrets, s.Likely, s.Random = number(verdict != denylist.Harmless), number(verdict == denylist.Likely), number(denylist.Random(text))
+	s.Mails = number(len(text) <= longestMail && mail.MatchString(text))
+	s.Phones = number(len(text) <= longestPhone && phone.MatchString(text))
 	if v.Kind() == value.String {
-		read, err := value.Read([]byte(text), 0)
-		s.JSON = number(err == nil && (read.Kind() == value.Object || read.Kind() == value.Array))
-		s.Decimals = number(decimal.MatchString(text))
+		if text[0] == '{' || text[0] == '[' {
+			read, err := value.Read([]byte(text), 0)
+			s.JSON = number(err == nil && (read.Kind() == value.Object || read.Kind() == value.Array))
+		}
+		s.Decimals = number(len(text) <= longestPhone && decimal.MatchString(text))
 	}
 	if v.Kind() == value.Int {
 		const first, last = 946684800, 4102444800 // 2000 to 2100
@@ -114,14 +163,21 @@ func (t *Tally) Seen() Seen {
 var checksums = []string{"sha", "sha1", "sha256", "sha512", "md5", "checksum", "etag", "commit", "blurhash", "fingerprint", "uuid", "guid", "ulid", "cid", "oid", "slug", "path",
 	"url", "uri", "file", "filename", "version", "revision", "id", "ids", "ref", "reference", "number", "code", "sku", "ean", "isbn"}
 
-// Secret returns why the values of f should be hidden; "" for no reason. One credential among texts of people is not enough
-// to hide the texts.
-func (s Seen) Secret(f *schema.Field) string {
+// Identifies reports whether the name of f is that of what identifies a thing: an address, a file, a code.
+func Identifies(f *schema.Field) bool {
 	words := denylist.Words(f.Name)
+	return slices.Contains(checksums, words[len(words)-1])
+}
+
+// Secret returns why the values of f should be hidden; "" for no reason. One value of a form that only credentials have is
+// enough. Of values that merely look like one, it takes two different ones, or a fifth of all. Among texts of people it
+// takes a fifth of all in any case, so that a token in one comment doesn't hide the comments.
+func (s Seen) Secret(f *schema.Field) string {
+	many, prose := s.Secrets*5 >= s.Values, s.Prose*2 >= s.Values
 	switch {
-	case s.Secrets > 0 && (s.Prose*2 < s.Values || s.Secrets*5 >= s.Values):
+	case s.Secrets > 0 && (many || !prose && (s.Secrets > s.Likely || s.Guesses > 1)):
 		return fmt.Sprintf("%d of %d sampled values look like credentials", s.Secrets, s.Values)
-	case s.Random > 0 && s.Random*5 >= s.Values*4 && s.Distinct*2 > s.Values && !slices.Contains(checksums, words[len(words)-1]):
+	case s.Random > 0 && s.Random*5 >= s.Values*4 && s.Distinct*2 > s.Values && !Identifies(f):
 		return fmt.Sprintf("%d of %d sampled values look like keys or hashes", s.Random, s.Values)
 	}
 	return ""

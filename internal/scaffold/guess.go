@@ -23,6 +23,7 @@ type guess struct {
 	denied    []noted  // by the rule
 	masked    []noted  // "field: mask"
 	personal  []noted  // personal data that is shown, because records are known by it
+	texts     []noted  // "field: mask": texts of people that are shown whole, and why
 	floor     []string // by name, whatever the rule says
 	large     []string
 	pointers  []string // "field: class": pointers that no record contradicts
@@ -64,8 +65,11 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 				g.canonical = append(g.canonical, live)
 			}
 		}
-		g.derived()
 		g.pointers, g.doubts = pointerLines(e.Points[c.FullName()]), pointerLines(e.Doubts[c.FullName()])
+		if a.Personal != Show {
+			g.inside(func(field string) samples.Seen { return e.Fields[c.FullName()+"."+field] }, targets)
+		}
+		g.derived()
 		if len(g.floor)+len(g.denied) == len(c.Fields) {
 			g.hidden = "nothing in it can be shown"
 		}
@@ -90,7 +94,7 @@ func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[s
 	case a.Personal == Hide:
 		why = what
 	default:
-		g.masked = append(g.masked, noted{yamlKey(f.Name) + ": " + g.maskOf(f, whole), what})
+		g.masked = append(g.masked, noted{yamlKey(f.Name) + ": " + g.maskOf(f, what, whole), what})
 	}
 	switch {
 	case why != "":
@@ -148,14 +152,22 @@ func follow(guesses []guess, derivations []policy.Derivation) (changed bool) {
 	return changed
 }
 
-// maskOf returns the mask for a field with personal data. Only classes with a visible key can have partial masks, since
-// records of others are ordered by what is visible of them.
-func (g *guess) maskOf(f *schema.Field, whole bool) string {
-	keyless := len(g.class.Key) == 0 || slices.ContainsFunc(g.class.Key, func(k string) bool { return slices.Contains(g.floor, k) })
-	if whole || keyless || f.Type != schema.String {
+// maskOf returns the mask for a field with personal data. Only classes with a visible key can have another mask than null,
+// since records of others are ordered by what is visible of them. The name of whom a record is about becomes a pseudonym,
+// which is made of the key.
+func (g *guess) maskOf(f *schema.Field, what string, whole bool) string {
+	switch {
+	case whole || g.keyless() || f.Type != schema.String:
 		return "null"
+	case what == nameOfPerson && len(g.class.Key) == 1 && g.itself(f.Name):
+		return "pseudonym"
 	}
 	return "partial"
+}
+
+// keyless reports whether the class has no key that is visible.
+func (g *guess) keyless() bool {
+	return len(g.class.Key) == 0 || slices.ContainsFunc(g.class.Key, g.kept)
 }
 
 // private reports whether a field's name marks it as internal.

@@ -17,11 +17,14 @@ type personalKind struct {
 	whole bool // no part of a value may show
 }
 
+// nameOfPerson is what a field with the name of a person is.
+const nameOfPerson = "the name of a person"
+
 // personalKinds are looked through in order.
 var personalKinds = []personalKind{
 	{regexp.MustCompile(`(?:^|_)(?:e_?mails?|mail|e_?mail_?address|mail_?address)(?:_(?:normali[sz]ed|lower|canonical|new|old|[12]))?$`), "an e-mail address", false},
 	{regexp.MustCompile(`(?:^|_)(?:phone|telephone|tel|mobile|fax|cell|cell_?phone|phone_?number|mobile_?(?:number|phone)|telephone_?number|msisdn|whatsapp)(?:_(?:sanitized|normali[sz]ed|number|home|work|[12]))?$`), "a telephone number", false},
-	{regexp.MustCompile(`(?:^|_)(?:first|last|middle|given|family|full|real|maiden|sur|nick|contact|customer|employee|patient|student|teacher|guest|recipient|attendee|applicant|candidate|driver|billing|shipping|card_?holder)_?name(?:_?phonetic|_?kana)?$|(?:^|_)(?:surname|alternate_?name)$`), "the name of a person", false},
+	{regexp.MustCompile(`(?:^|_)(?:first|last|middle|given|family|full|real|maiden|sur|nick|contact|customer|employee|patient|student|teacher|guest|recipient|attendee|applicant|candidate|driver|billing|shipping|card_?holder)_?name(?:_?phonetic|_?kana)?$|(?:^|_)(?:surname|alternate_?name)$`), nameOfPerson, false},
 	{regexp.MustCompile(`(?:^|_)(?:street|street_?\d|street_?address|address|address_?(?:line_?)?\d|(?:home|billing|shipping|postal|mailing|private|delivery|invoice)_?(?:address|street)|post_?code|zip|zip_?code|postal_?code)$`), "an address", false},
 	{regexp.MustCompile(`(?:^|_)(?:birth_?(?:day|date)|date_of_birth|dob|born|born_on|birth)$`), "a date of birth", true},
 	{regexp.MustCompile(`(?:^|_)(?:national_?id|national_?insurance|passport|passport_?(?:no|number|id)|tax_?id|tax_?number|taxvat|identification_?id|identity_?(?:card|number)|personal_?number|social_?security(?:_?number)?|driving_?licen[cs]e|nin|cpf|bsn|dni|sinid|permit_no|visa_no)$`), "a number by which a state knows a person", true},
@@ -33,7 +36,31 @@ var personalKinds = []personalKind{
 
 // people lists the names of classes of people, in the singular.
 var people = []string{"user", "people", "person", "customer", "contact", "patient", "employee", "member", "subscriber", "lead", "candidate", "applicant", "student", "guest",
-	"teacher", "driver", "client", "staff", "profile", "partner", "client", "recipient", "attendee", "visitor", "owner"}
+	"teacher", "driver", "client", "staff", "profile", "partner", "recipient", "attendee", "visitor", "owner", "actor", "author", "doctor", "nurse", "physician", "volunteer", "donor", "player", "passenger", "worker", "buyer", "seller", "artist",
+	"speaker", "resident", "pupil", "parent", "child", "coach", "parishioner", "beneficiary", "beneficiarie", "freelancer", "consultant", "instructor", "mitarbeiter", "kunde", "kunden", "benutzer", "cliente", "usuario", "empleado", "utilisateur", "dipendente", "klant", "klanten", "klient", "pracownik"}
+
+// events lists last words of names of classes, in the singular, of which one person can have many records.
+var events = []string{"order", "invoice", "bill", "payment", "booking", "reservation", "appointment", "address", "addresse", "shipment", "delivery", "deliverie", "ticket", "case", "issue", "message", "mail", "email", "comment", "note", "review", "call", "visit", "sale", "purchase",
+	"transaction", "transfer", "subscription", "contract", "quote", "quotation", "offer", "cart", "checkout", "return", "refund", "rental", "loan", "claim", "request", "log", "event", "session", "donation", "registration", "submission", "application", "response", "answer", "post", "line", "item", "entry", "entrie",
+	"history", "historie", "stay", "trip", "ride", "examination", "prescription", "consultation", "certificate", "document", "letter", "card", "account", "payroll", "payslip"}
+
+// itself reports whether a field with a name names whom the record is about, so that the key stands for the person. The
+// name of the customer in an order doesn't: each order would make another person of the same customer.
+func (g *guess) itself(field string) bool {
+	words := denylist.Words(g.class.Name)
+	last := words[len(words)-1]
+	if person(g.class.Name) {
+		return true
+	}
+	if slices.Contains(events, last) || slices.Contains(events, strings.TrimSuffix(last, "s")) {
+		return false
+	}
+	role := denylist.Words(field)[0]
+	return !slices.ContainsFunc(g.class.Fields, func(f schema.Field) bool { // customer_name beside customer_id
+		w := denylist.Words(f.Name)
+		return f.Name != field && len(w) > 1 && w[0] == role && slices.Contains([]string{"id", "key", "no", "number", "uuid", "ref"}, w[len(w)-1])
+	})
+}
 
 // person reports whether the records of a class are people, by its name.
 func person(class string) bool {
@@ -59,7 +86,7 @@ func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string,
 	}
 	switch {
 	case name == "name" && person(c.Name), name == "display_name" && person(c.Name):
-		return "the name of a person", false
+		return nameOfPerson, false
 	case seen.Mails > 0 && seen.Mails*2 >= seen.Values:
 		return "an e-mail address, by its values", false
 	case seen.Phones > 0 && seen.Phones*5 >= seen.Values*4:

@@ -97,9 +97,9 @@ func TestGuesses(t *testing.T) {
 		{"settings and connections", []schema.Class{table("app_settings", "id:int", "name:text", "value:text", "updated:date"), table("sso_connectors", "id:int", "name:text", "config:json")},
 			"app_settings: denied: [value]\nsso_connectors: denied: [config]"},
 		{"personal data", []schema.Class{table("users", "id:int", "name:text", "e_mail:text", "phoneNumber:text", "date_of_birth:date", "ip_address:text", "email_verified:bool", "login:text"), table("shops", "name:text", "street:text")},
-			"users: mask: {name: partial, e_mail: partial, phoneNumber: partial, date_of_birth: null}\nshops: mask: {street: partial}"},
+			"users: mask: {name: pseudonym, e_mail: partial, phoneNumber: partial, date_of_birth: null}\nshops: mask: {street: partial}"},
 		{"names of people beside their companies", []schema.Class{table("suppliers", "id:int", "company_name:text", "contact_name:text", "product_name:text"), table("orders", "id:int", "customerName:text", "ship_name:text")},
-			"suppliers: mask: {contact_name: partial}\norders: mask: {customerName: partial}"},
+			"suppliers: mask: {contact_name: pseudonym}\norders: mask: {customerName: partial}"},
 		{"personal data as a key stays", []schema.Class{table("people", "email:text", "salary:int")}, "people: mask: {salary: null}"},
 		{"made from what isn't shown", []schema.Class{table("users", "id:int", "email:text", "password:text", "title:text", "search:text<email", "hint:text<password", "slug:text<title", "email_domain:text<email")},
 			"users: mask: {email: partial} denied: [search, hint, email_domain]"},
@@ -246,7 +246,7 @@ func TestFollows(t *testing.T) {
 	}
 	view.Fields[5].Untraced = "a form that isn't understood"
 	got := rules(t, table("users", "id:int", "name:text", "email:text", "password:text"), view)
-	want := "users: mask: {name: partial, email: partial}\npeople: mask: {shown: null, archived: null} denied: [mail, lost]"
+	want := "users: mask: {name: pseudonym, email: partial}\npeople: mask: {shown: null, archived: null} denied: [mail, lost]"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

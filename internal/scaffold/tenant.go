@@ -120,7 +120,7 @@ func (t *Tenancy) find(guesses []guess) {
 			t.Total++
 		}
 		f := tenantField(g.class, t.word, byName)
-		if f == "" || g.hidden != "" || slices.Contains(g.floor, f) {
+		if f == "" || g.hidden != "" || slices.Contains(g.floor, f) || !g.class.Field(f).Single() {
 			continue
 		}
 		t.fields[g.class.Name] = f

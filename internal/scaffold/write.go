@@ -162,7 +162,7 @@ func (w *writer) class(g *guess) {
 		w.line("    canonical: {%s}", strings.Join(g.canonical, ", "))
 	}
 	if g.masked != nil {
-		w.line("    # confirm: personal data leaves masked, and nothing can be found, sorted or counted by it: %s.", reasons(g.masked))
+		w.line("    # confirm: personal data leaves masked, and nothing can be found or sorted by it: %s.", reasons(g.masked))
 		w.line("    mask: {%s}", strings.Join(namesOf(g.masked), ", "))
 	}
 	if g.denied != nil {
@@ -238,6 +238,13 @@ func unlessNull(g *guess) string {
 func (w *writer) comments(g *guess) {
 	if g.floor != nil {
 		w.line("    # Denied by their names, without a rule: %s.", strings.Join(yamlTexts(g.floor), ", "))
+	}
+	if g.texts != nil {
+		key := "mask"
+		if g.masked != nil {
+			key = "add to mask"
+		}
+		w.line("    # %s: {%s}   # %s", key, strings.Join(namesOf(g.texts), ", "), reasons(g.texts))
 	}
 	for _, n := range g.personal {
 		w.line("    # confirm: %s is %s, and is shown because records are known by it.", yamlText(n.name), n.why)

@@ -124,7 +124,7 @@ func (d *differential) check(t *rapid.T) {
 		t.Fatal(err)
 	}
 	g := &generator{t: t, d: d, as: as, view: view, pool: d.pool[name]}
-	text := g.object(2)
+	text := g.nearby(g.object(2))
 	filter, err := query.ParseWhere(text, "/where")
 	if err != nil {
 		tooMuch(t, text, err)
@@ -194,7 +194,9 @@ func equalRows(plan *policy.Plan, a, b value.Row) bool {
 func orderText(plan *policy.Plan) []string {
 	out := make([]string, len(plan.Order))
 	for i, o := range plan.Order {
-		if out[i] = fmt.Sprint(o.Field.Name, " of ", o.Join); o.Desc {
+		if out[i] = fmt.Sprint(o.Field.Name, " of ", o.Join); o.Near != nil {
+			out[i] = "the distance of " + out[i]
+		} else if o.Desc {
 			out[i] = "-" + out[i]
 		}
 	}

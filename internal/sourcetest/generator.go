@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,6 +140,11 @@ func (g *generator) operator(f *schema.Field, depth int) string {
 			ops = append(ops, "$elemMatch", "$elemMatch")
 		}
 	}
+	if f.Type.Structured() {
+		if _, lacks := g.d.limits[Points]; !lacks {
+			ops = append(ops, "$geoWithin")
+		}
+	}
 	return rapid.SampledFrom(ops).Draw(g.t, "operator")
 }
 
@@ -159,6 +165,11 @@ func (g *generator) operand(op string, f *schema.Field, depth int) []value.Membe
 		v = value.OfString(cmp.Or(g.prefix(f), "a"))
 	case "$startsWith":
 		v = value.OfString(g.prefix(f))
+	case "$geoWithin":
+		v = one("$box", ofJSON("[[-1, -10.5], [10.7522, 60]]"))
+		if pick(g, "round", true, false) {
+			v = one("$centerSphere", value.OfArray([]value.Value{ofJSON("[10.7522, 59.9139]"), value.OfFloat(pick(g, "radius", 0, 0.05, 0.5, 3.15))}))
+		}
 	case "$size":
 		v = value.OfInt(pick[int64](g, "size", 0, 1, 2, 3, 6))
 	case "$not":
@@ -171,6 +182,32 @@ func (g *generator) operand(op string, f *schema.Field, depth int) []value.Membe
 		v = g.literal(f, op == "$eq" || op == "$ne")
 	}
 	return []value.Member{{Name: op, Value: v}}
+}
+
+// nearby sometimes adds a $near to a where object, about a field that may have points.
+func (g *generator) nearby(where value.Value) value.Value {
+	at := slices.IndexFunc(g.view.Fields(), func(f *schema.Field) bool { return f.Type.Structured() && !g.leads(f) })
+	if _, lacks := g.d.limits[Points]; lacks || at < 0 || !pick(g, "near", true, false, false) {
+		return where
+	}
+	near := []value.Member{{Name: "$nearSphere", Value: ofJSON(pick(g, "center", "[10.7522, 59.9139]", "[21, 10]", "[0, 0]", "[-179.5, 0.25]"))}}
+	if most := pick(g, "most", 0, 0.05, 0.5, 3.15); most > 0 {
+		near = append(near, value.Member{Name: "$maxDistance", Value: value.OfFloat(most)})
+	}
+	if least := pick(g, "least", 0, 0, 0.04); least > 0 {
+		near = append(near, value.Member{Name: "$minDistance", Value: value.OfFloat(least)})
+	}
+	path := g.view.Fields()[at].Name + pick(g, "part", "", "", ".p", ".a")
+	return one("$and", value.OfArray([]value.Value{where, one(path, value.OfObject(near))}))
+}
+
+// ofJSON returns the value of a JSON text of this package.
+func ofJSON(text string) value.Value {
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // regex draws an expression, some made for the data.

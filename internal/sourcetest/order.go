@@ -46,8 +46,10 @@ func (s *subject) order(t *testing.T) {
 		{"untyped", "v", "", 100, 0, "4 5 2 6 3 1"},
 		{"floats", "-x", "", 100, 0, "1 2 3 4"},
 		{"micros", "local", "", 100, 0, "3 1 2"},
+		{"places", "", `{"at":{"$nearSphere":[12.5683,55.6761]}}`, 2, 1, "3 1 2 4"},
+		{"places", "-id", `{"at":{"$nearSphere":[12.5683,55.6761]}}`, 100, 0, "4 3 2 1"},
 	} {
-		if !s.has(tt.class) {
+		if !s.has(tt.class) || tt.class == "places" && s.limits[Points] != "" {
 			continue
 		}
 		order, err := query.ParseOrder(tt.order, "/order")
@@ -79,28 +81,34 @@ func (s *subject) pages(t *testing.T) {
 				continue
 			}
 			for _, size := range []int{1, 2, 5, 100} {
-				s.page(t, class, order, size)
+				s.page(t, query.Find{Class: class}, order, size)
 			}
+		}
+	}
+	for _, near := range []string{`{"at":{"$nearSphere":[12.5683,55.6761]}}`, `{"at.p":{"$nearSphere":[21,10]}}`} {
+		for size := 1; s.limits[Points] == "" && size <= 5; size++ {
+			s.page(t, query.Find{Class: "places", Where: where(t, near)}, "", size)
 		}
 	}
 	s.pagesWithoutKey(t)
 }
 
-func (s *subject) page(t *testing.T, class, order string, size int) {
+func (s *subject) page(t *testing.T, of query.Find, order string, size int) {
 	t.Helper()
+	class := of.Class
 	sorts, err := query.ParseOrder(order, "/order")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Keys leave most fields of the order out of the record, so that its values must be selected separately.
-	q := &query.Find{Class: class, Order: sorts, Limit: 1000, Keys: []query.Path{{s.class(class).Columns[0].Name}}}
+	q := &query.Find{Class: class, Where: of.Where, Order: sorts, Limit: 1000, Keys: []query.Path{{s.class(class).Columns[0].Name}}}
 	plan, all, err := s.read(t.Context(), s.policy, reader, q)
 	if err != nil {
 		t.Errorf("%s by %q: %v", class, order, err)
 		return
 	}
 	whole := ids(plan, all)
-	if n := len(s.data.Rows(t, s.classes)[class]); len(all) != n {
+	if n := len(s.data.Rows(t, s.classes)[class]); len(all) != n && of.Where == nil {
 		t.Errorf("%s by %q: %d records; want %d", class, order, len(all), n)
 	}
 	q.Limit = size

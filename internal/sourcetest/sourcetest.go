@@ -33,6 +33,7 @@ const (
 	LongRepeat    Ability = "regular expressions that repeat more than 255 times"
 	Microseconds  Ability = "dates finer than a millisecond"
 	OpenRepeats   Ability = "regular expressions with more than 4 repetitions such as * and +"
+	Points        Ability = "conditions on points"
 	Infinities    Ability = "doubles that are infinite"
 	FarDecimals   Ability = "conditions on decimals that name infinity"
 	Lists         Ability = "columns of lists, beside those of JSON"
@@ -66,6 +67,7 @@ func Run(t *testing.T, open Open, limits Limits) {
 	t.Run("include", s.include)
 	t.Run("ids", s.ids)
 	t.Run("views", s.views)
+	t.Run("whole", s.whole)
 	t.Run("refusals", s.refusals)
 	for _, a := range s.untested() {
 		t.Errorf("no test asks for the declared limit: %s", a)

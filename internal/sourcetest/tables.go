@@ -7,7 +7,7 @@ var id = Column{Name: "id", Is: schema.Integer, Required: true}
 // Tables returns the tables of the suite.
 func Tables() []Table {
 	return []Table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untyped(), floats(), micros(),
-		orgs(), users(), posts(), comments(), parts(), visits(), heldOther()}
+		orgs(), users(), posts(), comments(), parts(), visits(), heldOther(), places()}
 }
 
 func texts() Table {
@@ -179,7 +179,7 @@ func events() Table {
 // untyped has the columns of SQLite that hold any value, whatever is declared.
 func untyped() Table {
 	return Table{Name: "untyped", Needs: Untyped, Key: []string{"id"},
-		Columns: []Column{id, {Name: "v", Is: schema.Any}, {Name: "m", Is: schema.Any, SQLite: "MONEY"}, {Name: "at", Is: schema.Date}},
+		Columns: []Column{id, {Name: "v", Is: schema.Any}, {Name: "m", Is: schema.Any, SQLite: "AMOUNT"}, {Name: "at", Is: schema.Date}},
 		Rows: `
 [1, "abc",            "5 euro", "2026-01-31T08:00:00Z"]
 [2, 5,                5,        1769846400]
@@ -210,5 +210,27 @@ func micros() Table {
 [1, "2026-01-31T08:00:00.000001Z", "2026-01-31T08:00:00.000001"]
 [2, "2026-01-31T08:00:00.000002Z", "2026-01-31T08:00:00.000002"]
 [3, "1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999"]
+`}
+}
+
+// places have points in each form, and what is none.
+func places() Table {
+	return Table{Name: "places", Key: []string{"id"},
+		Columns: []Column{id, {Name: "at", Is: schema.JSON}},
+		Rows: `
+[1,  {"type":"Point","coordinates":[10.7522,59.9139]}]
+[2,  {"type":"Point","coordinates":[5.3221,60.3913,12]}]
+[3,  {"latitude":55.6761,"longitude":12.5683}]
+[4,  {"lng":-179.9,"lat":0.5}]
+[5,  {"p":[10,60]}]
+[6,  {"p":[{"lon":10.5,"lat":60},[5,60]]}]
+[7,  {"type":"Polygon","coordinates":[10.7522,59.9139]}]
+[8,  {"type":"Point","coordinates":["10.7522","59.9139"]}]
+[9,  {"p":[60,100]}]
+[10, {"p":"10,60"}]
+[11, null]
+[12, {"p":[20,10]}]
+[13, {"p":{"lat":10,"lng":22}}]
+[14, {"p":{"type":"Point","coordinates":[21,10]}}]
 `}
 }

@@ -71,7 +71,7 @@ func (s *subject) views(t *testing.T) {
 	acme, other := reader, reader
 	acme.Tenant, other.Tenant = "acme", "ACME"
 	narrow := acme
-	narrow.Filters = map[string]query.Filter{"comments": where(t, `{"stars":{"$gte":5}}`), "posts": where(t, `{"meta.tags":"x"}`)}
+	narrow.Filters = map[string]query.Filter{"comments": where(t, `{"stars":{"$gte":5}}`), "posts": where(t, `{"meta.tags":{"$elemMatch":{"$eq":"x"}}}`)}
 	for _, tt := range []struct {
 		name, class, where string
 		who                identity.Principal

@@ -18,7 +18,7 @@ type question struct {
 }
 
 func (s *subject) where(t *testing.T) {
-	for _, list := range [][]question{textQuestions, numberQuestions, timeQuestions, kindQuestions, docQuestions, deepQuestions, otherQuestions, manyQuestions()} {
+	for _, list := range [][]question{textQuestions, numberQuestions, timeQuestions, kindQuestions, docQuestions, deepQuestions, pointQuestions, otherQuestions, manyQuestions()} {
 		for _, q := range list {
 			if s.has(q.class) {
 				s.ask(t, q)

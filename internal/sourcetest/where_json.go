@@ -211,3 +211,29 @@ var otherQuestions = []question{
 	{"visits", `{"sorts":10}`, "5", ""},
 	{"visits", `{"sorts":"K1"}`, "1", ""},
 }
+
+// pointQuestions ask for points on an area, or near to one. Oslo is 305 km from Bergen, and 483 km from Copenhagen.
+var pointQuestions = []question{
+	{"places", `{"at":{"$geoWithin":{"$box":[[5,55],[11,61]]}}}`, "1 2", Points},
+	{"places", `{"at":{"$geoWithin":{"$box":[[10.7522,59.9139],[180,90]]}}}`, "1", Points},
+	{"places", `{"at":{"$geoWithin":{"$box":[[-180,-90],[180,90]]}}}`, "1 2 3 4", Points},
+	{"places", `{"at":{"$not":{"$geoWithin":{"$box":[[5,55],[11,61]]}}}}`, "* but 1 2", Points},
+	{"places", `{"at.p":{"$geoWithin":{"$box":[[9,59],[11,61]]}}}`, "5 6", Points},
+	{"places", `{"at.p":{"$geoWithin":{"$centerSphere":[[5,60],0.0001]}}}`, "6", Points},
+	{"places", `{"at.p":{"$elemMatch":{"$geoWithin":{"$box":[[9,59],[11,61]]}}}}`, "6", Points},
+	{"places", `{"at":{"$geoWithin":{"$centerSphere":[[10.7522,59.9139],0]}}}`, "1", Points},
+	{"places", `{"at":{"$geoWithin":{"$centerSphere":[[10.7522,59.9139],0.0479]}}}`, "1 2", Points},
+	{"places", `{"at":{"$geoWithin":{"$centerSphere":[[10.7522,59.9139],0.0476]}}}`, "1", Points},
+	{"places", `{"at":{"$geoWithin":{"$centerSphere":[[10.7522,59.9139],0.08]}}}`, "1 2 3", Points},
+	{"places", `{"at":{"$geoWithin":{"$centerSphere":[[179.9,0.5],0.0036]}}}`, "4", Points},
+	{"places", `{"at":{"$nearSphere":[12.5683,55.6761]}}`, "3 1 2 4", Points},
+	{"places", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[5.3221,60.3913]},"$maxDistance":306000}}}`, "2 1", Points},
+	{"places", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[5.3221,60.3913]},"$minDistance":305000,"$maxDistance":307000}}}`, "1", Points},
+	{"places", `{"at":{"$nearSphere":{"__type":"GeoPoint","latitude":55.6761,"longitude":12.5683},"$maxDistanceInKilometers":485}}`, "3 1", Points},
+	{"places", `{"at":{"$nearSphere":[10.7522,59.9139],"$minDistance":0}}`, "1 2 3 4", Points},
+	{"places", `{"at":{"$nearSphere":[10.7522,59.9139],"$minDistance":1e-300}}`, "2 3 4", Points},
+	{"places", `{"$and":[{"id":{"$ne":13}},{"at.p":{"$nearSphere":[21,10]}}]}`, "14 12 5", Points},
+	{"places", `{"at.p":{"$nearSphere":[21,10]}}`, "14 12 13 5", Points}, // two are as far, and a list of points isn't one
+	{"places", `{"at.q":{"$nearSphere":[21,10]}}`, "", Points},
+	{"places", `{"at.q":{"$geoWithin":{"$box":[[-180,-90],[180,90]]}}}`, "", Points},
+}

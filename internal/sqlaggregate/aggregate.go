@@ -89,21 +89,31 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		}
 		return one(op, e, schema.Boolean), sqlexpr.Node{}, err
 	case "array_agg", "json_agg", "jsonb_agg", "json_group_array":
-		op := plan.Push
-		if c.Distinct {
-			op = plan.AddToSet
-		}
-		if c.Filter != nil {
-			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, "put the condition in WHERE", "%s takes no FILTER", c.Name)
-		}
-		e, err := x.Element(c.Name)
-		return Aggregate{List: true, Accumulators: []plan.Accumulator{{Op: op, X: e, T: schema.JSON}, {Op: plan.Count, T: schema.Integer}},
-			Value: func(refs []plan.Expr) plan.Expr { return someOf(refs, schema.JSON) }}, sqlexpr.Node{}, err
+		a, err := b.gathered(c, &x)
+		return a, sqlexpr.Node{}, err
 	case "string_agg", "group_concat", "listagg":
 		a, err := b.joined(c, args)
 		return a, sqlexpr.Node{}, err
 	}
 	return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, "", "%s isn't there", c.Name)
+}
+
+// gathered binds array_agg: the list of the values, nulls among them; null for no records.
+func (b *binder) gathered(c *sqlparse.Call, x *sqlexpr.Node) (Aggregate, error) {
+	op := plan.Push
+	if c.Distinct {
+		op = plan.AddToSet
+	}
+	if c.Filter != nil {
+		return Aggregate{}, sqlexpr.Unsupported(c.At, "put the condition in WHERE", "%s takes no FILTER", c.Name)
+	}
+	limit, err := b.limit(c)
+	if err != nil {
+		return Aggregate{}, err
+	}
+	e, err := x.Element(c.Name)
+	return Aggregate{List: true, Accumulators: []plan.Accumulator{{Op: op, X: e, T: schema.JSON}, {Op: plan.Count, T: schema.Integer}},
+		Value: func(refs []plan.Expr) plan.Expr { return firstOf(someOf(refs, schema.JSON), limit, false) }}, err
 }
 
 // whole marks a number of records.
@@ -281,6 +291,10 @@ func (b *binder) joined(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error
 	if err != nil {
 		return Aggregate{}, err
 	}
+	limit, err := b.limit(c)
+	if err != nil {
+		return Aggregate{}, err
+	}
 	op := plan.Push
 	if c.Distinct {
 		op = plan.AddToSet
@@ -288,7 +302,35 @@ func (b *binder) joined(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error
 	a := one(op, plan.ToJSON{X: x}, schema.JSON)
 	between := plan.Const{Value: value.OfString(separator), T: schema.String}
 	a.Value = func(refs []plan.Expr) plan.Expr {
-		return plan.Apply{Op: plan.JoinTexts, Args: []plan.Expr{refs[0], between}, T: schema.String}
+		return plan.Apply{Op: plan.JoinTexts, Args: []plan.Expr{firstOf(refs[0], limit, true), between}, T: schema.String}
 	}
 	return a, nil
+}
+
+// limit returns how many of its values an aggregate keeps, 0 for all.
+func (b *binder) limit(c *sqlparse.Call) (int64, error) {
+	if c.Limit == nil {
+		return 0, nil
+	}
+	v, err := b.Constant(c.Limit)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := v.AsInt()
+	if !ok || n < 1 {
+		return 0, sqlexpr.Invalid(c.Limit.Pos(), "the LIMIT of %s is a whole number of 1 or more", c.Name)
+	}
+	return n, nil
+}
+
+// firstOf returns the first elements of a list, all of them if limit is 0. With there nulls aren't counted.
+func firstOf(list plan.Expr, limit int64, there bool) plan.Expr {
+	if limit == 0 {
+		return list
+	}
+	body := plan.Expr(sqlexpr.Constantly(true))
+	if there {
+		body = sqlexpr.Not(sqlexpr.IsNull(plan.Element{}))
+	}
+	return plan.Over{Do: plan.SelectEach, Input: list, Limit: sqlexpr.Whole(limit), Body: body}
 }

@@ -189,7 +189,7 @@ func (b *binder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 // framed binds an aggregate over a frame.
 func (b *binder) framed(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	if c.Distinct || c.Order != nil || c.Within != nil {
-		return Windowed{}, sqlexpr.Unsupported(c.At, "", "%s over a window takes no DISTINCT and no order of its own", c.Name)
+		return Windowed{}, sqlexpr.Unsupported(c.At, "count(DISTINCT x) in a query with GROUP BY counts different values; join with it", "%s over a window takes no DISTINCT and no order of its own", c.Name)
 	}
 	a, flags, err := b.aggregate(c)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
@@ -36,20 +35,22 @@ type Tables = sqlschema.Tables
 type Options struct {
 	Now    time.Time              // of now() and CURRENT_DATE
 	Params map[string]value.Value // by name: "1" for $1, "status" for :status
+	Bounds plan.Bounds            // the most of each costly part
 }
 
 // A Bound is a statement bound to views.
 type Bound struct {
 	Program         *plan.Program
-	Limit           int64    // the statement's own closing limit; -1 for none
-	Single          bool     // the result has one record at most
-	Catalogue       bool     // it reads information_schema or pg_catalog
+	Limit           int64 // the statement's own closing limit; -1 for none
+	Single          bool  // the result has one record at most
+	Catalogue       bool  // it reads information_schema or pg_catalog
+	Guards          []plan.Guard
 	Notes, Gathered []string // what the caller should know about how it was read; the columns with a list or a joined text of a group
 }
 
 // Bind binds a statement. Errors name the line and the column.
 func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
-	b := &binder{tables: tables, o: o}
+	b := &binder{tables: tables, o: o, meter: plan.Meter{Bounds: o.Bounds}}
 	r, err := b.query(q, nil, nil)
 	if err != nil {
 		return Bound{}, sqlparse.Placed(err)
@@ -63,6 +64,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	if m := sqlmap.Shown(r.shape, r.flagged()); m != nil {
 		r.add(&m.Map)
 	}
+	out.Guards = b.guards
 	out.Program, out.Notes, out.Gathered = r.program, b.known.Notes, b.known.Gathered
 	return out, nil
 }
@@ -91,8 +93,10 @@ type binder struct {
 	alias  int // numbers of FROM items without a name
 	asked  int // queries bound so far, each as often as it is named
 	opened int // tables opened so far
+	meter  plan.Meter
 
 	keyless bool // one of them has no key
+	guards  []plan.Guard
 
 	where     []sqlparse.Expr // the conditions of the SELECT whose FROM is being bound
 	catalogue bool            // a table of information_schema or pg_catalog was opened
@@ -243,7 +247,7 @@ func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 func (r *rel) Column(n *sqlparse.Name) (sqlexpr.Node, error) {
 	x, err := r.Passed(n)
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
-		return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
+		return sqlexpr.Node{}, x.Column.Mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
 	}
 	if err == nil && x.Column != nil && x.Column.Type == schema.Opaque && x.Column.Field != nil && x.Column.Field.Form != "" && !x.IsObject() {
 		name := x.Column.Field.Name
@@ -280,7 +284,7 @@ func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
 	}
 	if up > 0 {
 		if x.Column.Mask != nil {
-			return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
+			return sqlexpr.Node{}, x.Column.Mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
 		}
 		x.Elsewhere(plan.Outer{Up: up, Column: c.at, T: x.Column.Type})
 	}

@@ -24,6 +24,11 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	defer func() { b.where = around }()
 	var r *rel
 	for _, f := range s.From {
+		if r != nil {
+			if err := b.meter.Add(plan.CostlyJoin, 1, sqlexpr.At(begins(f, s.At))); err != nil {
+				return nil, err
+			}
+		}
 		if list := sqllist.Of(f); list != nil && r != nil {
 			if err := r.unwind(list, false); err != nil {
 				return nil, err
@@ -49,6 +54,19 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 		}
 	}
 	return r, nil
+}
+
+// begins returns where a FROM item of a list is, or at if its kind has no place.
+func begins(f sqlparse.From, at sqlparse.Pos) sqlparse.Pos {
+	switch f := f.(type) {
+	case *sqlparse.Table:
+		return f.Name[0].At
+	case *sqlparse.Derived:
+		return f.At
+	case *sqlparse.Join:
+		return f.At
+	}
+	return at
 }
 
 // fromItem binds one FROM item. Its columns are those that the caller sees of a class, or those of a query; outer is the query around,

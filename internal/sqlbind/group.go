@@ -48,10 +48,11 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 		return r.levels(s, by, over)
 	}
 	g := &grouping{rel: r}
-	for _, e := range by {
-		if err := g.key(e); err != nil {
-			return err
-		}
+	if err := g.by(by); err != nil {
+		return err
+	}
+	if err := g.namesIn(over); err != nil {
+		return err
 	}
 	for _, x := range over {
 		if err := g.aggregatesIn(x); err != nil {
@@ -125,18 +126,6 @@ func (g *grouping) key(e sqlparse.Expr) error {
 	}
 	g.stage.Keys, g.keys, g.flags = append(g.stage.Keys, x.JSONOr()), append(g.keys, k), append(g.flags, x)
 	return nil
-}
-
-// pseudonym binds e if it is a column with pseudonyms: a group by these is one by the key of the record, and leaves as they do. Grouping
-// sets have no such keys.
-func (g *grouping) pseudonym(e sqlparse.Expr) (sqlexpr.Node, bool) {
-	n, ok := e.(*sqlparse.Name)
-	if !ok || g.set {
-		return sqlexpr.Node{}, false
-	}
-	x, err := g.Passed(n)
-	_, ref := x.Expr.(plan.Ref)
-	return x, err == nil && ref && x.Column != nil && x.Column.Mask.Names()
 }
 
 // aggregatesIn binds the aggregates in x.
@@ -263,7 +252,8 @@ func (g *grouping) determined(x any) error {
 }
 
 // take lets n be used outside of aggregates if the keys determine it, as a primary key among them does (PostgreSQL's functional
-// dependency): it is then the least of its equal values in a group. An unknown name is left to be found later.
+// dependency): it is then the least of its equal values in a group. Of a masked column, whose values nothing compares, it is the first.
+// An unknown name is left to be found later.
 func (g *grouping) take(n *sqlparse.Name) error {
 	up, c, err := g.find(n)
 	if err != nil || up > 0 || c.at < 0 {
@@ -272,14 +262,16 @@ func (g *grouping) take(n *sqlparse.Name) error {
 	if slices.ContainsFunc(g.taken, func(t taken) bool { return t.column == c.at }) {
 		return nil
 	}
-	if g.fixed == nil {
-		tables := map[string][]plan.Keyed{}
-		for _, c := range g.cols {
-			tables[c.table] = append(tables[c.table], plan.Keyed{Column: c.at, Key: c.key})
-		}
-		g.fixed = g.depends.Fixed(g.stage.Keys, tables)
+	if !g.fixes(c.at) {
+		return nil
 	}
-	if !g.fixed[c.at] {
+	if g.shape.Columns[c.at].Mask.Hides() {
+		x, err := g.Passed(n)
+		if err != nil {
+			return err
+		}
+		g.taken = append(g.taken, taken{c.at, len(g.stage.Accumulators)})
+		g.stage.Accumulators = append(g.stage.Accumulators, plan.Accumulator{Op: plan.First, X: x.Expr, T: x.Expr.Type()})
 		return nil
 	}
 	x, err := g.Column(n)
@@ -290,6 +282,18 @@ func (g *grouping) take(n *sqlparse.Name) error {
 	g.taken = append(g.taken, taken{c.at, len(g.stage.Accumulators)})
 	g.stage.Accumulators = append(g.stage.Accumulators, plan.Accumulator{Op: plan.Min, X: e, T: e.Type()})
 	return nil
+}
+
+// fixes reports whether the keys determine a column.
+func (g *grouping) fixes(column int) bool {
+	if g.fixed == nil {
+		tables := map[string][]plan.Keyed{}
+		for _, c := range g.cols {
+			tables[c.table] = append(tables[c.table], plan.Keyed{Column: c.at, Key: c.key})
+		}
+		g.fixed = g.depends.Fixed(g.stage.Keys, tables)
+	}
+	return g.fixed[column]
 }
 
 // finish adds the Group. From now on keys, aggregates and determined columns are computed; no other column has a value.

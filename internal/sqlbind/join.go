@@ -22,6 +22,9 @@ func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 		b.known.Note(sqlexpr.At(j.At), "JOIN", "JOIN without ON takes every pair of records, unless WHERE says more")
 	}
 	left, err := b.fromItem(j.Left, outer, w)
+	if err == nil {
+		err = b.meter.Add(plan.CostlyJoin, 1, sqlexpr.At(j.At))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +216,9 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	half.Kind = "left"
 	r, err := b.join(&half, outer, w)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.meter.Add(plan.CostlyJoin, 1, sqlexpr.At(j.At)); err != nil { // the records of the right side that the join leaves out
 		return nil, err
 	}
 	right, err := b.fromItem(j.Right, outer, w)

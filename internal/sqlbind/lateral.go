@@ -101,7 +101,10 @@ func (l *lateral) made(name string, x sqlexpr.Node) col {
 
 // records joins with what the query reads. A name means a column of the query first.
 func (l *lateral) records(beside []col) ([]col, error) {
-	by := l.identity()
+	by, err := l.identity()
+	if err != nil {
+		return nil, err
+	}
 	inner, err := l.binder.from(l.s, l.outer, l.with)
 	if err != nil {
 		return nil, err
@@ -170,24 +173,27 @@ func (l *lateral) output(e sqlparse.Expr, there int) (sqlexpr.Node, error) {
 }
 
 // identity returns the columns that tell the records of l apart: those of its order, or their number, where two may be equal in it.
-func (l *lateral) identity() []int {
+func (l *lateral) identity() ([]int, error) {
 	var by []int
 	if !l.keyless && !slices.ContainsFunc(l.shape.Order, func(p plan.Place) bool { return l.shape.Columns[p.Column].Type == schema.JSON }) {
 		for _, p := range l.shape.Order {
 			by = append(by, p.Column)
 		}
-		return by
+		return by, nil
 	}
-	return []int{l.numbered(nil, nil)}
+	n, err := l.numbered(nil, nil)
+	return []int{n}, err
 }
 
 // numbered numbers the records of each partition, and returns the column with the number.
-func (l *lateral) numbered(by []int, order []plan.Place) int {
+func (l *lateral) numbered(by []int, order []plan.Place) (int, error) {
+	if err := l.meter.Add(plan.CostlyWindow, 1, sqlexpr.At(l.s.At)); err != nil {
+		return 0, err
+	}
 	w := &windowing{rel: l.rel, stage: &plan.Windows{By: by, Order: order}}
 	w.stage.Functions = []plan.Window{{Kind: plan.RowNumber, Accumulator: plan.Accumulator{T: schema.Integer}}}
 	w.finish()
-	at := len(l.shape.Columns) - 1
-	return at
+	return len(l.shape.Columns) - 1, nil
 }
 
 // limited keeps the records that LIMIT and OFFSET keep, of those for each record beside the query.
@@ -213,7 +219,11 @@ func (l *lateral) limited(by []int, outputs []output) error {
 			places = append(places, plan.Place{Column: c, Desc: desc[i]})
 		}
 	}
-	number := plan.Ref{Column: l.numbered(by, places), T: schema.Integer}
+	at, err := l.numbered(by, places)
+	if err != nil {
+		return err
+	}
+	number := plan.Ref{Column: at, T: schema.Integer}
 	var holds []plan.Expr
 	if bounds.Skip > 0 {
 		holds = append(holds, sqlexpr.Test(plan.Under, sqlexpr.Whole(bounds.Skip), number))

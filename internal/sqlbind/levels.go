@@ -36,7 +36,10 @@ func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
 	for i, set := range sets {
 		part := r
 		if i > 0 {
-			var err error
+			err := r.meter.Add(plan.CostlySet, 1, sqlexpr.At(by[0].Pos()))
+			if err != nil {
+				return err
+			}
 			if part, err = r.binder.chosen(s, r.outer, r.with); err != nil {
 				return err
 			}

@@ -39,6 +39,9 @@ func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.
 	if x.JSONOr().Type() == schema.JSON {
 		return none, x, sqlexpr.Unsupported(c.At, "CAST the value", "mode takes a value of a known type")
 	}
+	if err := g.meter.Add(plan.CostlyWindow, 1, sqlexpr.At(c.At)); err != nil {
+		return none, x, err
+	}
 	k := "mode " + g.rel.key(c)
 	if g.sorted != "" && g.sorted != k {
 		return none, x, sqlexpr.Unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")

@@ -3,6 +3,7 @@ package sqlbind
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
@@ -29,7 +30,7 @@ func (d *descent) refuse(at sqlparse.Pos, why string) error {
 
 // recursive binds a recursive query.
 func (b *binder) recursive(c *with) (*rel, error) {
-	parts, at, why := sqlparse.DescentOf(c.CTE)
+	parts, at, why := sqlparse.DescentOf(c.CTE, b.owns(c))
 	d := &descent{b, parts}
 	if why != "" {
 		return nil, d.refuse(at, why)
@@ -57,6 +58,48 @@ func (b *binder) recursive(c *with) (*rel, error) {
 	}
 	b.known.Note(sqlexpr.At(c.Name.At), "recursive", "a recursive query follows at most %d steps and about 100,000 records from each one that it begins with", mostSteps)
 	return b.unite(first, reached, d.Union)
+}
+
+// owns returns the function that reports whether the table of the step of c has a column, or the query doesn't have it either.
+func (b *binder) owns(c *with) func(*sqlparse.Table, sqlparse.Ident) bool {
+	titles := c.titles()
+	var columns []col
+	opened := false
+	return func(t *sqlparse.Table, name sqlparse.Ident) bool {
+		if !slices.Contains(titles, strings.ToLower(name.Text)) {
+			return true
+		}
+		if !opened {
+			table, err := b.tableNamed(t, nil, c.scope)
+			if err != nil {
+				return true // the error is returned where the table is read
+			}
+			columns, opened = table.cols, true
+		}
+		return slices.ContainsFunc(columns, func(x col) bool { return folded(name, x.name) })
+	}
+}
+
+// titles returns the names of the columns of a query, in lower case, as far as its text has them.
+func (c *with) titles() (names []string) {
+	for _, n := range c.Columns {
+		names = append(names, strings.ToLower(n.Text))
+	}
+	body := c.Query.Body
+	for {
+		u, ok := body.(*sqlparse.SetOp)
+		if !ok {
+			break
+		}
+		body = u.Left
+	}
+	if s, ok := body.(*sqlparse.Select); ok && names == nil {
+		for _, it := range s.Items {
+			name, _ := it.Title()
+			names = append(names, strings.ToLower(name))
+		}
+	}
+	return names
 }
 
 // named returns the number of the column of r that n means.

@@ -17,6 +17,9 @@ func (b *binder) combined(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) 
 	if s.All && s.Op != "union" {
 		return nil, sqlexpr.Unsupported(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
 	}
+	if err := b.meter.Add(plan.CostlySet, 1, sqlexpr.At(s.At)); err != nil {
+		return nil, err
+	}
 	left, err := b.body(&sqlparse.Query{Body: s.Left, At: s.At}, outer, w)
 	if err != nil {
 		return nil, err
@@ -64,12 +67,16 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	var columns [2]*plan.Column
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
-		if columns[n] = sides[n].Column; columns[n].Mask != nil {
+		if columns[n] = sides[n].Column; columns[n].Mask.Hides() {
 			return plan.Column{}, sqlexpr.Unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
 		}
 		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
 			sides[n].Become(k.Value, k.T)
 		}
+	}
+	named := columns[0].Mask.Names() || columns[1].Mask.Names()
+	if named && columns[0].Mask != columns[1].Mask {
+		return plan.Column{}, sqlexpr.Unsupported(s.At, "select the same pseudonym on both sides, or the key of the record on each", "%s can't combine the pseudonym %s with another column", strings.ToUpper(s.Op), left.cols[i].name)
 	}
 	es, t, err := typed.Together(sides[:], strings.ToUpper(s.Op))
 	if err != nil {
@@ -86,6 +93,9 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	l.Span, l.Number = l.Span || r.Span, max(l.Number.Of(sides[0].Kind()), r.Number.Of(sides[1].Kind()))
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
 	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
+	if named { // each side holds keys of one class
+		c.Mask, c.Field = columns[0].Mask, columns[0].Field
+	}
 	if columns[0].Class == columns[1].Class {
 		c.Class, c.ClassKey = columns[0].Class, columns[0].ClassKey
 	}

@@ -4,14 +4,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
+// inner binds a sub-query in an expression over r, at p, and counts it.
+func (r *rel) inner(q *sqlparse.Query, p sqlparse.Pos) (*rel, error) {
+	if err := r.meter.Add(plan.CostlyQuery, 1, sqlexpr.At(p)); err != nil {
+		return nil, err
+	}
+	return r.binder.query(q, r, r.with)
+}
+
 // Exists implements sqlexpr.Names.
 func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
-	sub, err := r.binder.query(e.Query, r, r.with)
+	sub, err := r.inner(e.Query, e.At)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +40,7 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 		}
 	}
 	ask := func(no bool) (plan.Expr, error) {
-		sub, err := r.binder.query(q, r, r.with)
+		sub, err := r.inner(q, p)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +108,7 @@ func (r *rel) probe(sub *rel, exists bool, p sqlparse.Pos) (plan.Expr, error) {
 
 // Scalar implements sqlexpr.Names.
 func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
-	sub, err := r.binder.query(e.Query, r, r.with)
+	sub, err := r.inner(e.Query, e.At)
 	if err != nil {
 		return sqlexpr.Node{}, err
 	}
@@ -107,7 +116,10 @@ func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 		return sqlexpr.Node{}, sqlexpr.Invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
 	}
 	if !sub.single && !sqlfilter.One(sub.program) {
-		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)", "this sub-query may have more than one record; as a value it has one")
+		if err := r.guard(e, sub); err != nil {
+			return sqlexpr.Node{}, err
+		}
+		sub.add(&plan.Slice{Limit: 1, Shape: *sub.shape})
 	}
 	c := sub.cols[0]
 	if sub.shape.Columns[c.at].Mask != nil {
@@ -123,4 +135,45 @@ func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 	}
 	n := sqlexpr.Node{Node: r.column(x.(plan.Ref).Column, e.At), Marks: c.Marks}
 	return n, nil
+}
+
+// guard makes a second record of a sub-query, which is used as a value, an error when the statement runs. The records around a correlated one
+// are those that r has at this point. If they depend on a further record around them, the sub-query is refused.
+func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
+	if sub.used && r.used {
+		return sqlexpr.Unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)",
+			"this sub-query may have more than one record, and whether it has can't be tested inside of another sub-query that names a record around it")
+	}
+	again, err := r.inner(e.Query, e.At)
+	if err != nil {
+		return err
+	}
+	for i := range again.shape.Columns { // they are never read
+		again.shape.Columns[i].Path = nil
+	}
+	p := again.program
+	if sub.used {
+		p = r.around(again)
+	} else {
+		again.add(&plan.Slice{Skip: 1, Limit: 1, Shape: *again.shape})
+	}
+	r.guards = append(r.guards, plan.Guard{Program: p, Place: sqlexpr.At(e.At)})
+	return nil
+}
+
+// around returns the first record of r for which sub, a program that refers to it, has more than one record. They are counted: MariaDB
+// can't skip records inside of a sub-query that refers to the record around it.
+func (r *rel) around(sub *rel) *plan.Program {
+	g := &plan.Group{Accumulators: []plan.Accumulator{{Op: plan.Count, T: schema.Integer}}, Always: true}
+	sqlmap.Group(g, sub.shape.Columns)
+	sub.add(g)
+	p := *r.program
+	n := len(r.shape.Columns)
+	shape := *r.shape
+	shape.Columns = append(r.shape.Columns[:n:n], plan.Column{Type: schema.Integer})
+	p.Stages = append(p.Stages[:len(p.Stages):len(p.Stages)],
+		&plan.Probe{Right: sub.program, Shape: shape},
+		&plan.Filter{If: sqlexpr.Test(plan.Under, sqlexpr.Whole(1), plan.Ref{Column: n, T: schema.Integer}), Shape: shape},
+		&plan.Slice{Limit: 1, Shape: shape})
+	return &p
 }

@@ -31,6 +31,9 @@ func (r *rel) windowed(outputs []output, order []sqlparse.Order, qualify sqlpars
 	if calls == nil {
 		return nil
 	}
+	if err := r.meter.Add(plan.CostlyWindow, len(calls), sqlexpr.At(calls[0].At)); err != nil {
+		return err
+	}
 	if r.computed == nil {
 		r.computed = map[string]sqlexpr.Node{}
 	}

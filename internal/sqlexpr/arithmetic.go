@@ -29,13 +29,14 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 		return Node{}, Unsupported(p, "x - y * trunc(x / y) is the rest of numbers with a fraction, as a double", "%s takes whole numbers", sign)
 	}
 	x.At, y.At = At(p), At(p)
+	const read = "CAST(x AS numeric) reads a number in a text, and meta->>'a' a member of JSON"
 	ex, err := x.Want(t, sign)
 	if err != nil {
-		return Node{}, err
+		return Node{}, suggesting(err, read)
 	}
 	ey, err := y.Want(t, sign)
 	if err != nil {
-		return Node{}, err
+		return Node{}, suggesting(err, read)
 	}
 	n := computedOf(sqlnumber.Quotient(ex, ey, t), p)
 	if op, ok := map[string]plan.Op{"+": plan.Add, "-": plan.Sub, "*": plan.Mul, "%": plan.Mod, "mod": plan.Mod}[sign]; ok {

@@ -82,10 +82,11 @@ func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 }
 
 // Marks say of a value what its type doesn't. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
-// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. Number is PostgreSQL's type of a number.
+// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. With Days it is an Integer that counts the
+// days between two days. Number is PostgreSQL's type of a number.
 type Marks struct {
-	Day, Span bool
-	Number    sqlnumber.Type
+	Day, Span, Days bool
+	Number          sqlnumber.Type
 }
 
 // OfColumn returns the marks of a column by the name of its type in the database.
@@ -179,13 +180,13 @@ func (nothing) Column(n *sqlparse.Name) (Node, error) {
 func (nothing) Passed(n *sqlparse.Name) (Node, error) { return nothing{}.Column(n) }
 func (nothing) Computed(sqlparse.Expr) (Node, bool)   { return Node{}, false }
 func (nothing) Exists(e *sqlparse.Exists) (plan.Expr, error) {
-	return nil, Invalid(e.At, "a constant is expected here, not a sub-query")
+	return nil, Invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
 func (nothing) In(_ string, _ sqlparse.Expr, _ *sqlparse.Query, at sqlparse.Pos) (Cond, error) {
-	return Cond{}, Invalid(at, "a constant is expected here, not a sub-query")
+	return Cond{}, Invalid(at, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
 func (nothing) Scalar(e *sqlparse.Sub) (Node, error) {
-	return Node{}, Invalid(e.At, "a constant is expected here, not a sub-query")
+	return Node{}, Invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
 
 // Kept returns what a value that is passed on keeps of x: everything but the expression.

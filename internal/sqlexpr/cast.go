@@ -35,10 +35,13 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 		return Node{}, Unsupported(e.At, "write interval '7 days', or x * interval '1 day' for x days", "only a constant can be made a length of time")
 	case "json", "jsonb":
 		if x.Kind() == schema.String {
-			return Node{}, Unsupported(e.At, "", "a text can't be made JSON")
+			return Node{}, Unsupported(e.At, "json_build_object('a', 1) makes an object of values; meta->>'a' reads a member of a column that is JSON", "a text can't be made JSON")
 		}
 		return Node{Node: typed.Node{Expr: x.JSON(), List: x.List}}, nil
 	case "text", "varchar", "char", "character", "string", "nvarchar", "bpchar", "name", "nchar", "clob", "uuid":
+		if c := x.Column; c != nil && c.Field != nil && c.Type == schema.JSON && !x.List {
+			return Node{}, Unsupported(e.At, "the column itself is shown as JSON; meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typed.What(&x.Node))
+		}
 		t, err := b.Text(&x, "CAST")
 		return computedOf(t, e.At), err
 	}
@@ -48,7 +51,8 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 	}
 	if !ok {
 		return Node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: At(e.At), Detail: fmt.Sprintf("unknown type %q", problem.Cut(e.Type)),
-			Near: problem.Nearest(name, []string{"integer", "bigint", "numeric", "double", "text", "boolean", "date", "timestamp"}, 2)}
+			Suggestion: "the types are integer, bigint, numeric, double precision, text, boolean, date, timestamp and interval",
+			Near:       problem.Nearest(name, []string{"integer", "bigint", "numeric", "double", "text", "boolean", "date", "timestamp"}, 2)}
 	}
 	out, err := b.converted(&x, t, e)
 	n := computedOf(out, e.At)

@@ -182,3 +182,50 @@ func kindOf(f *called, a []Node) (Node, error) {
 	c.If, c.Then = []plan.Expr{IsNull(x), test}, []plan.Expr{plan.Const{T: schema.String}, name}
 	return computedOf(c, f.place()), nil
 }
+
+// caseOf binds both forms of CASE; CASE x WHEN y is x = y. A branch is taken only where its condition is true, not where it is unknown.
+// All values are converted to their common type. Without ELSE the value is null.
+func (b *Binder) caseOf(e *sqlparse.Case) (Node, error) {
+	c := plan.Case{}
+	var values []typed.Node
+	var list []Node
+	put := func(x sqlparse.Expr) error {
+		v, err := b.Value(x)
+		if err != nil {
+			return err
+		}
+		if v.Span {
+			return Unsupported(x.Pos(), "extract(epoch FROM …) gives seconds", "a length of time can't be the value of a CASE")
+		}
+		values, list = append(values, v.Node), append(list, v)
+		return nil
+	}
+	for i, when := range e.When {
+		holds, err := Cond{}, error(nil)
+		if e.Operand != nil {
+			holds, err = b.comparison("=", e.Operand, when, e.At)
+		} else {
+			holds, err = b.Cond(when)
+		}
+		if err != nil {
+			return Node{}, err
+		}
+		c.If = append(c.If, holds.Yes)
+		if err := put(e.Then[i]); err != nil {
+			return Node{}, err
+		}
+	}
+	otherwise := e.Else
+	if otherwise == nil {
+		otherwise = &sqlparse.Word{Text: "null", At: e.At}
+	}
+	if err := put(otherwise); err != nil {
+		return Node{}, err
+	}
+	all, t, err := b.together(values, "CASE", e.At)
+	if err != nil {
+		return Node{}, err
+	}
+	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
+	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Marks: common(list)}, nil
+}

@@ -1,11 +1,10 @@
 package sqlexpr
 
 import (
-	"strings"
-
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -184,9 +183,10 @@ func (b *Binder) Compared(sign string, x, y Node, p sqlparse.Pos) (Cond, error) 
 	if x.IsNull() || y.IsNull() {
 		return unknown, nil
 	}
+	b.noteMidnight(sign, &x, &y)
 	ex, ey, err := b.Alike(&x, &y, sign)
 	if err != nil {
-		return Cond{}, err
+		return Cond{}, suggesting(err, "write a value of the same type on both sides, or CAST one of them")
 	}
 	var c Cond
 	switch sign {
@@ -208,43 +208,12 @@ func (b *Binder) Compared(sign string, x, y Node, p sqlparse.Pos) (Cond, error) 
 	return c, nil
 }
 
-// Alike returns two values in a type in which they can be compared: lengths of time only with each other.
-func (b *Binder) Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
-	if x.Span != y.Span {
-		length, other := x, y
-		if y.Span {
-			length, other = y, x
-		}
-		if s, ok := intervalOf(other); ok && length.Span {
-			*other = s
-		} else {
-			return nil, nil, unsupportedAt(y.At, "compare with an interval: interval '1 day'", "a length of time can only be compared with another")
-		}
+// suggesting adds a suggestion to an error that has none and names no near word.
+func suggesting(err error, suggestion string) error {
+	if p := problem.Of(err); p.Suggestion == "" && p.Near == nil {
+		p.Suggestion = suggestion
 	}
-	if x.Kind() == schema.Boolean && y.Constant && typed.Numeric(y.Kind()) { // 1 and 0, where a database has no booleans
-		y.Become(value.OfBool(y.Expr.(plan.Const).Value.String() != "0"), schema.Boolean)
-	}
-	for _, pair := range [][2]*Node{{x, y}, {y, x}} {
-		b.noteTypes(pair[0], pair[1])
-		text, number := pair[0], pair[1]
-		if text.Kind() != schema.String || !typed.Numeric(number.Kind()) {
-			continue
-		}
-		k, constant := text.Expr.(plan.Const)
-		if n, whole := number.Expr.(plan.Const); !constant && whole && number.Kind() == schema.Integer {
-			b.noteDigits(sign, text)
-			number.Node = typed.Literal(value.OfString(n.Value.String()), number.At) // as SQLite does for a column of texts
-			break
-		}
-		if !constant {
-			return nil, nil, unsupportedAt(text.At, "to compare numbers write CAST(… AS double precision); to compare texts write the number in single quotes",
-				"%s can't compare %s with %s", sign, typed.What(&text.Node), typed.What(&number.Node))
-		}
-		if v, err := value.Read([]byte(strings.TrimSpace(k.Value.Text())), 1); err == nil && v.IsNumber() { // as PostgreSQL reads '5' beside a number
-			text.Node = typed.Literal(v, text.At)
-		}
-	}
-	return typed.Alike(x.Node, y.Node, sign)
+	return err
 }
 
 // is binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN and DISTINCT FROM, which are never unknown. IS NULL takes columns that Value refuses.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlstring"
@@ -65,7 +66,9 @@ func (b *Binder) call(c *sqlparse.Call) (Node, error) {
 		return Node{}, Invalid(c.At, "%s is no aggregate: it takes its arguments alone", c.Name)
 	}
 	if len(c.Args) < fn.least || fn.most >= 0 && len(c.Args) > fn.most {
-		return Node{}, Invalid(c.At, "%s takes %s, and %d are given", c.Name, counted(fn), len(c.Args))
+		err := Invalid(c.At, "%s takes %s, and %d are given", c.Name, counted(fn), len(c.Args))
+		err.Suggestion = sqlinstead.OfFunction(c.Name)
+		return Node{}, err
 	}
 	args := make([]Node, len(c.Args))
 	for i, e := range c.Args {
@@ -82,9 +85,16 @@ func counted(f function) string {
 	case f.most < 0:
 		return fmt.Sprintf("at least %d arguments", f.least)
 	case f.least == f.most:
-		return fmt.Sprintf("%d arguments", f.least)
+		return plural(f.least)
 	}
 	return fmt.Sprintf("%d to %d arguments", f.least, f.most)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
 }
 
 // FunctionNames returns the names of the functions of single records and of the aggregates, sorted.
@@ -106,7 +116,7 @@ func (b *Binder) function(name string) (function, bool) {
 // functions returns the functions by name.
 func functions() map[string]function {
 	all := map[string]function{}
-	for _, family := range []map[string]function{ofText(), ofNumbers(), ofTime(), betweenTimes(), ofValues()} {
+	for _, family := range []map[string]function{ofText(), ofParts(), ofNumbers(), ofTime(), betweenTimes(), ofValues()} {
 		maps.Copy(all, family)
 	}
 	return all
@@ -181,7 +191,7 @@ func substring(f *called, a []Node) (Node, error) {
 	switch {
 	case fixed && k.Value.Int() >= 0 && (len(a) == 2 || fixedLength && length.Value.Int() >= 0):
 		return computedOf(sqlstring.Apply(plan.Substr, x, start, n), f.place()), nil
-	case fixed && k.Value.Int() < 0 && (len(a) == 2 || !fixedLength || !fixed):
+	case fixed && k.Value.Int() < 0:
 		return Node{}, Unsupported(f.place(), "right(x, n) takes characters from the end", "a position before the first character isn't there")
 	}
 	return computedOf(sqlstring.From(x, start, n, len(a) == 3), f.place()), nil
@@ -236,7 +246,7 @@ func ofText() map[string]function {
 		"split_part": {3, 3, func(f *called, a []Node) (Node, error) {
 			separator, ok := a[1].Expr.(plan.Const)
 			if !ok || separator.Value.Text() == "" {
-				return Node{}, problem.NotSupported(a[1].At, "split_part takes a constant separator that isn't empty")
+				return Node{}, unsupportedAt(a[1].At, "left(x, strpos(x, y) - 1) is what comes before a text of another column", "split_part takes a constant separator that isn't empty")
 			}
 			x, err := f.Text(&a[0], "split_part")
 			if err != nil {
@@ -255,7 +265,7 @@ func ofText() map[string]function {
 func concatWith(f *called, a []Node) (Node, error) {
 	k, ok := a[0].Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String {
-		return Node{}, problem.NotSupported(a[0].At, "concat_ws takes a constant separator")
+		return Node{}, unsupportedAt(a[0].At, "x || y || z puts texts together", "concat_ws takes a constant separator")
 	}
 	all := make([]plan.Expr, len(a)-1)
 	for i := range all {

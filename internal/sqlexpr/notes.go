@@ -1,7 +1,9 @@
 package sqlexpr
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
@@ -40,5 +42,47 @@ func (b *Binder) noteTypes(x, constant *Node) {
 		return
 	}
 	name := x.Column.Field.Name
-	b.Known.Note(x.At, "types "+name, "%s has values of several types, and this compares it with %s; CAST(%s AS %s) compares all of them", name, alone, name, cast)
+	b.Known.Note(x.At, "types "+name, "%s may hold values of several types. This compares it with %s; CAST(%s AS %s) compares all of them", name, alone, name, cast)
+}
+
+// noteMidnight notes what a bare day means beside a column of times.
+func (b *Binder) noteMidnight(sign string, x, y *Node) {
+	if turned, ok := map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}[sign]; ok && x.Constant {
+		x, y, sign = y, x, turned
+	}
+	if x.Column == nil || x.Column.Field == nil || x.Kind() != schema.Date || x.Day {
+		return
+	}
+	if note := Midnight(x.Column.Field.Name, sign, y); note != "" {
+		b.Known.Note(y.At, note, "%s", note)
+	}
+}
+
+// Midnight returns a note that a bare day is its midnight beside a column of times, where that leaves out or adds a day: x <= '2025-05-31'
+// and BETWEEN end before the day, x > '2025-05-31' begins within it, and x = '2025-05-31' finds its first moment. It returns "" for
+// everything else.
+func Midnight(name, sign string, constant *Node) string {
+	k, ok := constant.Expr.(plan.Const)
+	if !ok {
+		return ""
+	}
+	v := k.Value
+	if v.Kind() == value.String {
+		if v, ok = value.OfDateText(strings.TrimSpace(v.Text())); !ok || v.Kind() != value.Day {
+			return ""
+		}
+	} else if !constant.Day || v.Kind() != value.Date {
+		return ""
+	}
+	at := time.UnixMicro(v.Micros()).UTC()
+	day, next := at.Format(time.DateOnly), at.AddDate(0, 0, 1).Format(time.DateOnly)
+	switch sign {
+	case "<=":
+		return fmt.Sprintf("%s is its midnight here: %s < '%s' counts the whole day", day, name, next)
+	case ">":
+		return fmt.Sprintf("%s is its midnight here: %s >= '%s' begins after the day", day, name, next)
+	case "=", "<>":
+		return fmt.Sprintf("%s is its midnight here: the whole day is %s >= '%[1]s' AND %[2]s < '%[3]s'", day, name, next)
+	}
+	return ""
 }

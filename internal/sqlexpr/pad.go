@@ -17,7 +17,7 @@ func upTo(f *called, x Node, most int64) (int64, error) {
 	k, ok := x.Expr.(plan.Const)
 	n, whole := k.Value.AsInt()
 	if !ok || !whole || n > most {
-		return 0, Unsupported(f.place(), "", "%s takes a constant number up to %d", f.Call.Name, most)
+		return 0, Unsupported(f.place(), "concat, left and right put texts of any length together", "%s takes a constant number up to %d", f.Call.Name, most)
 	}
 	return max(n, 0), nil
 }

@@ -6,12 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// MaxSeries is the most records of a generate_series.
-const MaxSeries = 10_000
 
 // Series returns the values of a generate_series and their type, and whether they are days.
 func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days bool, err error) {
@@ -36,7 +34,7 @@ func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days
 	return rows, schema.Date, args[0].Day && args[1].Day, err
 }
 
-// integers returns the values of generate_series over whole numbers. More than MaxSeries values, and a step of 0, are errors.
+// integers returns the values of generate_series over whole numbers. More than query.MaxSeries values, and a step of 0, are errors.
 func integers(f *called, a []Node) ([]value.Row, error) {
 	step := int64(1)
 	if len(a) == 3 {
@@ -47,9 +45,9 @@ func integers(f *called, a []Node) ([]value.Row, error) {
 	if !okFrom || !okTo || step == 0 {
 		return nil, Invalid(f.place(), "generate_series takes whole numbers, and a step that isn't 0")
 	}
-	rows, ok := sqlnumber.Series(from, to, step, MaxSeries)
+	rows, ok := sqlnumber.Series(from, to, step, query.MaxSeries)
 	if !ok {
-		return nil, Invalid(f.place(), "generate_series gives at most %d records", MaxSeries)
+		return nil, Invalid(f.place(), "generate_series gives at most %d records", query.MaxSeries)
 	}
 	return rows, nil
 }
@@ -76,8 +74,8 @@ func moments(f *called, a []Node) ([]value.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(rows) == MaxSeries || at(&next) == at(&x) || (at(&next) < at(&x)) != back {
-			return nil, Invalid(f.place(), "generate_series gives at most %d records, and its step must lead to the end", MaxSeries)
+		if len(rows) == query.MaxSeries || at(&next) == at(&x) || (at(&next) < at(&x)) != back {
+			return nil, Invalid(f.place(), "generate_series gives at most %d records, and its step must lead to the end", query.MaxSeries)
 		}
 		rows = append(rows, value.Row{value.OfDate(at(&x))})
 		x = next

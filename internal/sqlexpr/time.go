@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/calendar"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
@@ -143,6 +144,7 @@ func (b *Binder) between2(x, y *Node, p sqlparse.Pos) (Node, bool, error) {
 	n := computedOf(ms, p)
 	if n.Span = true; (x.Day || x.Kind() == schema.Day) && (y.Day || y.Kind() == schema.Day) {
 		n = computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(sqltime.Millis("day"))}, T: schema.Integer}, p)
+		n.Days = true
 	}
 	return n, true, nil
 }
@@ -188,7 +190,7 @@ func (b *Binder) shifted(x, by Node, back bool, p sqlparse.Pos) (Node, error) {
 		if d, constant := e.(plan.Const); constant && !d.Value.IsNull() {
 			t := time.UnixMicro(d.Value.Micros()).UTC()
 			if by.Months != 0 {
-				t = sqltime.AddMonths(t, int(by.Months*sign))
+				t = calendar.AddMonths(t, int(by.Months*sign))
 			}
 			t = t.Add(time.Duration(ms) * time.Millisecond)
 			if t.Year() < 1 || t.Year() > 9999 {

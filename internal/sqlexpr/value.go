@@ -139,7 +139,11 @@ func (b *Binder) word(e *sqlparse.Word) (Node, error) {
 	case "current_date":
 		return b.today(), nil
 	}
-	return Node{}, Unsupported(e.At, "", "%s isn't there", strings.ToUpper(e.Text))
+	instead := "leave it out: a statement has no user but the caller, who sees only the caller's own records"
+	if strings.HasSuffix(e.Text, "time") {
+		instead = "to_char(now(), 'HH24:MI:SS') is the time of day as a text, CURRENT_TIMESTAMP the time"
+	}
+	return Node{}, Unsupported(e.At, instead, "%s isn't there", strings.ToUpper(e.Text))
 }
 
 const day = 24 * 60 * 60 * 1_000_000 // microseconds
@@ -229,53 +233,6 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	return Node{}, Unsupported(e.At, sqlinstead.OfOperator(e.Op), "the operator %s isn't there", e.Op)
 }
 
-// caseOf binds both forms of CASE; CASE x WHEN y is x = y. A branch is taken only where its condition is true, not where it is unknown.
-// All values are converted to their common type. Without ELSE the value is null.
-func (b *Binder) caseOf(e *sqlparse.Case) (Node, error) {
-	c := plan.Case{}
-	var values []typed.Node
-	var list []Node
-	put := func(x sqlparse.Expr) error {
-		v, err := b.Value(x)
-		if err != nil {
-			return err
-		}
-		if v.Span {
-			return Unsupported(x.Pos(), "extract(epoch FROM …) gives seconds", "a length of time can't be the value of a CASE")
-		}
-		values, list = append(values, v.Node), append(list, v)
-		return nil
-	}
-	for i, when := range e.When {
-		holds, err := Cond{}, error(nil)
-		if e.Operand != nil {
-			holds, err = b.comparison("=", e.Operand, when, e.At)
-		} else {
-			holds, err = b.Cond(when)
-		}
-		if err != nil {
-			return Node{}, err
-		}
-		c.If = append(c.If, holds.Yes)
-		if err := put(e.Then[i]); err != nil {
-			return Node{}, err
-		}
-	}
-	otherwise := e.Else
-	if otherwise == nil {
-		otherwise = &sqlparse.Word{Text: "null", At: e.At}
-	}
-	if err := put(otherwise); err != nil {
-		return Node{}, err
-	}
-	all, t, err := b.together(values, "CASE", e.At)
-	if err != nil {
-		return Node{}, err
-	}
-	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
-	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Marks: common(list)}, nil
-}
-
 // together converts values to their common type, which SQL requires.
 func (b *Binder) together(values []typed.Node, what string, p sqlparse.Pos) ([]plan.Expr, schema.Type, error) {
 	all, t, err := typed.Together(values, what)
@@ -299,6 +256,9 @@ func (b *Binder) index(e *sqlparse.Index) (Node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
 		return Node{}, err
+	}
+	if e.To != nil {
+		return b.beginning(x, e)
 	}
 	i, err := b.Value(e.I)
 	if err != nil {
@@ -377,6 +337,9 @@ func (b *Binder) concat(list []Node, skip bool, p sqlparse.Pos) (Node, error) {
 	}
 	a := plan.Apply{Op: plan.Concat, T: schema.String}
 	for i := range list {
+		if c := list[i].Column; c != nil && c.Field != nil && c.Type == schema.JSON {
+			return Node{}, unsupportedAt(list[i].At, "meta->>'a' is a member as a text; json_build_object('a', x) makes an object", "|| takes texts and lists, and %s is JSON", typed.What(&list[i].Node))
+		}
 		x, err := b.Text(&list[i], "||")
 		if err != nil {
 			return Node{}, err

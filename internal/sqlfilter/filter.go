@@ -151,6 +151,20 @@ func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	return v, ok && v.Kind() == value.String
 }
 
+// midnight notes what a bare day means beside a column of times.
+func midnight(r Columns, c *plan.Column, sign string, constant sqlparse.Expr) {
+	if c.Type != schema.Date {
+		return
+	}
+	if n, err := r.Alone(constant); err == nil {
+		if note := sqlexpr.Midnight(c.Field.Name, sign, &n); note != "" {
+			r.Note(sqlexpr.At(constant.Pos()), note)
+		}
+	}
+}
+
+var written = map[query.Op]string{query.Eq: "=", query.Ne: "<>", query.Lte: "<=", query.Gt: ">"}
+
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
 // comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may serve; nil if e
@@ -177,6 +191,7 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	if sign <= query.Ne {
 		unlisted(r, c, f.At, v)
 	}
+	midnight(r, c, written[sign], y)
 	if sign == query.Ne { // which holds for null in a filter
 		return query.And{f, query.Exists{Path: c.Path, Want: true}}, nil
 	}
@@ -191,10 +206,13 @@ func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 		return nil, nil
 	}
 	among := query.In{Path: c.Path, Not: e.Not, At: sqlexpr.At(e.Pos())}
-	for _, item := range e.List {
+	for i, item := range e.List {
 		v, ok := operand(r, c, item)
 		if !ok {
 			return nil, nil
+		}
+		if i == 0 {
+			midnight(r, c, "=", item)
 		}
 		among.Values = append(among.Values, v)
 	}

@@ -162,6 +162,7 @@ type writer struct {
 	bounded []int
 	most    int
 	viewOf  map[string]*policy.View // by alias, of a program
+	nearest string                  // the distance by which the plan orders; "" for none
 	whole   bool                    // a program's hidden columns are selected too
 }
 
@@ -176,6 +177,9 @@ func (w *writer) count() error {
 // find writes the statement of a Find: the columns, those of the order for the next page's place, the views with their joins, the order
 // and the limit. One record more than the limit is asked for, to know whether there are more.
 func (w *writer) find() error {
+	if err := w.near(); err != nil {
+		return err
+	}
 	w.columns = make([]Column, 0, len(w.plan.Columns)+len(w.plan.Order))
 	xs := make([]string, 0, cap(w.columns))
 	for _, c := range w.plan.Columns {

@@ -53,7 +53,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true}, {Name: "s", Type: schema.String, Native: "TEXT"},
 		{Name: "ci", Type: schema.String, Native: "TEXT", Unordered: true}, {Name: "ci2", Type: schema.String, Native: "TEXT", Unordered: true},
 		{Name: "name", Type: schema.String, Native: "VARCHAR"}, {Name: "u", Type: schema.UUID, Native: "UUID"},
-		{Name: "money", Type: schema.Any, Native: "MONEY"}, {Name: "bare", Type: schema.Any}, {Name: "real", Type: schema.Double, Native: "REAL"}, {Name: "floats", Type: schema.Integer, Native: "FLOATING INT"},
+		{Name: "money", Type: schema.Any, Native: "AMOUNT"}, {Name: "bare", Type: schema.Any}, {Name: "real", Type: schema.Double, Native: "REAL"}, {Name: "floats", Type: schema.Integer, Native: "FLOATING INT"},
 		{Name: "float", Type: schema.Double, Native: "float"}, {Name: "double", Type: schema.Double, Native: "DOUBLE PRECISION"},
 		{Name: "numeric", Type: schema.Double, Native: "NUMERIC"}, {Name: "at", Type: schema.Date, Native: "DATETIME"},
 		{Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "b", Type: schema.Boolean, Native: "BOOLEAN"},

@@ -2,33 +2,13 @@ package sqlgen
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// fields returns the operand for the first name of a filter's path; an operand without a field means there is none.
-type fields func(name string) condition.Operand
-
-// of returns the fields of a class under an alias.
-func (w *writer) of(class *schema.Class, alias string) fields {
-	return func(name string) condition.Operand {
-		return w.operandOf(class, alias, class.Field(name))
-	}
-}
-
-// named returns the fields of the plan's class.
-func (w *writer) named(name string) condition.Operand {
-	join, f := w.plan.Column(name)
-	v := w.plan.View
-	if join >= 0 {
-		v = w.plan.Joins[join].View
-	}
-	return w.operandOf(v.Class(), view(join), f)
-}
 
 // filter writes f over columns. The condition is true if f holds and false or null otherwise; Not turns both into true.
 func (w *writer) filter(f query.Filter, over fields) error {
@@ -128,6 +108,8 @@ func (w *writer) atom(f query.Filter, x condition.Operand) error {
 	case query.StartsWith:
 		w.Begins(&w.Writer, x, f.Prefix)
 		return nil
+	case query.GeoWithin:
+		return w.On(&w.Writer, x, f)
 	case query.InQuery:
 		if f.Not {
 			return w.not(func() error { return w.inQuery(f, x) })
@@ -226,19 +208,22 @@ func (w *writer) null(x condition.Operand) string {
 }
 
 // inside writes a condition on the value at path in the JSON of x. As in MongoDB, a path goes through the objects of
-// arrays, and a comparison is about a node and, if that is an array, its elements as well.
+// arrays, and a comparison is about a node and, if that is an array, its elements as well; but see query.Whole.
 func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) error {
+	at := spot{x, path, false}
 	switch f := f.(type) {
 	case query.Compare:
+		at.whole = f.Whole
 		if f.Op == query.Ne {
-			return w.not(func() error { return w.compareInside(query.Eq, f.Value, x, path) })
+			return w.not(func() error { return w.compareInside(query.Eq, f.Value, at) })
 		}
-		return w.compareInside(f.Op, f.Value, x, path)
+		return w.compareInside(f.Op, f.Value, at)
 	case query.In:
+		at.whole = f.Whole
 		if f.Not {
-			return w.not(func() error { return w.inInside(f.Values, x, path) })
+			return w.not(func() error { return w.inInside(f.Values, at) })
 		}
-		return w.inInside(f.Values, x, path)
+		return w.inInside(f.Values, at)
 	case query.Exists:
 		there := func() error { return w.any(x, path, w.thereNode) }
 		if f.Want {
@@ -246,9 +231,14 @@ func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) er
 		}
 		return w.not(there)
 	case query.Regex:
-		return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.Matches(&w.Writer, n, f) }))
+		at.whole = f.Whole
+		return w.some(at, func(n condition.Operand) error { return w.Matches(&w.Writer, n, f) })
 	case query.StartsWith:
-		return w.any(x, path, w.orElement(func(n condition.Operand) error { w.Begins(&w.Writer, n, f.Prefix); return nil }))
+		at.whole = f.Whole
+		return w.some(at, func(n condition.Operand) error { w.Begins(&w.Writer, n, f.Prefix); return nil })
+	case query.GeoWithin:
+		at.whole = f.Whole
+		return w.some(at, func(n condition.Operand) error { return w.On(&w.Writer, n, f) })
 	case query.Size:
 		return w.any(x, path, func(n condition.Operand) error {
 			w.Write(w.Length(n), " = ")
@@ -261,7 +251,7 @@ func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) er
 		})
 	case query.InQuery:
 		found := func() error {
-			return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.inQuery(f, n) }))
+			return w.some(at, func(n condition.Operand) error { return w.inQuery(f, n) })
 		}
 		if f.Not {
 			return w.not(found)
@@ -271,36 +261,73 @@ func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) er
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on JSON", f))
 }
 
-// compareInside writes a comparison. Null also equals a missing value.
-func (w *writer) compareInside(op query.Op, v value.Value, x condition.Operand, path query.Path) error {
-	if v.IsNull() {
-		return w.inInside([]value.Value{v}, x, path)
-	}
-	return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.scalar(n, op, v) }))
+// A spot is the place in a JSON document that a condition is about.
+type spot struct {
+	x     condition.Operand
+	path  query.Path
+	whole bool // the whole value is compared: see query.Whole
 }
 
-// inInside writes that a value at path in a JSON document is one of values. Null also holds where there is no value at the path, as in
+// some writes that a node at the spot, or an element of it, satisfies the condition that holds writes. The whole value isn't an element,
+// and isn't in a list.
+func (w *writer) some(at spot, holds func(condition.Operand) error) error {
+	if !at.whole {
+		return w.any(at.x, at.path, w.orElement(holds))
+	}
+	return w.unlisted(at, func() error { return w.any(at.x, at.path, holds) })
+}
+
+// unlisted writes a condition, and before it, if the spot is a whole value, that the path goes through no list.
+func (w *writer) unlisted(at spot, holds func() error) error {
+	if !at.whole || len(at.path) == 0 {
+		return holds()
+	}
+	w.Write("(")
+	for n := range at.path {
+		w.Write("NOT ")
+		if err := w.any(at.x, at.path[:n], func(n condition.Operand) error { w.Write(w.Is(n, "array")); return nil }); err != nil {
+			return err
+		}
+		w.Write(" AND ")
+	}
+	err := holds()
+	w.Write(")")
+	return err
+}
+
+// compareInside writes a comparison. Null also equals a missing value.
+func (w *writer) compareInside(op query.Op, v value.Value, at spot) error {
+	if v.IsNull() {
+		return w.inInside([]value.Value{v}, at)
+	}
+	return w.some(at, func(n condition.Operand) error { return w.scalar(n, op, v) })
+}
+
+// inInside writes that a value at a spot in a JSON document is one of values. Null also holds where there is no value at the path, as in
 // MongoDB.
-func (w *writer) inInside(values []value.Value, x condition.Operand, path query.Path) error {
+func (w *writer) inInside(values []value.Value, at spot) error {
 	if len(values) == 0 {
 		w.Write(condition.Never)
 		return nil
 	}
-	w.Write("(")
-	if err := w.any(x, path, w.orElement(func(n condition.Operand) error { return w.oneOf(n, values) })); err != nil {
-		return err
-	}
-	for _, v := range values {
-		if v.IsNull() {
+	return w.unlisted(at, func() error {
+		w.Write("(")
+		among := func(n condition.Operand) error { return w.oneOf(n, values) }
+		if !at.whole {
+			among = w.orElement(among)
+		}
+		if err := w.any(at.x, at.path, among); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(values, value.Value.IsNull) {
 			w.Write(" OR NOT ")
-			if err := w.any(x, path, func(condition.Operand) error { w.Write(condition.Always); return nil }); err != nil {
+			if err := w.any(at.x, at.path, func(condition.Operand) error { w.Write(condition.Always); return nil }); err != nil {
 				return err
 			}
-			break
 		}
-	}
-	w.Write(")")
-	return nil
+		w.Write(")")
+		return nil
+	})
 }
 
 func (w *writer) thereNode(n condition.Operand) error {

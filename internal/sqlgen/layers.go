@@ -15,7 +15,12 @@ import (
 // layers writes the conditions that hold for every record of a view, under the alias of its class or of a derived table
 // of all its fields.
 func (w *writer) layers(v *policy.View, alias string) error {
-	for i, l := range v.Layers() {
+	return w.conditions(v, v.Layers(), alias)
+}
+
+// conditions writes some of the conditions of a view.
+func (w *writer) conditions(v *policy.View, all []policy.Layer, alias string) error {
+	for i, l := range all {
 		w.Write([]string{" WHERE ", " AND "}[min(i, 1)])
 		if err := w.layer(v, l, alias); err != nil {
 			return err

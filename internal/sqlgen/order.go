@@ -3,6 +3,7 @@ package sqlgen
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -15,8 +16,40 @@ func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
 	return x + w.Ordered(f, desc)
 }
 
+// near writes the distance of the records from a point, if the plan orders by it.
+func (w *writer) near() error {
+	for _, o := range w.plan.Order {
+		if o.Near == nil {
+			continue
+		}
+		x := w.named(o.Near.Path[0])
+		if x.Field == nil {
+			return problem.New(problem.Internal, "the plan orders by the distance of no field")
+		}
+		var err error
+		if !x.Field.Type.Structured() {
+			w.nearest, err = w.Distance(&w.Writer, x, *o.Near)
+			return err
+		}
+		distance := ""
+		nodes, err := w.Captured(func() error {
+			n, err := w.Nodes(&w.Writer, x, o.Near.Path[1:])
+			if err == nil {
+				distance, err = w.Distance(&w.Writer, n, *o.Near)
+			}
+			return err
+		})
+		w.nearest = "(SELECT " + distance + " FROM " + nodes + condition.Always + " LIMIT 1)"
+		return err
+	}
+	return nil
+}
+
 // place returns the column of a part of the order, and its field.
 func (w *writer) place(o policy.Order) (string, *schema.Field) {
+	if o.Near != nil {
+		return w.nearest, w.Computed(schema.Integer)
+	}
 	return w.column(view(o.Join), o.Field.Name), w.plan.Behind(o.Join, o.Field)
 }
 
@@ -27,7 +60,7 @@ func (w *writer) places(xs []string) []string {
 		x, millis := w.Dialect.Sorted(column, f)
 		at := -1
 		for i, c := range w.plan.Columns {
-			if !millis && c.Join == o.Join && c.Field == o.Field && c.Part == nil && c.Piece == nil {
+			if !millis && o.Near == nil && c.Join == o.Join && c.Field == o.Field && c.Part == nil && c.Piece == nil {
 				at = i
 			}
 		}
@@ -37,7 +70,10 @@ func (w *writer) places(xs []string) []string {
 				x = column
 			}
 			xs = append(xs, x)
-			w.columns = append(w.columns, Column{Field: o.Field, Millis: millis})
+			if o.Near == nil {
+				f = o.Field
+			}
+			w.columns = append(w.columns, Column{Field: f, Millis: millis})
 		}
 		w.order = append(w.order, at)
 	}
@@ -83,5 +119,5 @@ func (w *writer) goOn(i int) error {
 	return nil
 }
 
-// Limit returns the place of a limit.
+// Limit returns the text of a limit or an offset.
 func (w *writer) Limit(n int64) string { return w.Dialect.Limit(&w.Writer, n) }

@@ -31,6 +31,26 @@ func (w *writer) inClass(c *schema.Class, alias string) fields {
 	}
 }
 
+// fields returns the operand for the first name of a filter's path; an operand without a field means there is none.
+type fields func(name string) condition.Operand
+
+// of returns the fields of a class under an alias.
+func (w *writer) of(class *schema.Class, alias string) fields {
+	return func(name string) condition.Operand {
+		return w.operandOf(class, alias, class.Field(name))
+	}
+}
+
+// named returns the fields of the plan's class.
+func (w *writer) named(name string) condition.Operand {
+	join, f := w.plan.Column(name)
+	v := w.plan.View
+	if join >= 0 {
+		v = w.plan.Joins[join].View
+	}
+	return w.operandOf(v.Class(), view(join), f)
+}
+
 // operandOf returns the operand of a field of c in a view; none if f is nil.
 func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) condition.Operand {
 	if f == nil {

@@ -1,6 +1,8 @@
 package sqlgen
 
 import (
+	"slices"
+
 	"cmp"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -72,6 +74,11 @@ func (t *Text) Not() (before, after string) { return t.w.Negation() }
 
 // Layers appends the condition that a record of a derived table, which holds all fields, is in v, as "[WHERE …]".
 func (t *Text) Layers(v *policy.View, alias string) error { return t.w.layers(v, alias) }
+
+// LayersBut is Layers without the conditions that but selects.
+func (t *Text) LayersBut(v *policy.View, alias string, but func(policy.Layer) bool) error {
+	return t.w.conditions(v, slices.DeleteFunc(slices.Clone(v.Layers()), but), alias)
+}
 
 // InView returns the column of a field after View.
 func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }

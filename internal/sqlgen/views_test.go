@@ -51,6 +51,8 @@ func archive(t *testing.T, database int) *policy.Policy {
 	events := class("events", "", "author:integer! at:integer ms:integer! true:boolean title:string doc:json! raw:bytes team:json born_as_stored:string")
 	events.Relations = []schema.Relation{{Fields: []string{"author"}, Target: "people", TargetFields: []string{"id"}}}
 	people := class("people", "crm", "org:string name:string! born:integer! notes:json")
+	parts := class("parts", "", "share:integer")
+	parts.Relations = []schema.Relation{{Fields: []string{"share"}, Target: "shares", TargetFields: []string{"id"}}}
 	odd := class("odd", "", "at:integer false:boolean at_as_stored:string "+fits+":integer "+longer+":integer")
 	seconds := map[string]schema.Form{"at": schema.EpochSeconds, fits: schema.EpochSeconds, longer: schema.EpochSeconds}
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
@@ -59,7 +61,8 @@ func archive(t *testing.T, database int) *policy.Policy {
 			Canonical: where(t, `{"title": {"$regex": "^a", "$ne": "ab"}, "doc.gone": null, "at": {"$gte": "2026-01-01T00:00:00Z"}, "true": {"$ne": true}}`)},
 		"people": {Tenant: &policy.TenantRule{Field: "org"}, Types: map[string]schema.Form{"born": schema.EpochSeconds}},
 		"odd":    {Types: seconds},
-	}}, []schema.Class{events, people, odd, class("plain", "", "name:string at:date doc:json!")})
+		"shares": {Tenant: &policy.TenantRule{Field: "orgs", Contains: true}}, "parts": {Tenant: &policy.TenantRule{Through: "share"}},
+	}}, []schema.Class{events, people, odd, class("shares", "", "title:string orgs:json"), parts, class("plain", "", "name:string at:date doc:json!")})
 	if err != nil {
 		t.Fatal(err)
 	}

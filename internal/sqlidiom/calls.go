@@ -76,7 +76,20 @@ var calls = map[string]form{
 }
 
 // Names returns the names of the functions of other databases, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(calls)) }
+func Names() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(calls)), maps.Keys(small))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// formOf returns the form called name.
+func formOf(name string) (form, bool) {
+	if of, ok := calls[name]; ok {
+		return of, true
+	}
+	of, ok := small[name]
+	return of, ok
+}
 
 // decoded is Oracle's DECODE(x, a, r, …, else). It takes null for equal to null, so only constants are compared with.
 func decoded(_ *taker, c *sqlparse.Call) sqlparse.Expr {

@@ -84,7 +84,7 @@ func (t *taker) item(v reflect.Value) {
 func (t *taker) expression(e sqlparse.Expr) sqlparse.Expr {
 	switch e := e.(type) {
 	case *sqlparse.Call:
-		if of, ok := calls[e.Name]; ok && of.least <= len(e.Args) && len(e.Args) <= of.most && !e.Star {
+		if of, ok := formOf(e.Name); ok && of.least <= len(e.Args) && len(e.Args) <= of.most && !e.Star {
 			out := of.take(t, e)
 			if _, call := out.(*sqlparse.Call); out != nil && (call || e.Over == nil && e.Filter == nil && !e.Distinct && e.Order == nil && e.Within == nil) {
 				return out

@@ -51,6 +51,9 @@ func Group(g *plan.Group, before []plan.Column) {
 		if ref, ok := a.X.(plan.Ref); ok && (a.Op == plan.Min || a.Op == plan.Max || a.Op == plan.First) {
 			of := before[ref.Column]
 			c.ID, c.Class, c.ClassKey, c.List = of.ID, of.Class, of.ClassKey, of.List
+			if a.Op == plan.First {
+				c.Mask = of.Mask
+			}
 		}
 		c.NotNull = a.Op == plan.Count || a.Op == plan.CountDistinct
 		g.Shape.Columns = append(g.Shape.Columns, c)

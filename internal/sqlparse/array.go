@@ -50,3 +50,59 @@ func element(s string) (item string, isQuoted bool, rest string, ok bool) {
 	}
 	return "", false, "", false
 }
+
+// list reads ARRAY[…] or ARRAY(query), of which t is the word; nil if neither follows.
+func (p *parser) list(t *token) Expr {
+	switch p.ahead(1).low {
+	case "[":
+		p.i += 2
+		a := &Array{At: t.at}
+		if !p.symbol("]") {
+			a.Items = p.items()
+			p.mark("]")
+		}
+		return a
+	case "(":
+		p.i += 2
+		if !p.queryNext() {
+			p.unexpected("a query")
+		}
+		q := p.query()
+		p.mark(")")
+		return listOf(q, t.at)
+	}
+	return nil
+}
+
+// listOf returns ARRAY(query): the list of the values of a query, in its order; an empty one for a query without records. The aggregate
+// stands in the query itself where it can, because some databases don't let a query in FROM refer to the record around it.
+func listOf(q *Query, at Pos) Expr {
+	list := &Call{Name: "array_agg", At: at}
+	if s, ok := q.Body.(*Select); ok && q.plain(s) {
+		list.Args, list.Order = []Expr{s.Items[0].X}, q.Order
+		s.Items[0] = Item{X: list, Text: s.Items[0].Text}
+		q.Order = nil
+	} else {
+		list.Args = []Expr{&Name{Parts: []Ident{{Text: "element", Quoted: true, At: at}}}}
+		names := Alias{Name: &Ident{Text: "list", Quoted: true, At: at}, Columns: []Ident{{Text: "element", Quoted: true, At: at}}}
+		q = &Query{Body: &Select{Items: []Item{{X: list}}, From: []From{&Derived{Query: q, Alias: names, At: at}}, At: at}, At: at}
+	}
+	return &Call{Name: "coalesce", Args: []Expr{&Sub{Query: q, At: at}, &Array{At: at}}, At: at}
+}
+
+// plain reports whether q is one list of values without groups, limits and windows, whose order names columns of its tables.
+func (q *Query) plain(s *Select) bool {
+	if len(q.With) > 0 || q.Limit != nil || q.Offset != nil || s.Distinct || s.On != nil || s.Top != nil || s.Group != nil || s.GroupAll || s.Having != nil || s.Qualify != nil || len(s.Items) != 1 {
+		return false
+	}
+	if _, star := s.Items[0].X.(*Star); star || AggregateIn(s.Items[0].X) != nil || Windowed(s.Items[0].X) {
+		return false
+	}
+	for _, o := range q.Order {
+		n, ok := o.X.(*Name)
+		if !ok || s.Items[0].Alias != nil && len(n.Parts) == 1 && n.Parts[0].Text == s.Items[0].Alias.Text {
+			return false
+		}
+	}
+	return true
+}

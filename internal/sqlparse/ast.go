@@ -299,6 +299,7 @@ type (
 		Distinct bool
 		Order    []Order
 		Within   []Order // WITHIN GROUP
+		Limit    Expr    // of the values that array_agg and string_agg gather; nil for none
 		Filter   Expr
 		Over     *Window
 		At       Pos
@@ -323,10 +324,10 @@ type (
 		Items []Expr
 		At    Pos
 	}
-	// Index is X[I].
+	// Index is X[I], or X[I:To].
 	Index struct {
-		X, I Expr
-		At   Pos
+		X, I, To Expr // To is nil for an element
+		At       Pos
 	}
 )
 

@@ -24,18 +24,41 @@ func (p *parser) call() Expr {
 	if c.Distinct = p.word("distinct"); !c.Distinct {
 		p.word("all")
 	}
+	if c.Name == "make_interval" && p.ahead(1).low == "=" && p.ahead(2).low == ">" {
+		return p.lengths(c)
+	}
 	c.Args = p.exprs()
 	if p.word("order", "by") {
 		c.Order = p.order()
 	}
-	if t := p.peek(); p.word("limit") {
-		p.fail(t.at, "LIMIT isn't there within an aggregate; put the records into a query in FROM, with row_number() OVER (…) and a WHERE on it")
-	}
 	if p.word("separator") { // GROUP_CONCAT(x SEPARATOR ', ')
 		c.Args = append(c.Args, p.expr())
 	}
+	if t := p.peek(); p.word("limit") {
+		if !gathers[c.Name] {
+			p.fail(t.at, "LIMIT is only for aggregates that gather values, such as array_agg; take the records with a LIMIT in a query in FROM")
+		}
+		c.Limit = p.expr()
+	}
 	p.mark(")")
 	return p.after(c)
+}
+
+// lengths reads the parts of make_interval(days => x, hours => y), and returns their sum.
+func (p *parser) lengths(c *Call) Expr {
+	var sum Expr
+	p.commas(func() {
+		unit := p.next()
+		p.mark("=")
+		p.mark(">")
+		one := Expr(&Binary{Op: "*", L: p.expr(), R: &String{Text: "1 " + unit.low, Type: "interval", At: unit.at}, At: unit.at})
+		if sum != nil {
+			one = &Binary{Op: "+", L: sum, R: one, At: c.At}
+		}
+		sum = one
+	})
+	p.mark(")")
+	return sum
 }
 
 // special reads the arguments of the functions that have words between them.
@@ -77,6 +100,8 @@ func (p *parser) special(c *Call) bool {
 		} else if p.word("for") {
 			c.Args = append(c.Args, &Number{Text: "1", At: c.At}, p.expr())
 		}
+	case "overlay":
+		c.Args = p.overlay()
 	case "timestampdiff", "timestampadd":
 		field()
 		p.mark(",")
@@ -93,6 +118,20 @@ func (p *parser) special(c *Call) bool {
 		return false
 	}
 	return true
+}
+
+// overlay reads the arguments of overlay(x PLACING y FROM n [FOR m]), or those of a call with commas.
+func (p *parser) overlay() []Expr {
+	args := p.exprs()
+	if p.word("placing") {
+		args = append(args, p.expr())
+		p.expect("from")
+		args = append(args, p.expr())
+		if p.word("for") {
+			args = append(args, p.expr())
+		}
+	}
+	return args
 }
 
 // units are the units of time as functions of other databases name them.
@@ -121,7 +160,13 @@ func (p *parser) after(c *Call) Expr {
 		c.Filter = p.expr()
 		p.mark(")")
 	}
+	if t := p.peek(); c.Name == "match" && t.low == "against" {
+		p.unexpected("the end of MATCH")
+	}
 	if t := p.peek(); p.word("over") {
+		if c.Limit != nil {
+			p.fail(t.at, "%s over a window takes no LIMIT; number the records with row_number() in a query in FROM", c.Name)
+		}
 		if p.peek().low == "(" && p.peek().kind == symbol {
 			c.Over = p.window()
 		} else {

@@ -13,11 +13,14 @@ type Descent struct {
 	Link, Of  *Name   // a and b
 	Rest      Expr    // the other conditions on the table; nil for none
 	Below     *Binary // the bound of a column of the query; nil for none
+
+	own func(*Table, Ident) bool // reports whether the table has a column
 }
 
-// DescentOf returns the parts of a recursive query; if it isn't one that follows a pointer, the place and why.
-func DescentOf(c CTE) (d *Descent, at Pos, why string) {
-	d = &Descent{}
+// DescentOf returns the parts of a recursive query; if it isn't one that follows a pointer, the place and why. The table of the step owns
+// each name without an alias for which own returns true.
+func DescentOf(c CTE, own func(*Table, Ident) bool) (d *Descent, at Pos, why string) {
+	d = &Descent{own: own}
 	q := c.Query
 	u, ok := q.Body.(*SetOp)
 	if !ok || u.Op != "union" || q.Order != nil || q.Limit != nil || q.Offset != nil || q.With != nil {
@@ -89,10 +92,20 @@ func (d *Descent) conditions(all []Expr) (at Pos, why string) {
 	return Pos{}, ""
 }
 
-// Column returns e if it is a column of the alias, else nil; names without an alias are the table's.
+// Column returns e if it is a column of the alias, else nil. A name without an alias is the table's if the table has it, and otherwise the
+// query's.
 func (d *Descent) Column(e Expr, alias string) *Name {
 	n, ok := e.(*Name)
-	if !ok || len(n.Parts) > 2 || len(n.Parts) == 1 && alias != d.Own || len(n.Parts) == 2 && !strings.EqualFold(n.Parts[0].Text, alias) {
+	if !ok || len(n.Parts) > 2 {
+		return nil
+	}
+	of := n.Parts[0].Text
+	if len(n.Parts) == 1 {
+		if of = d.Self; d.own(d.Table, n.Parts[0]) {
+			of = d.Own
+		}
+	}
+	if !strings.EqualFold(of, alias) {
 		return nil
 	}
 	return n

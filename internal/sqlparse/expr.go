@@ -91,6 +91,9 @@ func (p *parser) operator(x Expr, op string, strong int) Expr {
 		return x
 	case "=", "==", "<", ">", "<=", ">=", "<>", "!=":
 		p.i++
+		if op == "<=" && p.symbol(">") { // MySQL's x <=> y
+			return &Is{X: x, What: "distinct", Y: p.binary(strong), Not: true, At: at}
+		}
 		op = map[string]string{"==": "=", "!=": "<>"}[op] + strings.NewReplacer("==", "", "!=", "").Replace(op)
 		if quantifier := p.oneOf("any", "some", "all"); quantifier != "" {
 			a := &Any{X: x, Op: op, All: quantifier == "all", At: at}
@@ -142,12 +145,17 @@ func (p *parser) postfix(x Expr) Expr {
 		case p.symbol("::"):
 			x = &Cast{X: x, Type: p.typeName(), At: at}
 		case p.symbol("["):
-			i := p.expr()
+			i := &Index{X: x, At: at}
+			if p.peek().low == ":" {
+				i.I = &Number{Text: "1", At: at}
+			} else {
+				i.I = p.expr()
+			}
 			if p.symbol(":") {
-				p.fail(at, "a slice of a list isn't there; take single elements")
+				i.To = p.expr()
 			}
 			p.mark("]")
-			x = &Index{X: x, I: i, At: at}
+			x = i
 		default:
 			return x
 		}
@@ -256,6 +264,9 @@ func (p *parser) marked() Expr {
 func (p *parser) keyword() Expr {
 	t := p.peek()
 	called := p.ahead(1).kind == symbol && p.ahead(1).low == "("
+	if p.reservedName() {
+		return p.named()
+	}
 	switch t.low {
 	case "true", "false", "null", "current_date", "current_timestamp", "current_time", "localtime", "localtimestamp", "current_user", "session_user":
 		p.i++
@@ -284,14 +295,8 @@ func (p *parser) keyword() Expr {
 		p.mark(")")
 		return c
 	case "array":
-		if p.ahead(1).low == "[" {
-			p.i += 2
-			a := &Array{At: t.at}
-			if !p.symbol("]") {
-				a.Items = p.items()
-				p.mark("]")
-			}
-			return a
+		if x := p.list(t); x != nil {
+			return x
 		}
 	case "interval", "date", "timestamp", "timestamptz", "time":
 		if x := p.timed(t); x != nil {
@@ -309,7 +314,7 @@ func (p *parser) keyword() Expr {
 
 // named reads a name with its qualifiers, table.*, or a call whose name has a schema.
 func (p *parser) named() Expr {
-	n := &Name{Parts: []Ident{p.name("an expression")}}
+	n := &Name{Parts: []Ident{p.part()}}
 	for p.symbol(".") {
 		if p.symbol("*") {
 			return &Star{Table: n.Parts, At: n.Parts[0].At}

@@ -40,7 +40,7 @@ func (p *parser) from() From {
 			j.On = p.expr()
 		case p.word("using"):
 			p.mark("(")
-			p.commas(func() { j.Using = append(j.Using, p.name("a column name")) })
+			p.commas(func() { j.Using = append(j.Using, p.part()) })
 			p.mark(")")
 		case j.Kind == "inner": // as SQLite and MySQL take it
 			j.Kind, j.Bare = "cross", true
@@ -108,20 +108,15 @@ func (p *parser) queryNext() bool {
 }
 
 // table reads the name of a table, of one part or several with points between, and its alias. ONLY is read and means nothing: views
-// have no inheritance. A keyword that can't be a name is an error before the first point, and a name after it.
+// have no inheritance. A keyword is a name after the first point.
 func (p *parser) table() From {
 	p.word("only")
-	tb := &Table{}
-	if p.is("cast") { // a table of SQLite and MySQL, where no parenthesis follows
-		tb.Name = []Ident{p.part()}
-	} else {
-		tb.Name = []Ident{p.name("the name of a table")}
-	}
+	tb := &Table{Name: []Ident{p.tableName()}}
 	for p.symbol(".") {
 		tb.Name = append(tb.Name, p.part())
 	}
 	if t := p.peek(); p.word("tablesample") {
-		p.fail(t.at, "TABLESAMPLE isn't there; the tool get_sample_objects gives a sample")
+		p.fail(t.at, "TABLESAMPLE is not supported; LIMIT without ORDER BY shows some records, in the order of their keys")
 	}
 	tb.Alias = p.fromAlias()
 	return tb
@@ -143,7 +138,7 @@ func (p *parser) fromAlias() Alias {
 	var a Alias
 	if a.Name = p.alias(); a.Name != nil && p.symbol("(") {
 		p.commas(func() {
-			a.Columns = append(a.Columns, p.name("a column name"))
+			a.Columns = append(a.Columns, p.part())
 			for p.peek().kind == word && !reserved[p.peek().low] { // a type
 				p.i++
 			}

@@ -194,7 +194,11 @@ func (l *lexer) next() (token, error) {
 			return t, nil
 		}
 	}
-	return t, Faultf(t.at, "%q has no meaning here", string(r))
+	f := Faultf(t.at, "%q has no meaning here", string(r))
+	if r == '@' {
+		f.Suggestion = "there are no variables: row_number() OVER (…) numbers records; abs(x) is the size of a number, starts_with(x, y) tests how a text begins"
+	}
+	return t, f
 }
 
 // bracketed reports whether s begins with a name in brackets, as SQL Server writes it, and not with an index.

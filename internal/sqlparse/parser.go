@@ -80,6 +80,9 @@ func (p *parser) unexpected(wanted string) {
 	if f.Suggestion = p.instead(); f.Suggestion == "" && t.kind == word && !reserved[t.low] {
 		f.Near = problem.Nearest(t.low, keywords, 1)
 	}
+	if f.Suggestion == "" && (strings.HasPrefix(wanted, "an expression") || strings.Contains(wanted, "name")) {
+		f.Suggestion = quoteInstead(t)
+	}
 	panic(f)
 }
 

@@ -36,6 +36,9 @@ func (p *parser) test(x Expr) Expr {
 	case "in":
 		e := &In{X: x, Not: not, At: t.at}
 		p.mark("(")
+		if at := p.peek().at; p.symbol(")") {
+			p.fail(at, "a list has at least one value; nothing is in an empty one, so leave the condition out, or write false")
+		}
 		if p.queryNext() {
 			e.Query = p.query()
 		} else {
@@ -44,7 +47,12 @@ func (p *parser) test(x Expr) Expr {
 		p.mark(")")
 		return e
 	case "glob":
-		p.fail(t.at, "GLOB isn't there; use LIKE, or ~ with a regular expression")
+		s, ok := p.binary(5).(*String)
+		if !ok || strings.Contains(s.Text, "[") {
+			p.fail(t.at, "GLOB takes a constant text with * and ? only; use ~ with a regular expression")
+		}
+		like := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "*", "%", "?", "_").Replace(s.Text)
+		return &Like{Op: "like", X: x, Not: not, Pattern: &String{Text: like, At: s.At}, At: t.at}
 	case "similar":
 		p.expect("to")
 	}

@@ -9,9 +9,7 @@ import (
 // supported (INTO) are refused by name, with what takes their place.
 func (p *parser) selected(at Pos) *Select {
 	s := &Select{At: at}
-	if p.word("top") { // TOP n, as SQL Server has it, is a LIMIT
-		s.Top = p.binary(11)
-	}
+	p.top(s)
 	switch {
 	case p.word("distinct", "on"):
 		s.Distinct = true
@@ -23,6 +21,7 @@ func (p *parser) selected(at Pos) *Select {
 	default:
 		p.word("all")
 	}
+	p.top(s)
 	p.commas(func() { s.Items = append(s.Items, p.item()) })
 	if t := p.peek(); p.word("into") {
 		p.fail(t.at, "INTO can't be used here: a statement only reads")
@@ -60,6 +59,15 @@ func (p *parser) selected(at Pos) *Select {
 	return s
 }
 
+// top reads TOP n, as SQL Server has it, which is a LIMIT. Elsewhere top is a name.
+func (p *parser) top(s *Select) {
+	n := p.ahead(1)
+	if s.Top == nil && p.is("top") && (n.kind == number || n.kind == param || n.kind == symbol && (n.low == "(" || n.low == "?" || n.low == ":")) {
+		p.i++
+		s.Top = p.binary(11)
+	}
+}
+
 // item reads one item of a select list, with its text, which names the column if nothing else does.
 func (p *parser) item() Item {
 	from := p.peek().from
@@ -80,10 +88,10 @@ func (p *parser) except(star *Star) {
 	switch {
 	case (p.is("except") || p.is("exclude")) && listed:
 		p.i += 2
-		p.commas(func() { star.Except = append(star.Except, p.name("a column name")) })
+		p.commas(func() { star.Except = append(star.Except, p.part()) })
 		p.mark(")")
 	case p.word("exclude"):
-		star.Except = []Ident{p.name("a column name")}
+		star.Except = []Ident{p.part()}
 	}
 }
 

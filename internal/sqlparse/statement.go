@@ -46,7 +46,7 @@ func (p *parser) query() *Query {
 		p.commas(func() {
 			c := CTE{Name: p.name("the name of a query"), Recursive: recursive}
 			if p.symbol("(") {
-				p.commas(func() { c.Columns = append(c.Columns, p.name("a column name")) })
+				p.commas(func() { c.Columns = append(c.Columns, p.part()) })
 				p.mark(")")
 			}
 			p.expect("as")
@@ -72,7 +72,7 @@ func (p *parser) query() *Query {
 	}
 	p.limits(q)
 	if t := p.peek(); p.oneOf("for", "into", "lock") != "" {
-		p.fail(t.at, "%s can't be used here: a statement only reads", strings.ToUpper(t.low))
+		p.fail(t.at, "%s can't be used here; leave it out: a statement only reads", strings.ToUpper(t.low))
 	}
 	return q
 }
@@ -169,31 +169,6 @@ func (p *parser) single() Body {
 	p.refuse(t)
 	p.unexpected("SELECT")
 	return nil
-}
-
-// reserved are the words that can't be names without quotes.
-var reserved = wordsOf("all and any array as asc between both case cast check collate column constraint create cross current_date " +
-	"current_time current_timestamp default desc distinct do else end except exists false fetch for foreign from full grant group having " +
-	"in inner intersect into is isnull join lateral leading left like ilike similar limit localtime localtimestamp minus natural not notnull null offset on only or order " +
-	"outer over overlaps primary qualify references returning right select some symmetric table then to trailing true union unique using " +
-	"values when where window with")
-
-func wordsOf(s string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		out[w] = true
-	}
-	return out
-}
-
-func (p *parser) name(what string) Ident {
-	t := p.peek()
-	if t.kind == quoted || t.kind == word && !reserved[t.low] {
-		p.i++
-		return Ident{Text: t.text, Quoted: t.kind == quoted, At: t.at}
-	}
-	p.unexpected(what)
-	return Ident{}
 }
 
 // order reads the expressions of an ORDER BY with their directions.

@@ -76,17 +76,38 @@ type described struct {
 }
 
 // numbers are the columns of integers.
-var numbers = []string{"ordinal_position"}
+var numbers = []string{"ordinal_position", "position_in_unique_constraint"}
 
 var catalogues = map[string]map[string]described{
 	"information_schema": {
 		"tables": {[]string{"table_schema", "table_name", "table_type"}, func(t *typecheck.Relation, add func(...value.Value)) {
 			add(text("public"), text(t.Name), text("BASE TABLE"))
 		}},
-		"columns": {[]string{"table_schema", "table_name", "column_name", "ordinal_position", "is_nullable", "data_type"}, describeColumns},
-		"key_column_usage": {[]string{"table_schema", "table_name", "column_name", "ordinal_position", "constraint_name"}, func(t *typecheck.Relation, add func(...value.Value)) {
-			for i, k := range t.Key {
-				add(text("public"), text(t.Name), text(k), value.OfInt(int64(i+1)), text(t.Name+"_pkey"))
+		"columns": {[]string{"table_schema", "table_name", "column_name", "ordinal_position", "is_nullable", "data_type", "mask"}, describeColumns},
+		"key_column_usage": {[]string{"constraint_schema", "constraint_name", "table_schema", "table_name", "column_name", "ordinal_position", "position_in_unique_constraint",
+			"referenced_table_schema", "referenced_table_name", "referenced_column_name"}, describeKeys},
+		"table_constraints": {[]string{"constraint_schema", "constraint_name", "table_schema", "table_name", "constraint_type"}, func(t *typecheck.Relation, add func(...value.Value)) {
+			for _, c := range constraints(t) {
+				add(text("public"), text(c.name), text("public"), text(t.Name), text(c.kind))
+			}
+		}},
+		"referential_constraints": {[]string{"constraint_schema", "constraint_name", "unique_constraint_schema", "unique_constraint_name", "table_name", "referenced_table_name"},
+			func(t *typecheck.Relation, add func(...value.Value)) {
+				for _, c := range constraints(t) {
+					if c.target != "" {
+						add(text("public"), text(c.name), text("public"), text(c.unique), text(t.Name), text(c.target))
+					}
+				}
+			}},
+		"constraint_column_usage": {[]string{"table_schema", "table_name", "column_name", "constraint_schema", "constraint_name"}, func(t *typecheck.Relation, add func(...value.Value)) {
+			for _, c := range constraints(t) {
+				for i, column := range c.columns {
+					of := t.Name
+					if c.target != "" { // as PostgreSQL says it: the columns that the constraint refers to
+						of, column = c.target, c.targets[i]
+					}
+					add(text("public"), text(of), text(column), text("public"), text(c.name))
+				}
 			}
 		}},
 	},
@@ -94,17 +115,79 @@ var catalogues = map[string]map[string]described{
 		"pg_tables": {[]string{"schemaname", "tablename"}, func(t *typecheck.Relation, add func(...value.Value)) {
 			add(text("public"), text(t.Name))
 		}},
+		"pg_constraint": {[]string{"conname", "contype", "conrelid", "confrelid", "conkey", "confkey"}, func(t *typecheck.Relation, add func(...value.Value)) {
+			for _, c := range constraints(t) {
+				to, keys := value.Value{}, value.Value{}
+				if c.target != "" {
+					to, keys = text(c.target), text(strings.Join(c.targets, ","))
+				}
+				add(text(c.name), text(map[string]string{primaryKey: "p", unique: "u", foreignKey: "f"}[c.kind]), text(t.Name), to, text(strings.Join(c.columns, ",")), keys)
+			}
+		}},
 	},
 }
 
-// describeColumns adds the visible fields of a view, with PostgreSQL's names of types.
+// The kinds of constraints.
+const (
+	primaryKey = "PRIMARY KEY"
+	unique     = "UNIQUE"
+	foreignKey = "FOREIGN KEY"
+)
+
+// A constraint is a key, a unique index or a pointer of a view. target and targets are of a pointer only.
+type constraint struct {
+	name, kind string
+	columns    []string
+	target     string
+	targets    []string
+	unique     string // the name of the constraint that it refers to
+}
+
+// constraints returns the constraints of a view whose fields are all visible.
+func constraints(t *typecheck.Relation) []constraint {
+	var out []constraint
+	if t.Key != nil {
+		out = append(out, constraint{name: t.Name + "_pkey", kind: primaryKey, columns: t.Key})
+	}
+	if t.Constraints == nil {
+		return out
+	}
+	points, indexes := t.Constraints()
+	for _, fields := range indexes {
+		out = append(out, constraint{name: t.Name + "_" + strings.Join(fields, "_") + "_key", kind: unique, columns: fields})
+	}
+	for _, p := range points {
+		out = append(out, constraint{name: t.Name + "_" + p.Field + "_fkey", kind: foreignKey, columns: []string{p.Field}, target: p.Target, targets: []string{p.TargetKey}, unique: p.Unique})
+	}
+	return out
+}
+
+// describeKeys adds the columns of the constraints of t.
+func describeKeys(t *typecheck.Relation, add func(...value.Value)) {
+	for _, c := range constraints(t) {
+		for i, column := range c.columns {
+			at, schema, table, to := value.Value{}, value.Value{}, value.Value{}, value.Value{}
+			if c.target != "" {
+				at, schema, table, to = value.OfInt(int64(i+1)), text("public"), text(c.target), text(c.targets[i])
+			}
+			add(text("public"), text(c.name), text("public"), text(t.Name), text(column), value.OfInt(int64(i+1)), at, schema, table, to)
+		}
+	}
+}
+
+// describeColumns adds the visible fields of a view, with PostgreSQL's names of types. PostgreSQL has no column mask: it is the kind of a field's
+// mask, and null for a field that is shown as it is.
 func describeColumns(t *typecheck.Relation, add func(...value.Value)) {
 	for i, f := range t.Fields {
 		nullable := "YES"
 		if f.NotNull {
 			nullable = "NO"
 		}
-		add(text("public"), text(t.Name), text(f.Name), value.OfInt(int64(i+1)), text(nullable), text(typeNames[f.Type]))
+		var masked value.Value
+		if m := t.Masks[f.Name]; m != nil {
+			masked = text(m.String())
+		}
+		add(text("public"), text(t.Name), text(f.Name), value.OfInt(int64(i+1)), text(nullable), text(typeNames[f.Type]), masked)
 	}
 }
 
@@ -125,7 +208,7 @@ func Of(catalogue, name string, wanted Wanted, views func() []*typecheck.Relatio
 		t.Types = append(t.Types, is)
 	}
 	for _, v := range views() {
-		if !wanted.has("table_name", v.Name) || !wanted.has("tablename", v.Name) {
+		if !strings.EqualFold(name, "constraint_column_usage") && (!wanted.has("table_name", v.Name) || !wanted.has("tablename", v.Name)) { // its tables may be others
 			continue
 		}
 		d.of(v, func(cells ...value.Value) {

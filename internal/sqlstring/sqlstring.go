@@ -134,3 +134,29 @@ func Joined(items, element plan.Expr, separator plan.Const, ofNull value.Value) 
 	deep := plan.Over{Do: plan.SelectEach, Input: items, Body: test(plan.Or, is("array"), is("object"))}
 	return choice(test(plan.Same, number(plan.Size, deep), whole(0)), Apply(plan.IfNull, joined, Of("")), null())
 }
+
+// Parts is the first n parts of x between separators, or, if n is negative, its last -n parts, with the separators between them.
+func Parts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
+	first, count := min(n, 1), max(n, -n)
+	var all []plan.Expr
+	for i := range count {
+		if i > 0 {
+			all = append(all, separator)
+		}
+		all = append(all, Part(x, separator, whole(first+i)))
+	}
+	if count == 1 {
+		return all[0]
+	}
+	parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
+	return choice(test(plan.UpTo, number(plan.Size, parts), whole(count)), x, Apply(plan.Concat, all...))
+}
+
+// Overlaid is x with y in the place of length characters from number from, counted from 1. With within it is x if x has fewer characters than from.
+func Overlaid(x, y plan.Expr, from, length int64, within bool) plan.Expr {
+	out := Apply(plan.Concat, Apply(plan.Substr, x, whole(0), whole(from-1)), y, Apply(plan.Substr, x, whole(from-1+length), whole(-1)))
+	if within {
+		return choice(test(plan.Under, number(plan.Length, x), whole(from)), Apply(plan.Concat, x, Apply(plan.Substr, y, whole(0), whole(0))), out)
+	}
+	return out
+}

@@ -19,7 +19,8 @@ type Table struct {
 	From  int64
 	Width int64
 	Texts string
-	Trim  bool // without the spaces at both ends
+	Trim  bool  // without the spaces at both ends
+	Cycle int64 // if not 0, after so many values the texts begin again
 }
 
 // A Piece is a part of a format: a format of plan.DateText, or a Table.
@@ -71,6 +72,17 @@ func halves(am, pm string) *Table {
 	return table("hour", 0, 2, append(slices.Repeat([]string{am}, 12), slices.Repeat([]string{pm}, 12)...))
 }
 
+// twoDigits are the last two digits of the year.
+func twoDigits() *Table {
+	var texts []string
+	for n := range 100 {
+		texts = append(texts, fmt.Sprintf("%02d", n))
+	}
+	t := table("year", 0, 2, texts)
+	t.Cycle = 100
+	return t
+}
+
 // weekdays are the digits for the days from Sunday.
 func weekdays(digits string) *Table { return table("dayOfWeek", 1, 1, strings.Split(digits, "")) }
 
@@ -91,20 +103,20 @@ func named(letter, short, part string, names []string) []Letter {
 
 // PostgreSQL are the letters of to_char.
 var PostgreSQL = slices.Concat(named("Month", "Mon", "month", monthNames), named("Day", "Dy", "dayOfWeek", dayNames),
-	plain("YYYY %Y yyyy %Y IYYY %G MM %m mm %m DDD %j DD %d dd %d HH24 %H hh24 %H MI %M mi %M SS %S ss %S MS %L IW %V ID %u"), []Letter{
+	plain("YYYY %Y yyyy %Y IYYY %G MM %m mm %m DDD %j DD %d dd %d TZ UTC tz utc HH24 %H hh24 %H MI %M mi %M SS %S ss %S MS %L IW %V ID %u"), []Letter{
 		{"FMMM", "", numbers("month", 12).trimmed()}, {"FMDD", "", numbers("dayOfMonth", 31).trimmed()}, {"Q", "", table("month", 1, 1, strings.Split("111222333444", ""))},
 		{"HH12", "", hours12()}, {"hh12", "", hours12()}, {"HH", "", hours12()}, {"hh", "", hours12()}, {"AM", "", halves("AM", "PM")}, {"PM", "", halves("AM", "PM")},
-		{"am", "", halves("am", "pm")}, {"pm", "", halves("am", "pm")}, {"D", "", weekdays("1234567")}})
+		{"am", "", halves("am", "pm")}, {"pm", "", halves("am", "pm")}, {"D", "", weekdays("1234567")}, {"YY", "", twoDigits()}, {"yy", "", twoDigits()}})
 
 // SQLite are the letters of strftime.
 var SQLite = append(plain("%Y %Y %m %m %d %d %H %H %M %M %S %S %j %j %f %S.%L %F %Y-%m-%d %T %H:%M:%S %R %H:%M %G %G %V %V %u %u %% %%"),
-	Letter{"%w", "", weekdays("0123456")}, Letter{"%I", "", hours12()}, Letter{"%p", "", halves("AM", "PM")}, Letter{"%e", "", numbers("dayOfMonth", 31)})
+	Letter{"%y", "", twoDigits()}, Letter{"%w", "", weekdays("0123456")}, Letter{"%I", "", hours12()}, Letter{"%p", "", halves("AM", "PM")}, Letter{"%e", "", numbers("dayOfMonth", 31)})
 
 // MySQL are the letters of DATE_FORMAT.
 var MySQL = append(plain("%Y %Y %m %m %d %d %H %H %i %M %s %S %S %S %j %j %T %H:%M:%S %x %G %v %V %% %%"),
 	Letter{"%M", "", MonthName}, Letter{"%b", "", table("month", 1, 3, monthNames)}, Letter{"%W", "", DayName}, Letter{"%a", "", table("dayOfWeek", 1, 3, dayNames)},
 	Letter{"%c", "", numbers("month", 12).trimmed()}, Letter{"%e", "", numbers("dayOfMonth", 31).trimmed()}, Letter{"%w", "", weekdays("0123456")},
-	Letter{"%h", "", hours12()}, Letter{"%I", "", hours12()}, Letter{"%p", "", halves("AM", "PM")})
+	Letter{"%y", "", twoDigits()}, Letter{"%h", "", hours12()}, Letter{"%I", "", hours12()}, Letter{"%p", "", halves("AM", "PM")})
 
 // plain makes letters of pairs of words: theirs, and a format of plan.DateText.
 func plain(pairs string) []Letter {

@@ -1,8 +1,6 @@
 package sqltime
 
 import (
-	"time"
-
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -119,7 +117,11 @@ func (t *Table) Of(d plan.Expr) plan.Expr {
 		return plan.Apply{Op: op, Args: args, T: schema.String}
 	}
 	constant := func(s string) plan.Expr { return plan.Const{Value: value.OfString(s), T: schema.String} }
-	place := Integers(plan.Mul, Integers(plan.Sub, plan.DatePart{X: d, Part: t.Part}, whole(t.From)), whole(t.Width))
+	number := Integers(plan.Sub, plan.DatePart{X: d, Part: t.Part}, whole(t.From))
+	if t.Cycle > 0 {
+		number = Integers(plan.Mod, number, whole(t.Cycle))
+	}
+	place := Integers(plan.Mul, number, whole(t.Width))
 	name := text(plan.Substr, constant(t.Texts), place, whole(t.Width))
 	if t.Trim {
 		name = text(plan.Trim, name, constant(" "))
@@ -143,11 +145,4 @@ func WholeMonths(from, to plan.Expr) plan.Expr {
 		return plan.Case{If: []plan.Expr{under(since(to), since(from))}, Then: []plan.Expr{Integers(plan.Sub, begun, whole(1))}, Else: begun, T: schema.Integer}
 	}
 	return plan.Case{If: []plan.Expr{under(to, from)}, Then: []plan.Expr{Integers(plan.Sub, whole(0), forward(to, from))}, Else: forward(from, to), T: schema.Integer}
-}
-
-// AddMonths adds months, clamped to the last day of a shorter one.
-func AddMonths(t time.Time, n int) time.Time {
-	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, n, 0)
-	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(t.Day(), last)-1)
 }

@@ -61,7 +61,7 @@ func (c calls) End(ctx context.Context, _ identity.Principal, r *audit.Record, e
 		s.SetAttributes(attributes(in.tool, r)...)
 	}
 	if c.t.options.Calls || c.t.options.Faults && !r.Well() {
-		c.t.line(ctx, in.tool, r)
+		c.t.line(ctx, in.tool, r, err)
 	}
 	if in.span != nil {
 		trace.Fail(in.span, err)
@@ -115,8 +115,8 @@ func attributes(tool string, r *audit.Record) []attribute.KeyValue {
 	return out
 }
 
-// line logs the line of a call.
-func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record) {
+// line logs the line of a call. A refusal that has a cause besides the call itself names it.
+func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record, err error) {
 	if !t.log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
@@ -142,6 +142,9 @@ func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record) {
 	}
 	if r.Kind != "" {
 		attrs = append(attrs, slog.String("kind", r.Kind))
+	}
+	if p := problem.Of(err); p != nil && p.Err != nil && r.Outcome == audit.Refused {
+		attrs = append(attrs, slog.String("cause", Cause(p.Err)))
 	}
 	if r.Parent != "" {
 		attrs = append(attrs, slog.String("parent", r.Parent), slog.Int("depth", r.Depth))

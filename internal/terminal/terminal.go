@@ -25,10 +25,11 @@ import (
 
 // A Terminal is the input and output of commands: results on Out, everything else on Err.
 type Terminal struct {
-	In       io.Reader
-	Out, Err io.Writer
-	JSON     bool // machine-readable output, on Out only
-	shown    bool // Out is a terminal
+	In            io.Reader
+	Out, Err      io.Writer
+	JSON          bool // machine-readable output, on Out only
+	shown         bool // Out is a terminal
+	errIsTerminal bool
 }
 
 // Interactive reports whether both standard input and standard output are terminals.
@@ -40,11 +41,19 @@ func (t *Terminal) Interactive() bool {
 // Shown reports whether standard output is a terminal.
 func (t *Terminal) Shown() bool { return t.shown }
 
+// ErrIsTerminal reports whether standard error is a terminal, where a person reads it.
+func (t *Terminal) ErrIsTerminal() bool { return t.errIsTerminal }
+
 // New returns a Terminal. It drops colours if NO_COLOR is set, and all styles if the output is no terminal.
 func New(in io.Reader, out, err io.Writer) *Terminal {
 	env := os.Environ()
-	file, ok := out.(*os.File)
-	return &Terminal{shown: ok && term.IsTerminal(file.Fd()), In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
+	return &Terminal{shown: isTerminal(out), errIsTerminal: isTerminal(err), In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
+}
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(file.Fd())
 }
 
 // The styles of text for people; they are removed for a terminal without support.

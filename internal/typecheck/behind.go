@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -27,7 +26,7 @@ func (r *records) behind(path query.Path, at string) error {
 		case c.Class == "" || c.Type.Structured():
 			continue
 		case c.Mask != nil:
-			return mask.Refuse(path[:n].String(), at)
+			return c.Mask.Refuse(path[:n].String(), at)
 		case r.shape.Find(path[:n+1].String()) >= 0:
 			continue // it is joined, or a stage has made it an object
 		case n > query.MaxHops:

@@ -29,6 +29,8 @@ type Relations interface {
 	Allowed(*schema.Field) []string
 	// StrictPointers reports whether a condition on a pointer takes nothing but an id and a whole pointer to the right class.
 	StrictPointers() bool
+	// SameClass reports whether two names mean the same class of the query's source, such as "users" and "crm.users".
+	SameClass(a, b string) bool
 }
 
 // A Relation is a view of a class.
@@ -39,12 +41,19 @@ type Relation struct {
 	Fields []*schema.Field       // the visible ones
 	Key    []string              // the fields that identify a record; nil if not all of them are visible
 	Masks  map[string]*mask.Mask // by field; without those that have no mask
+
+	// Constraints returns the pointers to other views of the caller, and the fields of unique indexes besides the key, all of them visible.
+	// It is nil but for descriptions in information_schema, where few statements ask for it.
+	Constraints func() ([]Pointer, [][]string)
 }
 
+// A Pointer is a field that holds the values of a field of another view.
+type Pointer struct{ Field, Target, TargetKey, Unique string } // Unique is the name of the constraint that it refers to
+
 // Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns
-// notes on conditions that can't hold.
-func Pipeline(q *query.Pipeline, from *Relation, relations Relations) (*plan.Program, []string, error) {
-	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest())}
+// notes on conditions that can't hold. It refuses a pipeline with more costly parts than most.
+func Pipeline(q *query.Pipeline, from *Relation, relations Relations, most plan.Bounds) (*plan.Program, []string, error) {
+	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest()), meter: plan.Meter{Bounds: most}}
 	r := b.start(from)
 	if err := r.stages(q.Stages); err != nil {
 		return nil, nil, err
@@ -58,6 +67,7 @@ type binder struct {
 	notes     []string
 	seed      string // of samples
 	joined    int    // records that paths have joined
+	meter     plan.Meter
 }
 
 // records are the columns that a stage is bound to: those of the stage before, in one program.

@@ -76,6 +76,8 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 	case query.StartsWith:
 		ok, err := b.textual(&f.Path, f.At, "$startsWith")
 		return orNever(f, ok), err
+	case query.GeoWithin:
+		return b.located(f)
 	case query.Size:
 		ok, err := b.structured(&f.Path, f.At, "$size")
 		return orNever(f, ok), err
@@ -314,6 +316,23 @@ func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
 	}
 	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, and %s matches lists alone: it matches nothing", at, f.Name, f.Type, op))
 	return false, nil
+}
+
+// located binds $geoWithin and $near, which JSON can satisfy, and a column of points in PostgreSQL. Behind a list of pointers there are
+// several distances.
+func (b *filters) located(g query.GeoWithin) (query.Filter, error) {
+	f, err := b.target(&g.Path, g.At, equality)
+	if err == nil && g.Near && b.within {
+		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At, Detail: "a record has no one distance behind a list of pointers, so it can't be ordered by it",
+			Suggestion: "use $geoWithin with $centerSphere, which finds the records without an order"}
+	}
+	g.Text = err == nil && f.Type == schema.Opaque && f.Native == "point"
+	if err == nil && !f.Type.Structured() && !g.Text {
+		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At,
+			Detail:     fmt.Sprintf("%s is of type %s. %s takes JSON that holds points: GeoJSON, [longitude, latitude], or an object with both by name", f.Name, f.Type, g.Operator()),
+			Suggestion: "where longitude and latitude are numbers, compare each with $gte and $lte"}
+	}
+	return g, err
 }
 
 // note adds a note that a comparison with v matches nothing, and why: f holds ids, or another type.

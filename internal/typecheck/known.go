@@ -51,7 +51,7 @@ func (b *filters) single(path query.Path) *plan.Known {
 // order is not that of the dates.
 func (b *filters) inJSON(at string, k *plan.Known, v value.Value) (value.Value, bool, error) {
 	if k.Class != "" {
-		v = pointed(k.Class, v)
+		v = b.pointed(k.Class, v)
 	}
 	switch {
 	case k.ID && typed.Numeric(k.Type):

@@ -64,6 +64,8 @@ func behindOf(f query.Filter) (path query.Path, on func(query.Path) query.Filter
 		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
 	case query.StartsWith:
 		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
+	case query.GeoWithin:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
 	case query.Size:
 		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
 	case query.ElemMatch:

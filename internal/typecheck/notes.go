@@ -78,7 +78,7 @@ func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op
 			return
 		}
 	}
-	b.say(fmt.Sprintf(`%s: %s has values of several types, and this compares it with %s. aggregate compares all of them: {"$match": {"$expr": {%q: [{%q: %q}, %s]}}}`,
+	b.say(fmt.Sprintf(`%s: %s may hold values of several types. This compares it with %s. aggregate compares all of them: {"$match": {"$expr": {%q: [{%q: %q}, %s]}}}`,
 		at, f.Name, alone, op, convert, "$"+f.Name, with))
 }
 

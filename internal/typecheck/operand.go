@@ -16,13 +16,14 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	if _, ok := v.Get("__type"); ok && target == "" && inside {
 		return v, true // a pointer in a list or an object is stored as it is written
 	} else if ok {
-		class, _ := v.Get("className")
-		if target == "" || target != class.Text() {
+		if target == "" {
 			return v, false
 		}
-		v, _ = v.Get("objectId")
+		if v = b.pointed(target, v); v.Kind() == value.Object {
+			return v, false // a pointer to another class
+		}
 	} else if target != "" {
-		v = pointed(target, v)
+		v = b.pointed(target, v)
 	}
 	if inside && target != "" && len(path) == 1 {
 		v = b.member(f.Name, v)

@@ -68,6 +68,7 @@ func (s *shop) Open(name, at string) (*typecheck.Relation, error) {
 func (s *shop) Named(*schema.Field)          {}
 func (*shop) Allowed(*schema.Field) []string { return nil }
 func (*shop) StrictPointers() bool           { return false }
+func (*shop) SameClass(a, b string) bool     { return a == b }
 
 type view struct {
 	fields   []schema.Field
@@ -148,7 +149,7 @@ func bound(t *testing.T, text string, masked bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, notes, err := typecheck.Pipeline(&query.Pipeline{Class: "orders", Stages: stages}, from, s)
+	program, notes, err := typecheck.Pipeline(&query.Pipeline{Class: "orders", Stages: stages}, from, s, plan.Bounds{})
 	if err != nil {
 		return refusal(err)
 	}

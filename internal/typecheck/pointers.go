@@ -12,14 +12,23 @@ import (
 )
 
 // stored is the form in which Parse stores a pointer in MongoDB: "Class$id".
-var stored = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\$(.+)$`)
+var stored = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]*)\$(.+)$`)
 
-// pointed returns the id in a pointer to a record of class, written as {"objectId": id}, {"id": id} or "class$id".
-func pointed(class string, v value.Value) value.Value {
+// names reports whether a class that a pointer names is its target.
+func (b *filters) names(class, target string) bool {
+	return class == target || b.relations != nil && b.relations.SameClass(class, target)
+}
+
+// pointed returns the id in a pointer to a record of class, written as a whole pointer, as {"objectId": id}, {"id": id} or "class$id".
+func (b *filters) pointed(class string, v value.Value) value.Value {
 	if members := v.Members(); len(members) == 1 && slices.Contains([]string{"objectId", "id", "_id"}, members[0].Name) {
 		return members[0].Value
 	}
-	if form := stored.FindStringSubmatch(v.Text()); v.Kind() == value.String && form != nil && form[1] == class {
+	if name, ok := v.Get("className"); ok && b.names(name.Text(), class) {
+		id, _ := v.Get("objectId")
+		return id
+	}
+	if form := stored.FindStringSubmatch(v.Text()); v.Kind() == value.String && form != nil && b.names(form[1], class) {
 		return value.OfString(form[2])
 	}
 	return v
@@ -39,13 +48,13 @@ func (b *filters) shaped(at string, f *schema.Field, path query.Path, v value.Va
 	switch {
 	case v.Kind() == value.String && form == nil, v.IsNumber():
 		return nil
-	case kind.Text() == "Pointer" && class.Text() == target && id.Kind() == value.String:
+	case kind.Text() == "Pointer" && b.names(class.Text(), target) && id.Kind() == value.String:
 		return nil
 	case b.relations.StrictPointers():
 		return &problem.Error{Code: problem.InvalidQuery, Kind: "pointer_shape", Pointer: at,
 			Detail:     fmt.Sprintf("%s holds the ids of records of %s, and %s is neither an id nor a pointer to one", f.Name, target, problem.Cut(v.String())),
 			Suggestion: fmt.Sprintf(`write {"%s": "ID"} or {"%[1]s": {"__type": "Pointer", "className": "%s", "objectId": "ID"}}`, f.Name, target)}
-	case v.Kind() == value.String && form[1] == target:
+	case v.Kind() == value.String && b.names(form[1], target):
 		b.say(fmt.Sprintf("%s: %s is taken as the id %q, as which a pointer is written", at, problem.Cut(v.Text()), problem.Cut(form[2])))
 	}
 	return nil

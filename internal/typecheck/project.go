@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -310,7 +309,7 @@ func (r *records) within(d definition, defs *[]definition) (definition, error) {
 		}
 		whole := (*defs)[i]
 		if c := whole.node.Column; c != nil && c.Mask != nil {
-			return d, mask.Refuse(whole.path.String(), d.at)
+			return d, c.Mask.Refuse(whole.path.String(), d.at)
 		}
 		if whole.node.Expr.Type() != schema.JSON || whole.node.List {
 			return d, problem.Invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, typed.What(&whole.node))

@@ -41,7 +41,7 @@ func (r *records) find(path query.Path, at string, masked bool) (typed.Node, err
 			r.relations.Named(c.Field)
 		}
 		if c.Mask != nil && (!masked || n < len(path)) {
-			return typed.Node{}, mask.Refuse(path[:n].String(), at)
+			return typed.Node{}, c.Mask.Refuse(path[:n].String(), at)
 		}
 		if n < len(path) {
 			r.note(numbered(&schema.Field{Name: c.Key()}, path, path[n:], at))
@@ -100,7 +100,7 @@ func (r *records) unmasked(at string) error {
 	}
 	whole, ok := r.below(nil, at, false)
 	if !ok {
-		return mask.Refuse(r.shape.Columns[i].Key(), at)
+		return r.shape.Columns[i].Mask.Refuse(r.shape.Columns[i].Key(), at)
 	}
 	var defs []definition
 	for _, m := range whole.Members {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -30,7 +29,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		}
 		c := &s.shape.Columns[i]
 		if c.Mask != nil {
-			return nil, "", 0, mask.Refuse(key, at)
+			return nil, "", 0, c.Mask.Refuse(key, at)
 		}
 		if _, err := typed.Within(c.Known, path[:n], path[n:], at); err != nil {
 			return nil, "", 0, err

@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,9 @@ func (r *records) stages(list []query.Stage) error {
 	for i := 0; i < len(list); i++ {
 		if lookup, ok := list[i].(query.Lookup); ok && i+1 < len(list) {
 			if unwind, ok := list[i+1].(query.Unwind); ok && joins(lookup, unwind) {
+				if err := r.meter.Add(plan.CostlyJoin, 1, lookup.At); err != nil {
+					return err
+				}
 				if err := r.join(lookup, unwind); err != nil {
 					return err
 				}
@@ -34,6 +38,9 @@ func (r *records) stages(list []query.Stage) error {
 // stage binds one stage to the columns of the stage before and adds it to the program. An unknown kind is an internal error, as the
 // parser makes none.
 func (r *records) stage(s query.Stage) error {
+	if err := r.costs(s); err != nil {
+		return err
+	}
 	switch s := s.(type) {
 	case query.Match:
 		return r.match(s)
@@ -73,6 +80,10 @@ func (r *records) stage(s query.Stage) error {
 		return r.bucketAuto(s)
 	case query.SetWindowFields:
 		return r.setWindowFields(s)
+	case query.Fill:
+		return r.fill(s)
+	case query.Densify:
+		return r.densify(s)
 	case query.SortByCount:
 		return r.sortByCount(s)
 	case query.ReplaceRoot:
@@ -82,6 +93,27 @@ func (r *records) stage(s query.Stage) error {
 		return nil
 	}
 	return problem.New(problem.Internal, fmt.Sprintf("bind knows no stage %T", s))
+}
+
+// costs counts what a stage costs.
+func (r *records) costs(s query.Stage) error {
+	switch s := s.(type) {
+	case query.Lookup:
+		return r.meter.Add(plan.CostlyJoin, 1, s.At)
+	case query.GraphLookup:
+		return r.meter.Add(plan.CostlyJoin, 1, s.At)
+	case query.UnionWith:
+		return r.meter.Add(plan.CostlySet, 1, s.At)
+	case query.SetWindowFields:
+		return r.meter.Add(plan.CostlyWindow, len(s.Output), s.At)
+	case query.Densify: // see appended and joined
+		made, windows := plan.CostlySet, 1
+		if len(s.By) > 0 {
+			made, windows = plan.CostlyJoin, 2
+		}
+		return cmp.Or(r.meter.Add(made, 1, s.At), r.meter.Add(plan.CostlyWindow, windows, s.At))
+	}
+	return nil
 }
 
 // match binds $match: Where over fields, which an index can serve, and If, the condition of $expr over computed values. The paths of

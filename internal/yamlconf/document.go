@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -73,6 +75,24 @@ func (d Document) Now() string {
 		}
 	}
 	return now.state()
+}
+
+// WritableByOthers returns the paths of the files of the document, and of its secrets, that every user of the machine can write. Windows
+// has no such bit: there are none.
+func (d Document) WritableByOthers() []string {
+	if d.origin == nil || runtime.GOOS == "windows" {
+		return nil
+	}
+	var paths []string
+	for _, p := range d.origin.parts {
+		if p.kind != aFile && p.kind != aSecret || slices.Contains(paths, p.path) {
+			continue
+		}
+		if info, err := os.Stat(p.path); err == nil && info.Mode().Perm()&0o002 != 0 {
+			paths = append(paths, p.path)
+		}
+	}
+	return paths
 }
 
 // An origin lists everything a document was read from, in the order of reading.

@@ -1,6 +1,8 @@
 package yamlconf
 
 import (
+	"slices"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
@@ -42,6 +44,12 @@ func (n Node) Empty() bool {
 
 // IsObject reports whether n is an object.
 func (n Node) IsObject() bool { return n.kind() == "keys and values" }
+
+// Has reports whether n is an object with exactly these keys.
+func (n Node) Has(names ...string) bool {
+	pairs, ok := n.pairs()
+	return ok && len(pairs) == len(names) && !slices.ContainsFunc(pairs, func(p *ast.MappingValueNode) bool { return !slices.Contains(names, p.Key.String()) })
+}
 
 // List returns the elements of n and whether it is a list.
 func (n Node) List() ([]Node, bool) {

@@ -98,7 +98,7 @@ func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 		r.Wrong(whole, "", "the file holds a NUL character")
 		return Node{}, false
 	}
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)) // the line breaks of YAML
 	in.lines = strings.Split(text, "\n")
 	tokens := lexer.Tokenize(text)
 	if !r.plain(in, tokens) {

@@ -17,11 +17,11 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${NAME} by an environment variable and ${file:path} by the contents of a file; $${ is a literal ${.
-// It returns false after reporting the missing ones. Messages never contain the values.
+// expand replaces ${NAME} by an environment variable and ${file:path} by the contents of a file; $${ is a literal ${. It
+// percent-encodes values inside a URL. It returns false after reporting the missing ones. Messages never contain the values.
 func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	var b strings.Builder
-	ok := true
+	whole, ok := s, true
 	for {
 		before, after, found := strings.Cut(s, "${")
 		if !found {
@@ -40,6 +40,9 @@ func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 			return "", false
 		}
 		got, err := r.lookUp(n.Folder(), name)
+		if err == nil {
+			got, err = inURL(whole, len(whole)-len(after)-len("${"), got)
+		}
 		if err != nil {
 			r.Wrong(n.Start(), at, "%v", err)
 			ok = false

@@ -49,8 +49,9 @@ An embedding program passes ` + "`prompt.Prompt`" + ` values to ` + "`prompt.New
 | bailiwick://{source}/{class}/schema | the answer of get_schema | who may call get_schema |
 | bailiwick://{source}/{class}/count | the answer of count_objects | who may call count_objects |
 | bailiwick://{source}/{class}/samples | the answer of get_sample_objects | who may call get_sample_objects |
+| bailiwick://exports/… | an export that is larger than an answer, made again | who made it, for an hour |
 
-All are JSON. A class that is hidden and one that doesn't exist give the same error.
+All are JSON but exports. A class that is hidden and one that doesn't exist give the same error.
 
 ## Subscriptions
 

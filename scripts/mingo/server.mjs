@@ -49,7 +49,7 @@ let lastCursor = 1n;
 // Transactions: by session, what one sees and has written. locks are the documents that one has written, by name.
 const transactions = new Map();
 const locks = new Map();
-const lifetime = 2000; // ms, after which one that was left is aborted
+const lifetime = 8000; // ms after its last command, when one that was left is aborted
 let inside = null; // the transaction of the command that runs
 
 const sessionOf = (cmd) => `${cmd.lsid?.id?.toString("hex")}/${cmd.txnNumber}`;
@@ -276,7 +276,8 @@ function run(doc) {
     if (doc.autocommit === false) {
       const key = sessionOf(doc);
       inside = doc.startTransaction ? begin(key) : transactions.get(key);
-      if (!inside || inside.until < Date.now()) return { ...fail(251, "NoSuchTransaction", "no such transaction"), errorLabels: ["TransientTransactionError"] };
+      if (inside && inside.until >= Date.now()) inside.until = Date.now() + lifetime;
+      else return { ...fail(251, "NoSuchTransaction", "no such transaction"), errorLabels: ["TransientTransactionError"] };
     }
     const answer = command(doc.$db, name === "getMore" || name === "killCursors" ? doc : double(doc));
     if (answer.writeErrors && inside) abort(inside); // any error ends a transaction

@@ -1,7 +1,8 @@
 // Command peers measures Bailiwick and other MCP servers side by side, over the same database, and writes their figures
 // into a Markdown file, between the lines <!-- peers --> and <!-- /peers -->.
 //
-//	peers BAILIWICK PACKAGES FILE    PACKAGES is a folder with node_modules of @toolbox-sdk/server and @bytebase/dbhub
+//	peers BAILIWICK PACKAGES FILE            PACKAGES is a folder with node_modules of @toolbox-sdk/server and @bytebase/dbhub
+//	peers BAILIWICK PACKAGES FILE FOLDER     the tokens of the questions in FOLDER, as those of test/agent
 //
 // scripts/bench-peers builds and installs what it needs. The questions are asked of PostgreSQL and of SQLite. In
 // BAILIWICK_TEST_POSTGRES it makes a database and drops it at the end. Bailiwick runs with tokens, rules and its audit on the disk.
@@ -37,11 +38,17 @@ const (
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: peers BAILIWICK PACKAGES FILE")
+	if len(os.Args) < 4 || len(os.Args) > 5 {
+		fmt.Fprintln(os.Stderr, "usage: peers BAILIWICK PACKAGES FILE [FOLDER]")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	var err error
+	if len(os.Args) == 5 {
+		err = asks(os.Args[1], os.Args[2], os.Args[4], os.Args[3])
+	} else {
+		err = run(os.Args[1], os.Args[2], os.Args[3])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
@@ -234,30 +241,34 @@ func request(tool, arguments, meta string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + meta + `}}`
 }
 
-func bailiwick(s setting) (*server, error) {
+// gateway starts Bailiwick with a configuration, whose store it adds, and returns what the agent of a token sends as Authorization.
+func gateway(program, dir, configuration string) (s *server, bearer string, err error) {
 	port, err := free()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	config := filepath.Join(s.dir, "bailiwick.yaml")
-	text := fmt.Sprintf("store: sqlite:%s\nsources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100}\nserver: {sessions: {max: %d, each: %[3]d}}\nclasses:\n  shop.orders:\n    tenant: {field: tenant, is: principal.tenant}\n",
-		filepath.Join(s.dir, "store.db"), s.db.at("sqlite:"), sessions)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, err
+	config := filepath.Join(dir, "bailiwick.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "store: sqlite:%s\n%s", filepath.Join(dir, "store.db"), configuration), 0o600); err != nil {
+		return nil, "", err
 	}
-	made, err := exec.Command(s.program, "token", "create", "--json", "--config", config, "--name", "peer", "--owner", "ann", "--tenant", "acme").Output()
+	made, err := exec.Command(program, "token", "create", "--json", "--config", config, "--name", "peer", "--owner", "ann", "--tenant", "acme").Output()
 	if err != nil {
-		return nil, fmt.Errorf("bailiwick token create: %w: %s", err, made)
+		return nil, "", fmt.Errorf("bailiwick token create: %w: %s", err, made)
 	}
 	var token struct{ Token string }
 	if err := json.Unmarshal(made, &token); err != nil || token.Token == "" {
-		return nil, fmt.Errorf("bailiwick token create said %s", made)
+		return nil, "", fmt.Errorf("bailiwick token create said %s", made)
 	}
-	out, err := start("bailiwick", port, exec.Command(s.program, "serve", "--config", config, "--listen", fmt.Sprintf("127.0.0.1:%d", port)), s.dir)
+	s, err = start("bailiwick", port, exec.Command(program, "serve", "--config", config, "--listen", fmt.Sprintf("127.0.0.1:%d", port)), dir)
+	return s, "Bearer " + token.Token, err
+}
+
+func bailiwick(s setting) (*server, error) {
+	out, bearer, err := gateway(s.program, s.dir, fmt.Sprintf("sources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100}\nserver: {sessions: {max: %d, each: %[2]d}}\nclasses:\n  shop.orders:\n    tenant: {field: tenant, is: principal.tenant}\n",
+		s.db.at("sqlite:"), sessions))
 	if err != nil {
 		return nil, err
 	}
-	bearer := "Bearer " + token.Token
 	for _, q := range []struct{ question, tool, arguments string }{
 		{"point read", "get_object", `{"class_name":"orders","object_id":"%d"}`},
 		{"50 rows", "query_class", `{"class_name":"orders","order":"id","limit":50,"where":{"id":{"$gt":%d}}}`},
@@ -340,9 +351,9 @@ func dbhub(s setting) (*server, error) {
 	return out, nil
 }
 
-const begin, end = "<!-- peers -->\n", "<!-- /peers -->\n"
-
-func write(file string, figures []*figure, open string) error {
+// replace puts text between the lines <!-- name --> and <!-- /name --> of a file.
+func replace(file, name, text string) error {
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
 	doc, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -352,6 +363,10 @@ func write(file string, figures []*figure, open string) error {
 	if !ok || !closed {
 		return fmt.Errorf("%s has no lines %q and %q", file, begin, end)
 	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+}
+
+func write(file string, figures []*figure, open string) error {
 	load, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return err
@@ -368,7 +383,7 @@ func write(file string, figures []*figure, open string) error {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f | %.2f | %.2f | %.2f | %d | %d | %d |\n", f.server.database, f.call.question, f.server.name, f.call.as, median(f.rate), median(f.p50), median(f.p99), median(f.cpu), f.tokens, f.server.ready.Milliseconds(), f.resident)
 	}
 	fmt.Print(b.String())
-	return os.WriteFile(file, []byte(before+begin+b.String()+"\n"+end+after), 0o644)
+	return replace(file, "peers", b.String()+"\n")
 }
 
 func median(all []float64) float64 {

@@ -17,6 +17,7 @@ var suite = database.Database{
 	Dialect: sqlgen.DuckDB,
 	Tables: sourcetest.Limits{
 		sourcetest.Untyped:     "its columns have types",
+		sourcetest.Points:      "it has no functions of the earth without an extension",
 		sourcetest.Conversions: "stored values are read in their own types",
 	},
 	Fresh:  func(t testing.TB) string { return filepath.Join(t.TempDir(), "app.duckdb") },

@@ -23,10 +23,12 @@ var suite = database.Database{
 		sourcetest.NaN:         "it stores none",
 		sourcetest.Infinities:  "it stores none",
 		sourcetest.Lists:       "it has none",
+		sourcetest.Points:      "its functions of geometry compare on a plane",
 		sourcetest.OpenRepeats: "its regular expressions go back and try again, up to a limit",
 	},
 	Pipelines: pipelines.Limits{
 		pipelines.Reduce:     "it has no recursion inside of an expression",
+		pipelines.FindAll:    "it finds the first part that an expression matches, and no others",
 		pipelines.Digits:     "its decimals have 65 digits; others are null",
 		pipelines.Spread:     "its decimals have 65 digits",
 		pipelines.Correlated: "its derived tables see nothing of the statement around them",

@@ -7,3 +7,6 @@ import (
 )
 
 func TestStatements(t *testing.T) { statements.Run(t, open, nil) }
+
+// TestForms asks for forms as models write them.
+func TestForms(t *testing.T) { statements.Forms(t, open) }

@@ -38,7 +38,7 @@ func (s *step) find(ctx context.Context) error {
 		size, weight = size+len(v.Value), weight+bsonvalue.Weight(v)
 	}
 	large := size > writes.MostRecord || weight > mostWeight
-	in, err := s.w.shows(ctx, s.item.View, s.decoded(found, s.row, s.deciding()))
+	in, err := s.w.shows(ctx, s.item.View, s.decoded(found, s.row, s.deciding()), func(string) bool { return false })
 	if err != nil || !in {
 		return err
 	}

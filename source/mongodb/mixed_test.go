@@ -63,7 +63,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 		}
 		return rows[0][0].Int(), strings.Join(plan.Notes, "\n")
 	}
-	const dates, numbers = "this compares it with texts alone, not with dates or numbers", "this compares it with numbers alone, not with texts of digits"
+	const dates, numbers = "This compares it with texts alone, not with dates or numbers", "This compares it with numbers alone, not with texts of digits"
 	for _, tt := range []struct {
 		where     string
 		want, all int64  // what the condition finds, and the stage of the note

@@ -31,6 +31,7 @@ type step struct {
 	item *writes.Item
 	id   bson.ObjectID // of a new document without an _id of its own
 	read *int          // the bytes of the records that steps of the plan have read
+	all  []step        // of the plan
 
 	stored bson.Raw // nil if there is none
 	row    value.Row
@@ -59,7 +60,8 @@ func (s *step) look(ctx context.Context) error {
 		return nil
 	}
 	given := false
-	for _, set := range s.item.Sets {
+	item, _ := s.item.With(s.key)
+	for _, set := range item.Sets {
 		x, err := s.form(set)
 		if err != nil {
 			return err
@@ -83,10 +85,20 @@ func (s *step) look(ctx context.Context) error {
 	if s.item.Op == write.OpCreate && !given {
 		s.effect.After = without(s.effect.After, "_id") // it isn't known yet
 	}
-	if in, err := s.w.shows(ctx, s.item.View, s.row); err != nil || in {
+	if in, err := s.w.shows(ctx, s.item.View, s.row, s.item.FromMade); err != nil || in {
 		return err
 	}
 	return s.item.NotFound()
+}
+
+// key returns the key of the record that the n-th step creates, which is looked at before.
+func (s *step) key(n int) []value.Value {
+	made := &s.all[n]
+	id := make([]value.Value, len(made.class().Key))
+	for i, name := range made.class().Key {
+		id[i] = made.row[at(made.class(), name)]
+	}
+	return id
 }
 
 // decoded returns a record with the members of a document in the place of those that it has: those called by one of names, or all.
@@ -124,11 +136,15 @@ func at(c *schema.Class, field string) int {
 	return slices.IndexFunc(c.Fields, func(f schema.Field) bool { return f.Name == field })
 }
 
-// shows reports whether a view shows a record of its class, from the values of all fields.
-func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row) (bool, error) {
+// shows reports whether a view shows a record of its class, from the values of all fields. A pointer in a field that made
+// reports leads to a record that the same change creates, in the view.
+func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row, made func(field string) bool) (bool, error) {
 	for _, l := range v.Layers() {
 		holds := false
 		var err error
+		if l.Through != nil && made(l.Through.Field) {
+			continue
+		}
 		if l.Through == nil {
 			holds, err = interpret.Holds(ctx, l.Filter, v.Class(), row)
 		} else if to := row[at(v.Class(), l.Through.Field)]; !to.IsNull() {

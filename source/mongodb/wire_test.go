@@ -73,12 +73,12 @@ func TestTextSearchSends(t *testing.T) {
 		found       string
 	}{
 		{"text", nil, `slow "login page"`,
-			`[{"$match":{"$text":{"$search":"\"slow\" \"login page\""}}},{"$match":{"org":{"$eq":"acme"}}},{"$project":{"_id":1,"title":1,"body":1}}]`, "a1 a3"},
+			`[{"$match":{"$text":{"$search":"\"slow\" \"login page\""}}},{"$match":{"$and":[{"org":{"$eq":"acme"}},{"org.0":{"$exists":false}}]}},{"$project":{"_id":1,"title":1,"body":1}}]`, "a1 a3"},
 		{"Atlas", map[string]mongodb.Collection{"articles": {Index: "default", Search: []string{"title", "body", "org"}}}, `slow "login page"`,
 			`[{"$search":{"index":"default","compound":{"filter":[{"phrase":{"query":"slow","path":["title","body"]}},{"phrase":{"query":"login page","path":["title","body"]}}]}}},` +
-				`{"$match":{"org":{"$eq":"acme"}}},{"$project":{"_id":1,"title":1,"body":1}}]`, "a1 a3"},
+				`{"$match":{"$and":[{"org":{"$eq":"acme"}},{"org.0":{"$exists":false}}]}},{"$project":{"_id":1,"title":1,"body":1}}]`, "a1 a3"},
 		{"Atlas, one field", map[string]mongodb.Collection{"articles": {Index: "default", Search: []string{"title"}}}, `slow`,
-			`[{"$search":{"index":"default","compound":{"filter":[{"phrase":{"query":"slow","path":["title"]}}]}}},{"$match":{"org":{"$eq":"acme"}}},{"$project":{"_id":1,"title":1,"body":1}}]`, "a1"},
+			`[{"$search":{"index":"default","compound":{"filter":[{"phrase":{"query":"slow","path":["title"]}}]}}},{"$match":{"$and":[{"org":{"$eq":"acme"}},{"org.0":{"$exists":false}}]}},{"$project":{"_id":1,"title":1,"body":1}}]`, "a1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got tape

@@ -98,7 +98,7 @@ func (w *Writable) steps(plan *writes.Plan) []step {
 	out := make([]step, len(plan.Items))
 	read := new(int)
 	for i := range plan.Items {
-		out[i] = step{w: w, item: &plan.Items[i], id: bson.NewObjectID(), read: read}
+		out[i] = step{w: w, item: &plan.Items[i], id: bson.NewObjectID(), read: read, all: out}
 	}
 	return out
 }
@@ -116,7 +116,9 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	for i, s := range w.steps(&plan) {
+	steps := w.steps(&plan)
+	for i := range steps {
+		s := &steps[i]
 		err := s.look(ctx)
 		why := ""
 		if err == nil {

@@ -174,13 +174,14 @@ func (g ground) change(collection string, find bson.D, op string, to any) error 
 // uninterrupted calls f again while FerretDB answers that it was interrupted: on SQLite, the end of a cancelled command interrupts what its
 // connection runs next, which may belong to another caller.
 func uninterrupted(f func() error) error {
-	for range 100 {
+	for range 1000 {
 		err := f()
 		if c, is := errors.AsType[mongo.CommandError](err); !is || !strings.HasSuffix(c.Message, "interrupted (9)") {
 			return err
 		}
+		time.Sleep(10 * time.Millisecond) // its connection is interrupted for as long as a statement of the other caller lives
 	}
-	return errors.New("a hundred commands were interrupted")
+	return errors.New("a thousand commands were interrupted")
 }
 
 // Get implements writing.Marks.

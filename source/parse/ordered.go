@@ -27,7 +27,7 @@ func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first.Join >= 0 || !c.whole(query.Path{first.Field.Name}) || first.Field.Type != schema.Date && first.Field.Type != schema.Double || r.plan.Search != nil {
+	if first.Join >= 0 || first.Near != nil || !c.whole(query.Path{first.Field.Name}) || first.Field.Type != schema.Date && first.Field.Type != schema.Double || r.plan.Search != nil {
 		return interpret.Rows(ctx, r.plan, r.records)
 	}
 	return r.parts(func(out *parts) error {

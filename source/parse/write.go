@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,11 +101,9 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if err != nil {
 		return e, nil, err
 	}
-	if op, known := operationOf[it.Op]; known {
-		if _, may := guard.Of(it.View.Class(), r.who.groups, op); !may {
-			return e, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied",
-				Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), op)}
-		}
+	access, may := guard.Of(it.View.Class(), r.who.groups, operationOf[it.Op])
+	if !may {
+		return e, nil, denied(it)
 	}
 	// What there is now: required of a record that is named, refused of a pair that is to be made.
 	now, err := r.record(ctx, it, (&class{Class: it.View.Class()}).id(it))
@@ -121,7 +120,12 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 		now = make(value.Row, len(it.View.Class().Fields))
 	}
 	switch it.Op {
-	case write.OpAction: // what a cloud function does isn't known
+	case write.OpAction: // what a cloud function does isn't known, and Parse Server checks nothing before it
+		for _, f := range access.Filters {
+			if holds, err := interpret.Holds(ctx, f, it.View.Class(), now); it.ID != nil && (err != nil || !holds) {
+				return e, nil, cmp.Or(err, denied(it))
+			}
+		}
 		e.Before = value.Value{}
 		return e, now, nil
 	case write.OpDelete:
@@ -177,8 +181,14 @@ func names(v value.Value, id string) bool {
 	return slices.ContainsFunc(v.List(), func(e value.Value) bool { return text(e, "objectId") == id })
 }
 
-// operationOf are the operations of class-level permissions that writes need.
-var operationOf = map[write.Op]schema.Operation{write.OpCreate: schema.Create, write.OpUpdate: schema.Update, write.OpDelete: schema.Delete}
+// operationOf are the operations of class-level permissions that writes need. A cloud function may change the records of its class.
+var operationOf = map[write.Op]schema.Operation{write.OpCreate: schema.Create, write.OpUpdate: schema.Update, write.OpDelete: schema.Delete, write.OpAction: schema.Update}
+
+// denied returns the refusal of a write that the class-level permissions don't grant.
+func denied(it *writes.Item) error {
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied",
+		Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), operationOf[it.Op])}
+}
 
 // writing returns a reading of the views of an item.
 func (w *Writable) writing(ctx context.Context, it *writes.Item) (*reading, error) {
@@ -256,11 +266,15 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	}
 	// The record is read again and compared with what was reviewed, because Parse Server can't do it in the write.
 	now, _, err := w.effect(ctx, it)
-	if err != nil {
+	gone := it.ID != nil && now.Before.IsNull() && problem.CodeOf(err) == problem.NotFound
+	if err != nil && !gone {
 		return none, err
 	}
-	if it.ID != nil && it.Op != write.OpAction && moved(it, now.Before) {
+	if it.ID != nil && it.Op != write.OpAction && (gone || moved(it, now.Before)) {
 		return none, &change.Moved{Now: []change.Effect{{Op: it.Op, Class: now.Class, Key: it.Key, Before: now.Before, Version: now.Version}}}
+	}
+	if err != nil { // an action about a record that is gone
+		return none, err
 	}
 	r, err := w.writing(ctx, it)
 	if err != nil {

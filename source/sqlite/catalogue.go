@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
@@ -196,6 +195,7 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 		field.Generated = hidden > 1
 		field.Required = field.NotNull && !field.Generated && field.Default == ""
 		field.Type, field.Length = typeOf(field.Native)
+		field.Atomic = field.Type == schema.Any // JSON is a text in SQLite
 		if field.Type == schema.Double {
 			field.Beyond = "infinite"
 		}
@@ -325,42 +325,6 @@ func (r *reader) foreignKeys(ctx context.Context) error {
 		last.Fields, last.Targets = append(last.Fields, spelt(f, from)), append(last.Targets, spelt(parent, to))
 		return nil
 	})
-}
-
-// types are the substrings of a declared type that determine what it holds; the first match counts.
-var types = []struct {
-	words []string
-	is    schema.Type
-}{
-	{[]string{"BOOL"}, schema.Boolean},
-	{[]string{"DATE", "TIMESTAMP"}, schema.Date},
-	{[]string{"JSON"}, schema.JSON},
-	{[]string{"UUID"}, schema.UUID},
-	{[]string{"DECIMAL", "NUM"}, schema.Double},
-	{[]string{"INT"}, schema.Integer},
-	{[]string{"CHAR", "CLOB", "TEXT"}, schema.String},
-	{[]string{"BLOB"}, schema.Bytes},
-	{[]string{"REAL", "FLOA", "DOUB"}, schema.Double},
-}
-
-// typeOf returns the type of a column declared as native, and its declared length. A type that matches none may hold
-// any value.
-func typeOf(native string) (schema.Type, int) {
-	upper := strings.ToUpper(strings.TrimSpace(native))
-	if upper == "DATE" {
-		return schema.Day, 0
-	}
-	for _, t := range types {
-		if !slices.ContainsFunc(t.words, func(w string) bool { return strings.Contains(upper, w) }) {
-			continue
-		}
-		length := 0
-		if _, size, ok := strings.Cut(upper, "("); ok && t.is == schema.String {
-			length, _ = strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(size, ")")))
-		}
-		return t.is, max(length, 0)
-	}
-	return schema.Any, 0
 }
 
 const selectReferences = `SELECT s.name, k.id, p.name, k."from", coalesce(k."to", (SELECT i.name FROM pragma_table_info(k."table", 'main') AS i WHERE i.pk = k.seq + 1)),

@@ -36,7 +36,8 @@ func TestDescribe(t *testing.T) {
 	}{{
 		name: "declared types",
 		ddl: `CREATE TABLE t (a INTEGER, b BIGINT, c VARCHAR(20), d TEXT, e BLOB, f REAL, g DOUBLE PRECISION,
-			h DECIMAL(10,2), i NUMERIC, j BOOLEAN, k DATE, l DATETIME, m TIMESTAMP, n JSON, o UUID, p, q ANY, r MONEY)`,
+			h DECIMAL(10,2), i NUMERIC, j BOOLEAN, k DATE, l DATETIME, m TIMESTAMP, n JSON, o UUID, p, q ANY, r MONEY,
+			s BIT, t BIT(8), u ENUM, v TIME, w YEAR, x INTERVAL, y POINT)`,
 		want: []schema.Class{{Source: "db", Name: "t", Table: "t", Fields: []schema.Field{
 			{Name: "a", Type: schema.Integer, Native: "INTEGER"},
 			{Name: "b", Type: schema.Integer, Native: "BIGINT"},
@@ -53,9 +54,16 @@ func TestDescribe(t *testing.T) {
 			{Name: "m", Type: schema.Date, Native: "TIMESTAMP"},
 			{Name: "n", Type: schema.JSON, Native: "JSON"},
 			{Name: "o", Type: schema.UUID, Native: "UUID"},
-			{Name: "p", Type: schema.Any},
-			{Name: "q", Type: schema.Any, Native: "ANY"},
-			{Name: "r", Type: schema.Any, Native: "MONEY"},
+			{Name: "p", Type: schema.Any, Atomic: true},
+			{Name: "q", Type: schema.Any, Atomic: true, Native: "ANY"},
+			{Name: "r", Type: schema.Double, Native: "MONEY"},
+			{Name: "s", Type: schema.Boolean, Native: "BIT"},
+			{Name: "t", Type: schema.Integer, Native: "BIT(8)"},
+			{Name: "u", Type: schema.String, Native: "ENUM"},
+			{Name: "v", Type: schema.String, Native: "TIME"},
+			{Name: "w", Type: schema.Integer, Native: "YEAR"},
+			{Name: "x", Type: schema.Any, Atomic: true, Native: "INTERVAL"},
+			{Name: "y", Type: schema.Any, Atomic: true, Native: "POINT"},
 		}}},
 	}, {
 		name: "keys, defaults and generated columns",
@@ -92,7 +100,7 @@ func TestDescribe(t *testing.T) {
 			}, Indexes: []schema.Index{{Name: "sqlite_autoindex_e_1", Fields: []string{"u"}, Unique: true}}},
 			{Source: "db", Name: "f", Table: "f", Key: []string{"k"}, Fields: []schema.Field{
 				{Name: "k", Type: schema.String, Native: "TEXT", NotNull: true, Required: true},
-				{Name: "a", Type: schema.Any, Native: "ANY"},
+				{Name: "a", Type: schema.Any, Atomic: true, Native: "ANY"},
 			}, Indexes: []schema.Index{{Name: "sqlite_autoindex_f_1", Fields: []string{"k"}, Unique: true}}},
 		},
 	}, {
@@ -202,7 +210,7 @@ func TestDescribe(t *testing.T) {
 			CREATE VIRTUAL TABLE f USING fts5 (body); CREATE VIRTUAL TABLE words USING fts5vocab (f, row);
 			CREATE TABLE bailiwick_audit (x); CREATE TEMP TABLE tmp (x); CREATE TABLE seq (id INTEGER PRIMARY KEY AUTOINCREMENT)`,
 		want: []schema.Class{
-			{Source: "db", Name: "a", Table: "a", View: true, Fields: []schema.Field{{Name: "z", Type: schema.Any, Unordered: true}}},
+			{Source: "db", Name: "a", Table: "a", View: true, Fields: []schema.Field{{Name: "z", Type: schema.Any, Atomic: true, Unordered: true}}},
 			{Source: "db", Name: "seq", Table: "seq", Key: []string{"id"}, Fields: []schema.Field{
 				{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true, Generated: true}}},
 			{Source: "db", Name: "t", Table: "t", Key: []string{"id"}, Fields: []schema.Field{
@@ -211,7 +219,7 @@ func TestDescribe(t *testing.T) {
 			{Source: "db", Name: "v", Table: "v", View: true, Fields: []schema.Field{
 				{Name: "id", Type: schema.Integer, Native: "INTEGER", Unordered: true},
 				{Name: "a", Type: schema.String, Native: "TEXT", Unordered: true},
-				{Name: "b", Type: schema.Any, Unordered: true}}},
+				{Name: "b", Type: schema.Any, Atomic: true, Unordered: true}}},
 		},
 		warnings: []string{`field "x.y" of "a"`, `class "broken" left out`},
 	}, {

@@ -30,6 +30,7 @@ var unnumbered = []byte(`{"seq":0`)
 // appendBatch writes the records of several callers. It doesn't retry on a lost connection, since the records may
 // have been written.
 func (s *Store) appendBatch(batch []*audit.Record) error {
+	size := 0
 	bodies, steps := make([]string, len(batch)), make([]string, len(batch))
 	for i, r := range batch {
 		audit.Seal(audit.Head{Seq: -1}, r)
@@ -38,8 +39,9 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 			return fmt.Errorf("append to the audit log: a record begins with %.20q", body)
 		}
 		bodies[i], steps[i] = string(body), r.Step
+		size += len(body)
 	}
-	return s.try(context.Background(), "append to the audit log", func(ctx context.Context) error {
+	err := s.try(context.Background(), "append to the audit log", func(ctx context.Context) error {
 		var prev, hash []byte
 		var seq int64
 		var there []bool
@@ -64,6 +66,8 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 		}
 		return nil
 	})
+	s.probe.appended(err, size)
+	return err
 }
 
 // find reads the record of a step into r.

@@ -52,6 +52,10 @@ func (s *Store) failed(doing string, err error) error {
 		f.Why = "the user lacks a right; the schema bailiwick must be its own, or it must be allowed to make it"
 	case code == "53100":
 		f.Why = "the disk is full"
+	case code == "58030":
+		f.Why = "the disk fails"
+	case code == "55P03":
+		f.Why = "another session has locked a table"
 	case code == "53300":
 		f.Why = "the database has too many connections"
 	case code == "25006":
@@ -63,8 +67,13 @@ func (s *Store) failed(doing string, err error) error {
 	case lost(err):
 		f.Why = "the database can't be reached"
 	}
+	f.Public = public[state(err)]
 	return f
 }
+
+// public has the reasons that /readyz shows to anyone, by SQLSTATE. They name nothing of the installation.
+var public = map[string]string{"53100": "the disk is full", "58030": "the disk fails", "25006": "the database is read-only", "42501": "a right is missing",
+	"55P03": "a table is locked"}
 
 // state returns the SQLSTATE of err; "" if it isn't an error of the database.
 func state(err error) string {

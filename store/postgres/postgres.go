@@ -44,6 +44,7 @@ type Store struct {
 	appends *records.Writer
 	shut    atomic.Bool
 	tokens  tokens.Version
+	probe   probe
 
 	latest   changes.Latest
 	recent   changes.Recent
@@ -115,18 +116,6 @@ func (s *Store) Close() error {
 	<-s.listened
 	s.pool.Close()
 	return nil
-}
-
-// Ping returns nil if the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.again(ctx, "write", func(ctx context.Context) error {
-		var readOnly bool
-		err := s.pool.QueryRow(ctx, `SELECT current_setting('transaction_read_only')::boolean`).Scan(&readOnly)
-		if err == nil && readOnly {
-			err = &pgconn.PgError{Code: "25006", Message: "the server takes no writes"}
-		}
-		return err
-	})
 }
 
 // try calls do once, limited to patience, and turns its error into one for operators.

@@ -21,13 +21,46 @@ func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
 		return err
 	}
 	return s.try(ctx, "add a ticket", func(ctx context.Context) error {
-		if _, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.ticket WHERE expires <= clock_timestamp()`); err != nil {
+		if _, err := s.pool.Exec(ctx, dropTickets); err != nil {
 			return err
 		}
-		_, err := s.pool.Exec(ctx, `INSERT INTO bailiwick.ticket (`+ticketColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			r.Hash, r.ID, r.Use, r.Expires, r.Seen, r.Ended, r.Body)
+		_, err := s.pool.Exec(ctx, insertTicket, r.Hash, r.ID, r.Use, r.Expires, r.Seen, r.Ended, r.Body)
 		return err
 	})
+}
+
+const (
+	dropTickets  = `DELETE FROM bailiwick.ticket WHERE expires <= clock_timestamp()`
+	insertTicket = `INSERT INTO bailiwick.ticket (` + ticketColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+)
+
+// ExchangeTicket implements identity.TicketStore. After a broken connection it isn't known whether the ticket was exchanged: the tickets
+// of next are there if it was. Expired tickets are dropped before the transaction: two that drop the same ones in another order would
+// wait for each other.
+func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (first bool, err error) {
+	rows, err := tokens.WriteTickets(next)
+	if err != nil || !text(id) {
+		return false, err
+	}
+	err = s.try(ctx, "exchange a ticket", func(ctx context.Context) error {
+		if _, err := s.pool.Exec(ctx, dropTickets); err != nil {
+			return err
+		}
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			tag, err := tx.Exec(ctx, `UPDATE bailiwick.ticket SET ended = true WHERE id = $1 AND NOT ended`, id)
+			if err != nil || tag.RowsAffected() != 1 {
+				return err
+			}
+			for _, r := range rows {
+				if _, err := tx.Exec(ctx, insertTicket, r.Hash, r.ID, r.Use, r.Expires, r.Seen, r.Ended, r.Body); err != nil {
+					return err
+				}
+			}
+			first = true
+			return nil
+		})
+	})
+	return first && err == nil, err
 }
 
 // TicketByHash implements identity.TicketStore.

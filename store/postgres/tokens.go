@@ -126,12 +126,20 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 
 // TokenVersion implements identity.TokenStore; it asks the database if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
-	return s.tokens.Get(ctx, func(ctx context.Context) (version int64, err error) {
-		err = s.again(ctx, "read the token version", func(ctx context.Context) error {
-			return s.pool.QueryRow(ctx, `SELECT version FROM bailiwick.token_version`).Scan(&version)
-		})
-		return version, err
+	return s.tokens.Get(ctx, s.tokenVersion)
+}
+
+// LatestTokenVersion implements identity.TokenStore.
+func (s *Store) LatestTokenVersion(ctx context.Context) (int64, error) {
+	return s.tokens.Latest(ctx, s.tokenVersion)
+}
+
+// tokenVersion reads the version of the tokens.
+func (s *Store) tokenVersion(ctx context.Context) (version int64, err error) {
+	err = s.again(ctx, "read the token version", func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, `SELECT version FROM bailiwick.token_version`).Scan(&version)
 	})
+	return version, err
 }
 
 // scanToken reads a row of tokenColumns; a null time is the zero time.

@@ -2,12 +2,16 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"time"
+
+	code "modernc.org/sqlite/lib"
 )
 
 // Backup writes a copy of the store as it is now to a new file, readable only by its owner, while others use the store.
@@ -25,6 +29,20 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 	// Through the writing connection, since the others take no statement that writes. SQLite fills an empty file.
 	if _, err := s.write.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
 		return errors.Join(s.failed("back up", err), os.Remove(to))
+	}
+	return forgetJournal(ctx, to)
+}
+
+// forgetJournal removes what a copy of a store says of the journal that is in use: the copy has none.
+func forgetJournal(ctx context.Context, path string) (err error) {
+	db := sql.OpenDB(connector{"file:" + (&url.URL{Path: path}).EscapedPath(), func() error { return nil }})
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var there int // a file of an older version has no such table
+	if err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'journal'`).Scan(&there); err == nil && there > 0 {
+		_, err = db.ExecContext(ctx, `DELETE FROM journal WHERE lost IS NULL`)
+	}
+	if err != nil {
+		return fmt.Errorf("back up the store: %w", err)
 	}
 	return nil
 }
@@ -73,7 +91,8 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 }
 
 // Restore replaces the file at path by a backup, once that was opened, brought to the version of this program and found
-// whole. The file that was there is kept under a name with the time, which is returned; "" if there was none.
+// whole. A store that a process has open is not replaced (ErrInUse). The file that was there is kept under a name with
+// the time, which is returned, or "" if there was none.
 func Restore(ctx context.Context, backup, path string) (kept string, err error) {
 	tried := path + ".restoring"
 	defer func() {
@@ -84,12 +103,15 @@ func Restore(ctx context.Context, backup, path string) (kept string, err error) 
 		}
 	}()
 	if err := copyFile(backup, tried); err != nil {
-		return "", err
+		return "", fmt.Errorf("copy the backup: %w", err)
 	}
 	if err := whole(ctx, tried); err != nil {
 		return "", fmt.Errorf("%s is not restored: %w", backup, err)
 	}
 	if _, err := os.Stat(path); err == nil {
+		if err := inUse(ctx, path); err != nil {
+			return "", fmt.Errorf("%s is not restored: stop the servers that use %s first: %w", backup, path, err)
+		}
 		kept = path + ".before-" + time.Now().UTC().Format("20060102T150405")
 		for _, end := range []string{journalEnd, "-wal", "-shm", ""} {
 			if err := os.Rename(path+end, kept+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -114,20 +136,39 @@ func whole(ctx context.Context, path string) (err error) {
 	return err
 }
 
+// ErrInUse is the error of Restore for a store that a process has open.
+var ErrInUse = errors.New("a process has it open")
+
+// inUse returns ErrInUse if a process has the store's file at path open. Each connection of a store holds a shared lock on it for as long as
+// it lives. A damaged file is not in use. Any other error means that nothing is known.
+func inUse(ctx context.Context, path string) error {
+	db := sql.OpenDB(connector{"file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_busy_timeout=0&_pragma=locking_mode(EXCLUSIVE)", func() error { return nil }})
+	db.SetMaxOpenConns(1)
+	defer db.Close() //nolint:errcheck // nothing was written
+	_, err := db.ExecContext(ctx, `BEGIN EXCLUSIVE; COMMIT`)
+	switch primary(err) {
+	case code.SQLITE_BUSY, code.SQLITE_LOCKED:
+		return ErrInUse
+	case code.SQLITE_NOTADB, code.SQLITE_CORRUPT:
+		return nil
+	}
+	return err
+}
+
 // copyFile copies a file to a new one that only its owner can read.
 func copyFile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
-		return fmt.Errorf("read the backup: %w", err)
+		return err
 	}
 	defer in.Close()
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("write the store: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	if _, err = io.Copy(out, in); err != nil {
-		return fmt.Errorf("copy the backup: %w", err)
+		return err
 	}
 	return out.Sync()
 }

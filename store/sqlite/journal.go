@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +29,60 @@ func (s *Store) openJournal() (err error) {
 	}
 	s.journal, err = journal.Open(s.path+journalEnd, journal.Options{
 		Head: func() (audit.Head, error) { return readHead(s.read.QueryRow(headSQL)) },
-		Keep: s.keep,
+		Keep: s.keep, Claim: s.claimJournal, Release: s.releaseJournal,
 	})
 	return err
+}
+
+// claimJournal stores that the folder id is in use. A folder that was in use before and was not closed is lost.
+func (s *Store) claimJournal(id string) error {
+	_, err := s.once(context.Background(), func(tx *sql.Tx) error {
+		head, err := readHead(tx.QueryRow(headSQL))
+		if err != nil {
+			return err
+		}
+		now := now().UnixMicro()
+		if _, err := tx.Exec(`UPDATE journal SET after = ?, lost = ? WHERE id <> ? AND lost IS NULL`, head.Seq, now, id); err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO journal (id, since) VALUES (?, ?) ON CONFLICT DO UPDATE SET after = NULL, lost = NULL`, id, now)
+		return err
+	})
+	return err
+}
+
+// releaseJournal stores that no folder is in use.
+func (s *Store) releaseJournal() error {
+	_, err := s.once(context.Background(), func(tx *sql.Tx) error {
+		_, err := tx.Exec(`DELETE FROM journal WHERE lost IS NULL`)
+		return err
+	})
+	return err
+}
+
+// Losses implements audit.Losses. It returns the folders of the journal that were lost.
+func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT id, since, after, lost FROM journal WHERE lost IS NOT NULL ORDER BY after, lost`)
+	if err != nil {
+		return nil, s.failed("read the losses of the audit", err)
+	}
+	defer rows.Close()
+	var out []audit.Damage
+	for rows.Next() {
+		var since, after, found int64
+		var id string
+		if err := rows.Scan(&id, &since, &after, &found); err != nil {
+			return nil, s.failed("read the losses of the audit", err)
+		}
+		at := func(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.DateTime) }
+		out = append(out, audit.Damage{Seq: after + 1, Last: after + 1, Kind: audit.Lost, Detail: fmt.Sprintf(
+			"the journal %s was used from %s on. It was gone at %s (UTC), when %s was opened after a process that did not end cleanly. Whether it had records after %d is not known",
+			id, at(since), at(found), filepath.Base(s.path), after)})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.failed("read the losses of the audit", err)
+	}
+	return out, nil
 }
 
 // SyncEvery makes Append return when a record is written, and syncs the disk at that interval: if the machine stops, the

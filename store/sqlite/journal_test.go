@@ -2,12 +2,14 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
 // TestJournal checks that a record reaches the tables by itself, also with SyncEvery, that a store that wasn't closed has
@@ -50,5 +52,100 @@ func TestJournal(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestJournalLost checks that a journal which is gone after an unclean end is known, and that every other end leaves nothing to miss.
+func TestJournalLost(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b.db")
+	losses := func(s *sqlite.Store) []audit.Damage {
+		t.Helper()
+		lost, err := s.Losses(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lost
+	}
+	// copied opens a copy of the store as a process that was stopped has left it, with or without its journal.
+	copied := func(name string, journal bool) *sqlite.Store {
+		t.Helper()
+		to := filepath.Join(dir, name)
+		for _, end := range []string{"", "-wal"} {
+			data, err := os.ReadFile(path + end)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to+end, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if journal {
+			if err := os.CopyFS(to+"-audit", os.DirFS(path+"-audit")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openFile(t, to)
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	s := openFile(t, path)
+	appended := 0
+	appends := func(s *sqlite.Store) {
+		t.Helper()
+		r := record(appended)
+		if err := s.Append(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+		appended++
+	}
+	appends(s)
+	if _, err := s.Head(t.Context()); err != nil { // folds
+		t.Fatal(err)
+	}
+	appends(s)
+	if lost := losses(copied("with.db", true)); lost != nil {
+		t.Errorf("the journal is there, and %v", lost)
+	}
+	gone := copied("without.db", false)
+	lost := losses(gone)
+	if len(lost) != 1 || lost[0].Kind != audit.Lost || lost[0].Seq < 2 || lost[0].Seq > 3 {
+		t.Errorf("the journal is gone, and %v", lost)
+	}
+	appends(gone)
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again := losses(openFile(t, filepath.Join(dir, "without.db"))); len(again) != 1 || again[0] != lost[0] {
+		t.Errorf("after a clean end: %v; want %v", again, lost)
+	}
+	backup := filepath.Join(dir, "backup.db")
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	if lost := losses(openFile(t, backup)); lost != nil {
+		t.Errorf("a backup has no journal, and %v", lost)
+	}
+	// Another process closes the folder that this one has open.
+	other := openFile(t, path)
+	appends(other)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	appends(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if lost := losses(openFile(t, path)); lost != nil {
+		t.Errorf("all were closed, and %v", lost)
+	}
+	// The folder is removed under a process that goes on.
+	s = openFile(t, path)
+	if err := os.RemoveAll(path + "-audit"); err != nil {
+		t.Fatal(err)
+	}
+	appends(s)
+	if lost := losses(s); len(lost) != 1 {
+		t.Errorf("the folder was removed, and %v", lost)
 	}
 }

@@ -113,6 +113,15 @@ func TestDiskReadOnly(t *testing.T) {
 		}
 		t.Error(err)
 	}
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if err := sqlite.Copy(path, to); err != nil {
+		t.Fatal(err)
+	}
+	s = openFile(t, to)
+	defer s.Close()
+	if head, err := s.Head(t.Context()); err != nil || head.Seq != 3 {
+		t.Errorf("the copy ends with record %d, %v", head.Seq, err)
+	}
 }
 
 // tmpfs mounts a file system for the test.

@@ -20,12 +20,7 @@ func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
 		return err
 	}
 	return s.tokenFailure("add a ticket", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM ticket WHERE expires <= ?`, now().UnixMicro()); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO ticket (`+ticketColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			r.Hash, r.ID, r.Use, r.Expires.UnixMicro(), r.Seen.UnixMicro(), r.Ended, r.Body)
-		return err
+		return addTicket(ctx, tx, &r)
 	}))
 }
 
@@ -75,6 +70,42 @@ func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error
 		return err
 	})
 	return first && err == nil, s.tokenFailure("end a ticket", err)
+}
+
+// ExchangeTicket implements identity.TicketStore.
+func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (first bool, err error) {
+	rows, err := tokens.WriteTickets(next)
+	if err != nil {
+		return false, err
+	}
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		first = false
+		res, err := tx.ExecContext(ctx, `UPDATE ticket SET ended = 1 WHERE id = ? AND NOT ended`, id)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n != 1 {
+			return err
+		}
+		for _, r := range rows {
+			if err := addTicket(ctx, tx, &r); err != nil {
+				return err
+			}
+		}
+		first = true
+		return nil
+	})
+	return first && err == nil, s.tokenFailure("exchange a ticket", err)
+}
+
+// addTicket adds a ticket, and drops those that have expired.
+func addTicket(ctx context.Context, tx *sql.Tx, r *tokens.TicketRow) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM ticket WHERE expires <= ?`, now().UnixMicro()); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO ticket (`+ticketColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		r.Hash, r.ID, r.Use, r.Expires.UnixMicro(), r.Seen.UnixMicro(), r.Ended, r.Body)
+	return err
 }
 
 func scanTicket(row interface{ Scan(...any) error }) (identity.Ticket, error) {

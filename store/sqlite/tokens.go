@@ -92,12 +92,20 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 
 // TokenVersion implements identity.TokenStore; it reads the file if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
-	return s.tokens.Get(ctx, func(ctx context.Context) (version int64, err error) {
-		if err := s.read.QueryRowContext(ctx, `SELECT version FROM token_version`).Scan(&version); err != nil {
-			return 0, s.failed("read the token version", err)
-		}
-		return version, nil
-	})
+	return s.tokens.Get(ctx, s.tokenVersion)
+}
+
+// LatestTokenVersion implements identity.TokenStore.
+func (s *Store) LatestTokenVersion(ctx context.Context) (int64, error) {
+	return s.tokens.Latest(ctx, s.tokenVersion)
+}
+
+// tokenVersion reads the version of the tokens.
+func (s *Store) tokenVersion(ctx context.Context) (version int64, err error) {
+	if err := s.read.QueryRowContext(ctx, `SELECT version FROM token_version`).Scan(&version); err != nil {
+		return 0, s.failed("read the token version", err)
+	}
+	return version, nil
 }
 
 // changeTokens runs do and increments the version in one transaction.

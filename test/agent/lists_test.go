@@ -97,7 +97,7 @@ func TestListsOfPointers(t *testing.T) {
 		}
 	}
 	res, err := set.Call(t.Context(), reader(), request(t, `get_schema {"class_name":"tasks"}`))
-	if err != nil || !strings.Contains(res.Text, "tag_ids: list of pointers") || !strings.Contains(res.Text, "tag_ids.name") {
+	if err != nil || !strings.Contains(res.Text, "tag_ids list -> tags") || !strings.Contains(res.Text, "list -> pointers, which") {
 		t.Errorf("%v, %s", err, res.Text)
 	}
 }

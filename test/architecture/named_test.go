@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNamedTests checks that the tests which docs/internals names are there: the pages say which test holds what, and would otherwise
+// TestNamedTests checks that the tests which SECURITY.md and docs/internals name are there: the pages say which test holds what, and would otherwise
 // be right only until a test is renamed.
 func TestNamedTests(t *testing.T) {
 	t.Chdir("../..")
@@ -32,6 +32,7 @@ func TestNamedTests(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages", err)
 	}
+	pages = append(pages, "SECURITY.md")
 	named := regexp.MustCompile("`(Test\\w+)(…?)")
 	n := 0
 	for _, page := range pages {
@@ -52,5 +53,25 @@ func TestNamedTests(t *testing.T) {
 	}
 	if n < 50 {
 		t.Errorf("only %d tests are named", n)
+	}
+}
+
+// TestPromises checks that each promise of SECURITY.md names a test that holds it.
+func TestPromises(t *testing.T) {
+	text, err := os.ReadFile("../../SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| promise") {
+			n++
+			if !strings.Contains(line, "`Test") {
+				t.Errorf("a promise without a test: %s", line)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d promises", n)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 // Fields of each class by the type that expressions need; most calls of the pipeline tools use them.
 var (
-	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}, "readings": {"price", "price", "cost", "meta.a"}}
+	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}, "shares": {"id"}, "parts": {"share_id"}, "readings": {"price", "price", "cost", "meta.a"}}
 	textsOf   = map[string][]string{"users": {"name", "role"}, "issues": {"title", "status"}, "comments": {"body"}, "shifts": {"org_id"}, "events": {"kind"},
-		"labels": {"name"}, "orgs": {"id", "name"}, "readings": {"note", "at", "addr", "waited"}}
+		"labels": {"name"}, "orgs": {"id", "name"}, "readings": {"note", "at", "addr", "waited"}, "shares": {"title"}, "parts": {"note"}}
 	linksOf = map[string][]string{ // from, local, foreign
 		"users":    {`"users" "boss_id" "id"`, `"users" "id" "boss_id"`, `"issues" "id" "assignee_id"`, `"comments" "id" "author_id"`, `"vaults" "vault_id" "id"`},
 		"issues":   {`"users" "assignee_id" "id"`, `"comments" "id" "issue_id"`, `"vaults" "vault_id" "id"`, `"isues" "id" "id"`, `"users" "watcher_ids" "id"`},
@@ -17,6 +17,8 @@ var (
 		"shifts":   {`"users" "who" "id"`},
 		"readings": {`"users" "user_ids" "id"`, `"labels" "label_ids" "id"`},
 		"labels":   {`"readings" "id" "label_ids"`},
+		"shares":   {`"parts" "id" "share_id"`, `"users" "owner_id" "id"`, `"orgs" "orgs" "id"`},
+		"parts":    {`"shares" "share_id" "id"`},
 	}
 )
 
@@ -95,7 +97,8 @@ func (a *asker) set(depth int) string {
 func (a *asker) words() string {
 	x := a.of(textsOf)
 	return pick(a.Rand, fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toLower", "$toUpper", "$type"), x), fmt.Sprintf(`{%q: {"input": %q}}`, pick(a.Rand, "$trim", "$ltrim", "$rtrim"), x),
-		fmt.Sprintf(`{"$replaceAll": {"input": %q, "find": "a", "replacement": "xy"}}`, x), fmt.Sprintf(`{"$split": [%q, "a"]}`, x))
+		fmt.Sprintf(`{"$replaceAll": {"input": %q, "find": "a", "replacement": "xy"}}`, x), fmt.Sprintf(`{"$split": [%q, "a"]}`, x),
+		fmt.Sprintf(`{%q: {"input": %q, "regex": "(a)|x"}}`, pick(a.Rand, "$regexFind", "$regexFindAll"), x))
 }
 
 func (a *asker) truth(depth int) string {
@@ -194,7 +197,7 @@ func (a *asker) lookup() string {
 }
 
 func (a *asker) stage() string {
-	switch a.IntN(15) {
+	switch a.IntN(17) {
 	case 0, 1:
 		return `{"$match": ` + a.where(1) + `}`
 	case 2, 3:
@@ -219,6 +222,12 @@ func (a *asker) stage() string {
 		return fmt.Sprintf(`{"$setWindowFields": {"partitionBy": %s, "sortBy": {%q: 1}, "output": {"w": %s, "v": {"$sum": %s, "window": {"documents": [-1, %s]}}}}}`, a.expression(), a.field(),
 			pick(a.Rand, `{"$rank": {}}`, `{"$denseRank": {}}`, `{"$documentNumber": {}}`, `{"$avg": `+a.number(1)+`}`, `{"$shift": {"output": `+a.expression()+`, "by": -1}}`), a.number(2),
 			pick(a.Rand, "0", "1", `"unbounded"`))
+	case 14:
+		return fmt.Sprintf(`{"$fill": {"partitionBy": %s, "sortBy": {%q: 1}, "output": {%q: %s, "estimate": {"method": %q}}}}`, a.expression(), a.field(), a.field(),
+			pick(a.Rand, `{"value": `+a.expression()+`}`, `{"method": "locf"}`), pick(a.Rand, "locf", "linear"))
+	case 15:
+		return fmt.Sprintf(`{"$densify": {"field": %q%s, "range": {"step": 1, %s}}}`, a.field(), pick(a.Rand, "", fmt.Sprintf(`, "partitionByFields": [%q]`, a.field())),
+			pick(a.Rand, `"bounds": [0, 5]`, `"unit": "day", "bounds": ["2026-01-01", "2026-01-05"]`))
 	case 12:
 		return fmt.Sprintf(`{"$bucketAuto": {"groupBy": %s, "buckets": 3}}`, a.number(1))
 	}

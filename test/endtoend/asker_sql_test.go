@@ -10,8 +10,11 @@ import (
 // sql returns a random SELECT, which names hidden and absent classes and fields, too.
 func (a *asker) sql() string {
 	if a.IntN(12) == 0 {
-		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT 1 AS one`,
+		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT * FROM information_schema.key_column_usage`, `SELECT * FROM information_schema.table_constraints`, `SELECT * FROM information_schema.constraint_column_usage`, `SELECT * FROM pg_catalog.pg_constraint`, `SELECT 1 AS one`,
 			`SELECT * FROM vaults`, `SELECT * FROM absent`, `DELETE FROM issues`, `SELECT 1; SELECT 2`, `SELECT version()`)
+	}
+	if a.IntN(10) == 0 {
+		return a.noted()
 	}
 	if a.IntN(2) == 0 {
 		return a.drawn()
@@ -25,6 +28,22 @@ func (a *asker) sql() string {
 	return one + pick(a.Rand, "", fmt.Sprintf(" LIMIT %d", 1+a.IntN(4)))
 }
 
+// noted returns a statement whose answer may have notes: about ties, nulls, joins that repeat records, shares of few records, and case.
+func (a *asker) noted() string {
+	column := pick(a.Rand, "status", "title", "assignee_id", "org_id", "points")
+	switch a.IntN(5) {
+	case 0:
+		return fmt.Sprintf("SELECT %s, count(*) AS n FROM issues GROUP BY %[1]s ORDER BY n DESC LIMIT %d", column, 1+a.IntN(3))
+	case 1:
+		return fmt.Sprintf("SELECT count(*) AS n FROM issues WHERE %s %s", column, pick(a.Rand, "<> 'open'", "NOT IN ('a', 'open')", "NOT LIKE '%a%'", "<> '1'"))
+	case 2:
+		return fmt.Sprintf("SELECT %s(u.age) AS s FROM users u JOIN %s", pick(a.Rand, "sum", "avg"), pick(a.Rand, "comments c ON c.author_id = u.id", "issues i ON i.assignee_id = u.id"))
+	case 3:
+		return fmt.Sprintf("SELECT %s, 100.0 * count(points) / count(*) AS pct FROM issues GROUP BY %[1]s ORDER BY 1", column)
+	}
+	return fmt.Sprintf("SELECT id FROM users WHERE %s = '%s'", pick(a.Rand, "name", "role", "email"), pick(a.Rand, "ANN", "bOB", "Admin", "gLOBEX", "X", "a"))
+}
+
 // readable are the tables of the worlds for the statements of package selects.
 var readable = []selects.Table{
 	{Name: "users", Key: "id", Parent: "boss_id", Columns: []selects.Column{{Name: "id"}, {Name: "boss_id"}, {Name: "age"}, {Name: "name", Kind: selects.Text}, {Name: "role", Kind: selects.Text},
@@ -33,6 +52,8 @@ var readable = []selects.Table{
 		{Name: "due", Kind: selects.Instant}, {Name: "deleted_at", Kind: selects.Instant}, {Name: "urgent", Kind: selects.Boolean}, {Name: "custom", Kind: selects.JSON}}},
 	{Name: "comments", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "author_id"}, {Name: "body", Kind: selects.Text}}},
 	{Name: "shifts", Columns: []selects.Column{{Name: "day"}, {Name: "slot"}, {Name: "who"}}},
+	{Name: "shares", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "owner_id"}, {Name: "title", Kind: selects.Text}, {Name: "orgs", Kind: selects.JSON}}},
+	{Name: "parts", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "share_id"}, {Name: "note", Kind: selects.Text}}},
 	{Name: "events", Columns: []selects.Column{{Name: "n"}, {Name: "kind", Kind: selects.Text}}},
 }
 

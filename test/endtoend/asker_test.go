@@ -16,7 +16,8 @@ import (
 // conditions that would reveal hidden rows if anything did.
 type asker struct {
 	*rand.Rand
-	asked string // the class of this call
+	asked string   // the class of this call
+	views []string // classes that most calls are about; nil for those of every world
 }
 
 // fieldsOf are the fields that calls name most, so that most calls succeed.
@@ -29,11 +30,25 @@ var fieldsOf = map[string][]string{
 	"labels":   {"id", "name"},
 	"readings": {"made", "made", "meta", "meta.a", "meta.tags", "price", "price", "addr", "waited", "at", "cost", "note", "user_ids", "user_ids.name", "label_ids", "label_ids.name", "net", "lexemes"},
 	"orgs":     {"id", "name"},
+	"shares":   {"id", "title", "orgs", "orgs", "orgs.0", "owner_id"},
+	"parts":    {"id", "share_id", "note"},
+
+	// views, of worlds that have them
+	"open_issues":  {"id", "org_id", "title", "shout", "points", "extra", "remark", "hot", "score"},
+	"dials":        {"id", "org_id", "name", "role", "age", "dial", "called", "tale", "born", "level", "mail"},
+	"loud_dials":   {"org_id", "role", "last_dial", "n", "top"},
+	"voices":       {"org_id", "said", "n", "more"},
+	"names":        {"org_id", "name"},
+	"first_labels": {"id", "name"},
+	"label_ranks":  {"name", "n"},
 }
 
 func (a *asker) class() string {
+	if a.views != nil && a.IntN(4) > 0 {
+		return pick(a.Rand, a.views...)
+	}
 	if a.IntN(8) > 0 {
-		return pick(a.Rand, "users", "users", "issues", "issues", "issues", "issues", "comments", "comments", "shifts", "events", "labels", "orgs", "readings", "readings", "readings")
+		return pick(a.Rand, "users", "users", "issues", "issues", "issues", "issues", "comments", "comments", "shifts", "events", "labels", "orgs", "readings", "readings", "readings", "shares", "parts")
 	}
 	return pick(a.Rand, "users", "issues", "issues", "issues", "comments", "shifts", "events", "labels", "orgs", "vaults", "isues", "app.issues", "app.vaults", "user", "isue", "nothing")
 }
@@ -46,6 +61,8 @@ var behind = map[string][]string{
 	"readings": {"user_ids.boss_id.name", "user_ids.rank", "label_ids.name", "user_ids.absent"},
 	"comments": {"issue_id.title", "issue_id.assignee_id.name", "author_id.role", "issue_id.score", "issue_id.extra", "issue_id.custom.a"},
 	"shifts":   {"who.name", "who.boss_id.age"},
+	"shares":   {"owner_id.name", "owner_id.rank"},
+	"parts":    {"share_id.title", "share_id.orgs", "share_id.owner_id.name", "share_id.draft"},
 }
 
 func (a *asker) field() string {
@@ -94,6 +111,9 @@ func (a *asker) condition() string {
 		return fmt.Sprintf(`{"$regex": %q, "$options": %q}`, pick(a.Rand, "^a", "crash", "[^a]", `\bx`, "é", ".*", "(a|b)+", "/a/i"), pick(a.Rand, "", "i", "m"))
 	case 6:
 		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$startsWith", "$startsWith", "$contains", "$like", "$icontains"), pick(a.Rand, "", "a", "cr", "é", "00000000"))
+	case 10:
+		return pick(a.Rand, `{"$geoWithin": {"$box": [[0, 0], [90, 90]]}}`, `{"$geoWithin": {"$centerSphere": [[1, 1], 0.5]}}`,
+			`{"$nearSphere": [1, 1]}`, `{"$nearSphere": [2, 2], "$maxDistance": 0.5}`, `{"$near": {"$geometry": {"type": "Point", "coordinates": [1, 2]}, "$minDistance": 1000}}`)
 	case 7:
 		return fmt.Sprintf(`{"$size": %d}`, a.IntN(3))
 	case 8:
@@ -176,9 +196,9 @@ func (a *asker) call() tool.Request {
 	if only == "" && a.IntN(8) == 0 {
 		return a.beyond()
 	}
-	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
+	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
-		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql")
+		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "find_values")
 	name = cmp.Or(only, name) // the long form of one tool
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
@@ -205,6 +225,9 @@ func (a *asker) call() tool.Request {
 		maybe(`"skip": %d`, a.IntN(4))
 		maybe(`"format": %q`, pick(a.Rand, "csv", "markdown", "table", "json"))
 		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)
+	case "get_schema":
+		maybe(`"class_names": [%q]`, a.class())
+		maybe(`"format": %q`, pick(a.Rand, "full", "compact"))
 	case "count_objects":
 		maybe(`"where": %s`, a.where(2))
 		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)
@@ -235,6 +258,9 @@ func (a *asker) call() tool.Request {
 		rarely(`"keys": %s`, a.fields(2))
 		maybe(`"fields": [%q]`, pick(a.Rand, "name", "role", "title", "status", "body", "note", a.field()))
 		maybe(`"limit": %d`, 1+a.IntN(4))
+	case "find_values":
+		args = []string{fmt.Sprintf(`"text": %q`, pick(a.Rand, "a", "crash", "CRASH", "1", "101", "dev", "Dev", "é", "e", "boss", "done", "acme", "globex", uuid(1), uuid(101), "secret", "x y"))}
+		maybe(`"class_names": [%q]`, a.class())
 	case "get_sample_objects":
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_all_schemas":

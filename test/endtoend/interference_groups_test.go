@@ -58,6 +58,9 @@ func interfereByGroups(t *testing.T, offices [2]*office, most int) {
 	filed, refused := 0, map[string]int{}
 	for range most {
 		asked := `{"writes":[` + drawItem(r) + `,` + drawItem(r) + `]}`
+		if r.IntN(3) == 0 {
+			asked = drawFamily(r)
+		}
 		var learned [2]string
 		for i, o := range offices {
 			if r.IntN(2) == 0 {

@@ -299,6 +299,12 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 		} else {
 			sides = sides[:3]
 		}
+		for _, other := range sides[1:] {
+			if one, other := sides[0].set.Schema(m.who), other.set.Schema(m.who); one != other {
+				t.Errorf("seed %d: the instructions differ:\n%s\n%s", seed, one, other)
+				differ++
+			}
+		}
 		a := &asker{Rand: r}
 		for range callsPerWorld {
 			if wrong := compare(sides, m.who, a.call(), &got); wrong != "" {
@@ -376,9 +382,12 @@ func (y *tally) add(answer string, page int) {
 func compare(sides []side, p identity.Principal, c tool.Request, got *tally) string {
 	answers := make([]string, len(sides))
 	for page := range 3 {
-		next := answerAll(sides, p, c, answers)
-		if slices.ContainsFunc(answers, late) { // the machine may have been busy, or stopped; what takes its time from the data does so again
-			next = answerAll(sides, p, c, answers)
+		next, took := answerAll(sides, p, c, answers)
+		for range 2 { // the machine may have been busy, or stopped; what takes its time from the data does so again
+			if !slices.ContainsFunc(answers, late) && (took < shortest || !differ(answers)) {
+				break
+			}
+			next, took = answerAll(sides, p, c, answers)
 		}
 		want := answers[0]
 		if strings.HasPrefix(want, "FAILED") {
@@ -402,19 +411,29 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	return ""
 }
 
+// shortest is less than every bound on the time of a part of an answer: the notes, the samples of a schema, and the search of a class in
+// find_values. An answer that took less has all of these parts. Differences between slow answers count if they are there again.
+const shortest = time.Second
+
+// differ reports whether the answers aren't all the same.
+func differ(answers []string) bool {
+	return slices.ContainsFunc(answers, func(other string) bool { return other != answers[0] })
+}
+
 // late reports whether a call was stopped for the time it took.
 func late(answer string) bool { return strings.HasPrefix(answer, `{"Code":"timeout"`) }
 
 // answerAll asks every side at once, since most of the time of one is that of its database, and returns the arguments of the first
-// side's next page.
-func answerAll(sides []side, p identity.Principal, c tool.Request, answers []string) (next value.Value) {
+// side's next page, and the time that all sides took.
+func answerAll(sides []side, p identity.Principal, c tool.Request, answers []string) (next value.Value, took time.Duration) {
+	start := time.Now()
 	var others sync.WaitGroup
 	for i := range sides[1:] {
 		others.Go(func() { answers[i+1], _ = sides[i+1].answer(p, c) })
 	}
 	answers[0], next = sides[0].answer(p, c)
 	others.Wait()
-	return next
+	return next, time.Since(start)
 }
 
 // answer returns all that the principal receives: the result, or everything of the problem that a transport shows.
@@ -442,12 +461,16 @@ func TestNonInterferenceCanFail(t *testing.T) {
 			r.Classes["issues"] = c
 		},
 		"a child without its parent": func(r policy.Rules) { r.Classes["comments"] = policy.ClassRule{} },
-		"a partial mask taken off":   unmasked("users"),
-		"a pattern mask taken off":   unmask("users", "about"),
-		"a pseudonym taken off":      unmask("users", "alias"),
-		"a null mask taken off":      unmasked("issues"),
-		"without a key":              unmasked("events"),
-		"a hidden class shown":       func(r policy.Rules) { r.Classes["vaults"] = policy.ClassRule{} },
+		"a class without its list of tenants": func(r policy.Rules) {
+			r.Classes["shares"] = policy.ClassRule{Visible: []string{"id", "title", "orgs", "owner_id"}}
+			r.Classes["parts"] = policy.ClassRule{Visible: []string{"id", "share_id", "note"}}
+		},
+		"a partial mask taken off": unmasked("users"),
+		"a pattern mask taken off": unmask("users", "about"),
+		"a pseudonym taken off":    unmask("users", "alias"),
+		"a null mask taken off":    unmasked("issues"),
+		"without a key":            unmasked("events"),
+		"a hidden class shown":     func(r policy.Rules) { r.Classes["vaults"] = policy.ClassRule{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spoiled := rules(false)

@@ -54,8 +54,8 @@ var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[mcp.Options](): {
 		"Tools":  needed,
 		"Tokens": needed, "Authenticate": needed, "Anonymous": needed, // without all three every request is refused
-		"Prompts": without, "Logger": without, "Observer": without, "Metrics": without, "Resource": without, "Notes": without, "Refused": usual,
-		"AllowedOrigins": without, "AllowedHosts": usual, "Results": usual, "Ready": usual},
+		"Prompts": without, "Guide": usual, "Logger": without, "Observer": without, "Metrics": without, "Resource": without, "Notes": without, "Refused": usual,
+		"AllowedOrigins": without, "AllowedHosts": usual, "Results": usual, "Ready": usual, "Bodies": local, "SessionKey": without, "SessionsEnded": local},
 	reflect.TypeFor[console.Options](): {
 		"Reviewer": needed, "Tokens": needed, "Allow": needed, "Admit": needed,
 		"Credentials": without, "Connections": without, "Issuer": without, "Agents": without,

@@ -42,6 +42,7 @@ const officeTables = `
 CREATE TABLE issues (id INTEGER PRIMARY KEY, org TEXT NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'Todo' CHECK (status IN ('Todo', 'Done')),
   n INTEGER, secret_note TEXT, code TEXT UNIQUE, points INTEGER CHECK (points BETWEEN 0 AND 100), CHECK (n <> 7 OR org = ''));
 CREATE TABLE spans (id INTEGER PRIMARY KEY, lo INTEGER, hi INTEGER, ceiling INTEGER, CONSTRAINT ordered CHECK (LO <= hi), CONSTRAINT low CHECK (ceiling > hi OR ceiling IS NULL));
+CREATE TABLE shares (id INTEGER PRIMARY KEY, title TEXT NOT NULL, orgs JSON, org TEXT);
 CREATE TABLE comments (id INTEGER PRIMARY KEY, issue_id INTEGER NOT NULL REFERENCES issues (id) ON DELETE CASCADE, body TEXT NOT NULL);
 INSERT INTO issues (id, org, title, n, secret_note, code) VALUES (1, 'acme', 'one', 9007199254740993, 'psst', 'a'), (2, 'acme', 'two', NULL, NULL, 'b'), (9, 'globex', 'theirs', 1, NULL, 'taken');
 INSERT INTO comments VALUES (1, 1, 'hm'), (2, 1, 'so'), (3, 9, 'theirs');
@@ -279,9 +280,9 @@ func TestChangeRefusedByTheDatabase(t *testing.T) {
 	bot := o.bot()
 	for _, c := range []struct{ writes, want string }{
 		{`{"op": "create", "class": "issues", "data": {"title": "x", "points": -1}}`, `/data/points points must be at least 0, not -1`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}`, `/data/code another record of issues has the same code: the record "2"`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}`, `/data/code another record of issues has the same code; change the record "2", or write another value`},
 		{`[{"op": "update", "class": "issues", "id": "1", "data": {"n": 1}}, {"op": "create", "class": "issues", "data": {"title": "y", "code": "b"}}]`,
-			`/writes/1/data/code another record of issues has the same code: the record "2"`},
+			`/writes/1/data/code another record of issues has the same code; change the record "2", or write another value`},
 		{`[{"op": "update", "class": "issues", "id": "1", "data": {"n": 1}}, {"op": "create", "class": "comments", "data": {"body": "y", "issue_id": 9}}]`,
 			`/writes/1/data/issue_id issue_id leads to no record of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "a", "n": 1}}`, ""},                                           // its own
@@ -294,6 +295,9 @@ func TestChangeRefusedByTheDatabase(t *testing.T) {
 		if err != nil {
 			p := problem.Of(err)
 			got = p.Pointer + " " + p.Detail
+			if p.Suggestion != "" {
+				got += "; " + p.Suggestion
+			}
 		} else {
 			if s.Refused != "" {
 				t.Errorf("%s: its agent is shown %q", c.writes, s.Refused)

@@ -3,12 +3,14 @@ package endtoend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -72,5 +74,98 @@ func TestRevokedWhileRunning(t *testing.T) {
 		if last.Kind != "token_revoked" || last.Outcome != audit.Refused {
 			t.Errorf("recorded as %s, %s", last.Outcome, last.Kind)
 		}
+	}
+}
+
+// TestRevokedElsewhere revokes credentials through another handle of the store, as another process does, and decides at once. What a
+// reviewer decides then is refused, and what an agent has proposed is not applied. A credential that another process made a moment ago
+// counts.
+func TestRevokedElsewhere(t *testing.T) {
+	ctx := t.Context()
+	o := newOffice(t, nil)
+	elsewhere, err := sqlite.Open(ctx, o.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	there := identity.NewTokens(identity.TokenOptions{Store: elsewhere, Audit: elsewhere})
+	ops := identity.Local("ops")
+	revoke := func(p identity.Principal) {
+		t.Helper()
+		if _, err := o.tokens.Refresh(ctx, p); err != nil { // this process knows it as good
+			t.Fatal(err)
+		}
+		if err := there.Revoke(ctx, ops, p.TokenID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wish := func(p identity.Principal, n int) (id, digest string) {
+		t.Helper()
+		s, err := o.propose(p, fmt.Sprintf(`{"op": "update", "class": "issues", "id": "1", "data": {"points": %d}}`, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.ID, s.Digest
+	}
+	for name, decide := range map[string]func(r bailiwick.Reviewer, id, digest string) error{
+		"approve": func(r bailiwick.Reviewer, id, digest string) error {
+			_, err := r.Approve(ctx, id, digest, "")
+			return err
+		},
+		"break glass": func(r bailiwick.Reviewer, id, digest string) error {
+			_, err := r.BreakGlass(ctx, id, digest, "now")
+			return err
+		},
+		"reject":  func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Reject(ctx, id, "no"); return err },
+		"ask":     func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Ask(ctx, id, "other"); return err },
+		"comment": func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Comment(ctx, id, "hm"); return err },
+		"revert":  func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Revert(ctx, id, "back"); return err },
+		"renew":   func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Renew(ctx, id); return err },
+	} {
+		id, digest := wish(o.bot(), 1)
+		ben := o.token(identity.Human, "ben", "acme", identity.Read, identity.Review)
+		revoke(ben)
+		if err := decide(o.gateway.Reviewer(ben, "visit"), id, digest); problem.CodeOf(err) != problem.Unauthorized {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	bot := o.bot()
+	id, digest := wish(bot, 2)
+	revoke(bot)
+	s, err := o.person("cleo").Approve(ctx, id, digest, "")
+	if err == nil && s.State == change.Applied || o.holds("SELECT points FROM issues WHERE id = 1") != "" {
+		t.Errorf("the change of a revoked agent is %v, %v; points %s", s.State, err, o.holds("SELECT points FROM issues WHERE id = 1"))
+	}
+
+	// Consent, and every credential that comes of another.
+	for name, decide := range map[string]func(p identity.Principal) error{
+		"grant": func(p identity.Principal) error {
+			_, err := o.tokens.Grant(ctx, p, identity.Granting{Client: "https://client.example", Name: "bot", Scopes: []identity.Scope{identity.Read}, Life: time.Hour})
+			return err
+		},
+		"issue": func(p identity.Principal) error {
+			_, _, err := o.tokens.Issue(ctx, p, identity.Ticket{Use: identity.Code, Expires: time.Now().Add(time.Minute)})
+			return err
+		},
+	} {
+		dora := o.token(identity.Human, "dora", "acme", identity.Read, identity.Write)
+		revoke(dora)
+		if err := decide(dora); problem.CodeOf(err) != problem.Unauthorized {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	made, _, err := there.Create(ctx, ops, identity.Token{Name: "new", Owner: "ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	young, err := made.Principal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, digest = wish(young, 3)
+	if s, err = o.person("cleo").Approve(ctx, id, digest, ""); err != nil || s.State != change.Applied {
+		t.Errorf("the change of a credential of a moment ago: %v, %v", s, err)
 	}
 }

@@ -22,11 +22,20 @@ import (
 // proposed calls propose_changes with these calls, and returns the id of the change, or the error.
 func (o *office) proposed(p identity.Principal, list ...string) (string, error) {
 	o.Helper()
+	return o.proposedAfter(p, "", list...)
+}
+
+// proposedAfter is proposed for a change that waits for another one; "" for none.
+func (o *office) proposedAfter(p identity.Principal, after string, list ...string) (string, error) {
+	o.Helper()
 	set, err := tool.NewSet(o.gateway, changes.New(changes.Options{Gateway: o.gateway}).Tools()...)
 	if err != nil {
 		o.Fatal(err)
 	}
-	in, err := value.Read([]byte(`{"writes":[`+strings.Join(list, ",")+`]}`), 0)
+	if after != "" {
+		after = `"after":["` + after + `"],`
+	}
+	in, err := value.Read([]byte(`{`+after+`"writes":[`+strings.Join(list, ",")+`]}`), 0)
 	if err != nil {
 		o.Fatal(err)
 	}

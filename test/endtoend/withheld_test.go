@@ -41,9 +41,10 @@ func TestWithheld(t *testing.T) {
 				db.begin(t, []string{"PRAGMA busy_timeout = 10000"})
 			}
 			var logged bytes.Buffer
+			records := &audit.Memory{}
 			begin := func(s bailiwick.Sampling, rules policy.Rules) (*bailiwick.Gateway, string) {
 				t.Helper()
-				g, warnings, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": db.source}, Rules: rules, Audit: &audit.Memory{},
+				g, warnings, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": db.source}, Rules: rules, Audit: records,
 					Sampling: s, Log: slog.New(slog.NewTextHandler(&logged, nil))})
 				if err != nil {
 					t.Fatal(err)
@@ -99,6 +100,18 @@ func TestWithheld(t *testing.T) {
 			}
 			if got, want := refusal(again, "vouch"), refusal(again, "vauxx"); got != want {
 				t.Errorf("hidden: %s\nabsent: %s", got, want)
+			}
+			recorded := map[string]int{} // one for each field, however often it is found
+			if err := records.Records(t.Context(), audit.First, func(r audit.Record) bool {
+				if r.Tool == "fields/withheld" {
+					recorded[fmt.Sprint(r.Principal, " ", r.Class, " ", r.Kind, " ", r.Uses)]++
+				}
+				return true
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(recorded); got != "map[gateway app.plain withheld [app.plain.extra]:1 gateway app.plain withheld [app.plain.vouch]:1]" {
+				t.Error(got)
 			}
 			off, _ := begin(bailiwick.Sampling{Off: true}, rules)
 			expect("it is off", off, all)

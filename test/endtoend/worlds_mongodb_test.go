@@ -103,8 +103,8 @@ func documentOffice(t *testing.T, dbs map[*office]*mongo.Database, of mongodb.Op
 	}
 	of.Name, of.Declared = "app", map[string]schema.Class{
 		"issues": {Key: []string{"id"}, Fields: []schema.Field{whole("id"), text("org"), text("title"), text("status"), whole("n"), text("secret_note"), text("code"), whole("points"), {Name: "meta", Type: schema.JSON}}},
-		"comments": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId", Generated: true, NotNull: true}, whole("issue_id"), text("body")},
-			Relations: []schema.Relation{{Fields: []string{"issue_id"}, Target: "issues", TargetFields: []string{"id"}}}}}
+		"comments": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId", Generated: true, NotNull: true}, whole("issue_id"), text("body"), {Name: "reply_to", Type: schema.String, Native: "objectId"}},
+			Relations: []schema.Relation{{Fields: []string{"issue_id"}, Target: "issues", TargetFields: []string{"id"}}, {Fields: []string{"reply_to"}, Target: "comments", TargetFields: []string{"_id"}}}}}
 	s, err := mongodb.Open(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)

@@ -51,6 +51,9 @@ var tables = []table{
 	{name: "readings", columns: []string{"id integer PRIMARY KEY", "org_id text", "made bigint", "meta text", "price text", "user_ids text", "label_ids %json", "note text",
 		"addr %inet", "net %cidr", "waited %interval", "at %clock", "cost %money", "lexemes %lexemes"},
 		hidden: []string{"seen bigint", "draft text", "origin %inet", "spent %money", "whispers %lexemes"}},
+	// A share belongs to every tenant in its list, and a part to those of its share.
+	{name: "shares", columns: []string{"id integer PRIMARY KEY", "title text", "orgs %json", "owner_id integer REFERENCES users (id)"}, hidden: []string{"draft text"}},
+	{name: "parts", columns: []string{"id integer PRIMARY KEY", "share_id integer REFERENCES shares (id)", "note text"}, hidden: []string{"trace text"}},
 	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
 	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // similar to a name that agents see
 }
@@ -148,6 +151,8 @@ func rules(twin bool) policy.Rules {
 		"shifts":   {Tenant: tenant, Pointers: map[string]policy.Pointer{"who": {Class: "users", Key: "id"}}, Visible: []string{"org_id", "day", "slot", "who"}},
 		"events":   {Tenant: tenant, Visible: []string{"kind", "n", "hint"}, Mask: map[string]policy.Mask{"hint": policy.Null}},
 		"labels":   {},
+		"shares":   {Tenant: &policy.TenantRule{Field: "orgs", Contains: true}, Visible: []string{"id", "title", "orgs", "owner_id"}},
+		"parts":    {Tenant: &policy.TenantRule{Through: "share_id"}, Visible: []string{"id", "share_id", "note"}},
 		"readings": {Tenant: tenant, Visible: []string{"id", "org_id", "made", "meta", "price", "user_ids", "label_ids", "note", "addr", "net", "waited", "at", "cost", "lexemes"},
 			Types: typesOf(), Pointers: map[string]policy.Pointer{"label_ids": {Class: "labels"}, "user_ids": {Class: "users"}}, Mask: map[string]policy.Mask{"net": policy.Null}},
 	}}
@@ -219,7 +224,8 @@ func (m *maker) number() any {
 
 func (m *maker) document() any {
 	return pick[any](m.Rand, nil, `{}`, `null`, `{"a": 1}`, `{"a": [1, 2, "x"]}`, `{"a": {"b": null}, "tags": ["x", "y"]}`,
-		`{"a": [{"b": 1}, {"b": "x"}, 3]}`, `[1, "a", {"a": 2}]`, `"a"`, `5`, `{"tags": []}`)
+		`{"a": [{"b": 1}, {"b": "x"}, 3]}`, `[1, "a", {"a": 2}]`, `"a"`, `5`, `{"tags": []}`,
+		`[1, 2]`, `{"lat": 1, "lng": 2, "a": [3, 4]}`, `{"a": {"type": "Point", "coordinates": [5, 6]}}`)
 }
 
 func (m *maker) instant() any {
@@ -235,7 +241,7 @@ func (m *maker) row(t string, n int, visible bool) record {
 		if !visible && m.IntN(3) == 0 {
 			m.hostile(r)
 		}
-		if m.fits(t, r) == visible || t == "comments" || t == "labels" {
+		if m.fits(t, r) == visible || t == "comments" || t == "parts" || t == "labels" {
 			return r
 		}
 	}
@@ -260,6 +266,10 @@ func (m *maker) draw(t string, n int) record {
 	case "comments":
 		delete(r, "org_id")
 		r["author_id"], r["body"] = m.user(), m.text()
+	case "shares":
+		r["title"], r["orgs"], r["owner_id"] = m.text(), m.orgs(), m.user()
+	case "parts":
+		r["note"] = m.text()
 	case "shifts":
 		r["day"], r["slot"], r["who"] = n/10, n%10, m.user()
 	case "events":
@@ -270,6 +280,11 @@ func (m *maker) draw(t string, n int) record {
 		r["at"], r["cost"] = pick[any](m.Rand, nil, "13:05:00", "00:00:00"), m.money()
 	}
 	return r
+}
+
+// orgs returns a list of tenants, or what isn't one.
+func (m *maker) orgs() any {
+	return pick[any](m.Rand, `["acme"]`, `["acme", "globex"]`, `["globex", "acme", "acme"]`, `"acme"`, nil, `[]`, `["globex"]`, `["Acme", "acme "]`, `[["acme"]]`, `{"0": "acme"}`, `"globex"`, `[null, 1]`)
 }
 
 // counted returns milliseconds since 1970; some are no date.
@@ -322,8 +337,11 @@ func (m *maker) users() any {
 }
 
 func (m *maker) fits(t string, r record) bool {
-	if t == "orgs" {
+	switch orgs, _ := r["orgs"].(string); t {
+	case "orgs":
 		return r["id"] == "acme"
+	case "shares":
+		return !strings.HasPrefix(orgs, "[[") && !strings.HasPrefix(orgs, "{") && strings.Contains(orgs, `"acme"`)
 	}
 	return r["org_id"] == "acme" && m.sees(t, r)
 }
@@ -361,14 +379,14 @@ func (m *maker) conceal(t string, r record) record {
 // visible makes the part of a world that the principal may see.
 func (m *maker) visible() world {
 	w := world{"orgs": {{"id": "acme", "name": m.text()}}}
-	for _, t := range []string{"users", "issues", "shifts", "events", "labels", "readings", "comments"} {
+	for _, t := range []string{"users", "issues", "shifts", "events", "labels", "readings", "shares", "comments", "parts"} {
 		for n := range 2 + m.IntN(9) {
 			r := m.row(t, n+1, true)
-			if t == "comments" {
-				if len(w["issues"]) == 0 {
+			if whole, pointer := wholes(t); whole != "" {
+				if len(w[whole]) == 0 {
 					break
 				}
-				r["issue_id"] = pick(m.Rand, w["issues"]...)["id"]
+				r[pointer] = pick(m.Rand, w[whole]...)["id"]
 			}
 			w[t] = append(w[t], r)
 		}
@@ -384,11 +402,11 @@ func (m *maker) whole(visible world) world {
 			w[t.name] = append(w[t.name], m.conceal(t.name, r))
 		}
 	}
-	for _, t := range []string{"orgs", "users", "issues", "shifts", "events", "readings", "comments"} {
+	for _, t := range []string{"orgs", "users", "issues", "shifts", "events", "readings", "shares", "comments", "parts"} {
 		for n := range m.IntN(9) {
 			r := m.conceal(t, m.row(t, 101+n, false))
-			if t == "comments" {
-				r["issue_id"] = m.elsewhere(w["issues"])
+			if whole, pointer := wholes(t); whole != "" {
+				r[pointer] = m.elsewhere(whole, w[whole])
 			}
 			w[t] = append(w[t], r)
 		}
@@ -409,11 +427,22 @@ func (m *maker) shuffle(w world) {
 	}
 }
 
-// elsewhere returns an issue that the principal may not see, or none.
-func (m *maker) elsewhere(issues []record) any {
+// wholes returns the table whose records decide who sees those of t, and the column that leads there; "" for a table with its own tenant.
+func wholes(t string) (table, pointer string) {
+	switch t {
+	case "comments":
+		return "issues", "issue_id"
+	case "parts":
+		return "shares", "share_id"
+	}
+	return "", ""
+}
+
+// elsewhere returns a record of t that the principal may not see, or none.
+func (m *maker) elsewhere(t string, records []record) any {
 	var ids []any
-	for _, r := range issues {
-		if !m.fits("issues", r) {
+	for _, r := range records {
+		if !m.fits(t, r) {
 			ids = append(ids, r["id"])
 		}
 	}

@@ -36,6 +36,7 @@ var pictures = map[string][]string{
 	"docs/apis.md":           {"sources:"},                                                                                                    // a configuration with a document, of internal/config's TestAPIsDocument
 	"docs/architecture.md":   {"SELECT +v1", "request →", "query.Query ─", "query.Pipeline ─", "write.Request ─", "Arguments ─"},              // how parts fit
 	"docs/assistant.md":      {"$ export LLM_PROVIDER=compatible", "$ bailiwick eval"},                                                        // conversations with the scripted model of cmd/bailiwick's TestScripts/ask and eval
+	"docs/attacks.md":        {"go run ./test/attack/run"},                                                                                    // the suite on any server, of test/attack
 	"docs/authentication.md": {"WWW-Authenticate:"},                                                                                           // a header, of oauthmeta's tests
 	"docs/changes.md":        {"an agent calls", `{"type": "change.created"`, `{"change_id"`},                                                 // what happens when; what webhooks send and take, of internal/webhook's tests
 	"docs/clients.md":        {"invalid_query:"},                                                                                              // an answer, of tool's golden files
@@ -189,7 +190,7 @@ func (b *block) json(t *testing.T) string {
 		switch {
 		case v.Kind() == value.Array:
 			_, err = query.ParsePipeline(v, "")
-		case strings.HasPrefix(v.Members()[0].Name, "$setWindowFields"):
+		case slices.Contains(query.Stages, v.Members()[0].Name):
 			_, err = query.ParsePipeline(value.OfArray([]value.Value{v}), "")
 		case v.Members()[0].Name != "writes":
 			_, err = query.ParseWhere(v, "")

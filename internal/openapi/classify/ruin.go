@@ -68,7 +68,7 @@ func isRuin(op *spec.Operation, reads bool) bool {
 		return true
 	case beginsWith(names[0], ruins) || !reads && ends(names[0], ruins):
 		one := first(names[0])
-		noun := slices.Contains(nouns, singular(one)) || reads && one != singular(one) && slices.Contains(things, singular(one)) || reads && one == "trash"
+		noun := slices.Contains(nouns, denylist.Singular(one)) || reads && one != denylist.Singular(one) && slices.Contains(things, denylist.Singular(one)) || reads && one == "trash"
 		return !(made || reads) || !noun
 	case reads:
 		return false
@@ -136,15 +136,7 @@ func merges(names [][]string, summary string) bool {
 	if !verb || branch.MatchString(text) || sameRecord.MatchString(text) {
 		return false
 	}
-	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, singular(strings.Trim(w, ".,"))) })
-}
-
-// singular returns a noun without the plural's ending.
-func singular(w string) string {
-	if stem, ok := strings.CutSuffix(w, "ies"); ok {
-		return stem + "y"
-	}
-	return strings.TrimSuffix(w, "s")
+	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, denylist.Singular(strings.Trim(w, ".,"))) })
 }
 
 // onlyAsks reports whether both the id that op declares and its summary begin with a verb that surely only asks: getResetOptions.

@@ -272,7 +272,8 @@ func (noClasses) Named(*schema.Field) {}
 func (noClasses) Allowed(*schema.Field) []string { return nil }
 
 // StrictPointers implements typecheck.Relations.
-func (noClasses) StrictPointers() bool { return false }
+func (noClasses) StrictPointers() bool       { return false }
+func (noClasses) SameClass(a, b string) bool { return a == b }
 
 // item returns the node of the items of a list in a body with node n; nil if the document doesn't describe them.
 func (w *walker) item(n *node, l list) *node {

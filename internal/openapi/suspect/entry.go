@@ -66,9 +66,9 @@ func entry(op *spec.Operation) Kind {
 // verbOf returns the first word of the summary of op, or of its id.
 func verbOf(op *spec.Operation) string {
 	if op.Summary != "" {
-		return first(op.Summary)
+		return denylist.First(op.Summary)
 	}
-	return first(spec.ShortName(op.ID))
+	return denylist.First(spec.ShortName(op.ID))
 }
 
 // opensMachine reports whether op opens a console or a rescue system.
@@ -96,10 +96,7 @@ func matchesAny(terms, objects []string) bool {
 func phrase(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = singular(w)
-		if stem, ok := strings.CutSuffix(w, "ies"); ok {
-			out[i] = stem + "y"
-		}
+		out[i] = denylist.Singular(w)
 	}
 	return strings.Join(out, " ")
 }

@@ -61,7 +61,7 @@ func unnumbered(w string) string {
 
 // people are what an operation is about that can be given rights; levels and roles are the names of fields that give them.
 var (
-	people = []string{"user", "directory", "directorie", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
+	people = []string{"user", "directory", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
 	levels = []string{"admin", "isadmin", "superuser", "issuperuser", "isstaff", "siteadmin", "isowner", "rootrole", "globalrole", "accessrole"}
 	roles  = []string{"role", "roles", "roleid", "roleids", "permission", "permissions", "accesslevel", "privileges"}
 )

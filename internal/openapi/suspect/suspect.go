@@ -67,7 +67,7 @@ var words = []struct {
 		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "log out", "logoff", "log off", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "o auth", "sso", "saml",
 		"impersonate", "impersonation", "sudo", "act as", "unseal", "seal", "rekey", "rotate", "reveal", "card pin", "pin change", "change pin", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
-	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
+	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
 		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "user policy", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator",
 		"scim", "authenticator", "authorization server", "user factor", "enroll factor", "trusted origin", "ip allowlist", "ip allow list", "ip whitelist", "user exemption", "enterprise connection", "idp", "role mapping",
@@ -85,7 +85,7 @@ func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
 	if class == classify.Read {
 		name, summary = public.Replace(name), public.Replace(summary)
 	}
-	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, singular(strings.ToLower(tag))) }) {
+	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, denylist.Singular(strings.ToLower(tag))) }) {
 		name += "secret "
 	}
 	if holdsKeys(op.Path) && !(class == classify.Read && strings.Contains(summary, aPublicKey)) {
@@ -170,17 +170,10 @@ func Reads(op *spec.Operation) bool {
 func says(op *spec.Operation, any ...string) bool {
 	last := lastOf(op.Path)
 	last = last[strings.LastIndexByte(last, '.')+1:]
-	if op.Declared && slices.Contains(any, first(spec.ShortName(op.ID))) {
+	if op.Declared && slices.Contains(any, denylist.First(spec.ShortName(op.ID))) {
 		return true
 	}
-	return !strings.HasPrefix(last, "{") && slices.Contains(any, first(last))
-}
-
-func first(name string) string {
-	if all := denylist.Words(name); len(all) > 0 {
-		return all[0]
-	}
-	return ""
+	return !strings.HasPrefix(last, "{") && slices.Contains(any, denylist.First(last))
 }
 
 // spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
@@ -189,7 +182,7 @@ func spoken(op *spec.Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
 		for _, w := range denylist.Words(version.ReplaceAllString(text, "$1 $2")) {
-			b.WriteString(unnumbered(singular(w)) + " ")
+			b.WriteString(unnumbered(denylist.Singular(w)) + " ")
 		}
 	}
 	b.WriteByte(' ')
@@ -221,11 +214,3 @@ var aside = regexp.MustCompile(`\([^)]*\)`)
 
 // harmless removes terms that contain one of the words but mean something else.
 var harmless = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ", " sign in person ", " person ", " rotate page ", " page ", " rotate image ", " image ")
-
-// singular returns a word without the plural's s.
-func singular(w string) string {
-	if len(w) > 3 && !strings.HasSuffix(w, "ss") {
-		return strings.TrimSuffix(w, "s")
-	}
-	return w
-}

@@ -131,6 +131,9 @@ func (l *look) class(c *schema.Class) {
 		l.hidden(c, rule)
 	} else if ruled {
 		l.dead(c, rule, shown)
+		policyreport.Lists(rule.Canonical, c, func(_ *schema.Field, message, suggestion string) {
+			l.of(Dead, c, []string{"canonical"}, "canonical: "+message, suggestion)
+		})
 		l.drift(c, rule, shown)
 	}
 	if !rule.Hidden || rule.HiddenBut != "" {
@@ -171,11 +174,14 @@ func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
 }
 
 // derived reports the fields that are denied or masked because of what the database makes them from, unless the rule of
-// the class denies or masks them as well.
+// the class denies or masks them as well, and those that are shown although they are made so.
 func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
-	var list []string
+	var list, seen []string
 	for _, d := range l.derivations {
+		own := d.Class.FullName() == c.FullName()
 		switch {
+		case own && d.Lifted && slices.Contains(l.shown[c.FullName()].Visible, d.Field) && !(d.Kind != "" && rule.Mask[d.Field] == d.Kind):
+			seen = append(seen, fmt.Sprintf("%s (from %s)", d.Field, d.From))
 		case d.Class.FullName() != c.FullName() || d.Lifted || d.Kind != "" && rule.Mask[d.Field] == d.Kind:
 		case d.Untraced != "" && d.Denied:
 			list = append(list, fmt.Sprintf("%s (denied: %s, so it may hold %s)", d.Field, d.Untraced, d.From))
@@ -190,6 +196,10 @@ func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
 	if list != nil {
 		l.of(Derived, c, nil, fmt.Sprintf("the database makes %s of %s from columns that are denied or masked: %s", count(len(list), "field"), c.FullName(), some(list)),
 			"name each in denied or mask to confirm it, or in visible and lift to show it")
+	}
+	if seen != nil {
+		l.of(Derived, c, nil, fmt.Sprintf("agents see %s of %s that the database makes from columns which are denied or masked: %s", count(len(seen), "field"), c.FullName(), some(seen)),
+			"take out of lift what agents shall not see, there and in the classes that it is made of")
 	}
 }
 

@@ -25,6 +25,8 @@ func catalogue() []schema.Class {
 		return c
 	}
 	issues := class("issues", "org", "state", "owner", "note", "kind")
+	tagged := class("tagged", "tags", "meta", "name")
+	tagged.Fields[1].Type, tagged.Fields[2].Type = schema.Array, schema.JSON
 	issues.Fields[2].Values = []value.Value{value.OfString("open"), value.OfString("done")}
 	issues.Fields[4].From = []string{"state", "owner", "kind"} // note
 	issues.Relations = []schema.Relation{{Fields: []string{"owner"}, Target: "users", TargetFields: []string{"id"}}}
@@ -32,7 +34,16 @@ func catalogue() []schema.Class {
 	comments.Relations = []schema.Relation{{Fields: []string{"issue"}, Target: "issues", TargetFields: []string{"id"}}}
 	users := class("users", "name", "password")
 	users.Description, users.Fields[1].Description = "", ""
-	return []schema.Class{issues, comments, users}
+	return []schema.Class{issues, comments, users, tagged}
+}
+
+func object(t *testing.T, text string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // clean are rules without findings.
@@ -54,6 +65,9 @@ func TestFindings(t *testing.T) {
 		principal := identity.Principal{ID: "stdio", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
 		change(&principal)
 		return []findings.Holder{{Who: principal, Name: "stdio", Path: []string{"stdio"}}}
+	}
+	listed := func(field, holds, match string) string {
+		return "dead classes.tagged.canonical: canonical: " + field + " of app.tagged " + holds + ", and a rule compares the whole value with one value, so it matches no list. To match an element, write {\"" + field + "\":{\"$elemMatch\":" + match + "}}"
 	}
 	state := query.Compare{Path: query.Path{"state"}, Op: query.Eq, Value: value.OfString("open")}
 	for _, tt := range []struct {
@@ -101,6 +115,9 @@ func TestFindings(t *testing.T) {
 		{name: "made from several that leave masked", change: rule("app.issues", func(r *policy.ClassRule) {
 			r.Mask = map[string]policy.Mask{"state": "null", "kind": "null"}
 		}), want: "derived classes.app.issues: the database makes 1 field of app.issues from columns that are denied or masked: note (masked, from app.issues.state)"},
+		{name: "made from what is hidden, and lifted", change: rule("app.issues", func(r *policy.ClassRule) {
+			r.Visible, r.Lift, r.Mask = []string{"id", "org", "owner", "note", "state", "kind"}, []string{"note"}, map[string]policy.Mask{"state": "null"}
+		}), want: "derived classes.app.issues: agents see 1 field of app.issues that the database makes from columns which are denied or masked: note (from app.issues.state)"},
 		{name: "masked itself", change: rule("app.issues", func(r *policy.ClassRule) { r.Mask = map[string]policy.Mask{"state": "null", "note": "null"} }), want: ""},
 		{name: "no scan to allow", change: rule("app.issues", func(r *policy.ClassRule) { r.AllowScan = true }), want: "dead classes.app.issues.allow_scan: allow_scan exempts from policy.refuse_scans, which isn't set"},
 		{name: "a scan to allow", change: func(r *policy.Rules) {
@@ -121,6 +138,19 @@ func TestFindings(t *testing.T) {
 		}), want: "unresolved stdio.filters.comments: the filter of stdio for comments names what the class hasn't got, so the class is refused\n" +
 			`unresolved stdio.filters.isues: a filter of stdio is for the class "isues", which doesn't exist; did you mean issues?` + "\n" +
 			"dead stdio.filters.users: stdio has a filter for users, which it doesn't see: no rule names the class, and such classes are hidden"},
+		{name: "lists and scalars", change: func(r *policy.Rules) {
+			where, err := query.ParseRule(object(t, `{"tags": "a", "name": "x", "meta.a": "x", "$or": [{"meta": {"$in": ["a", "b"]}}, {"tags": {"$ne": "c"}}, {"$not": {"tags": "d"}}, {"$not": {"tags": {"$nin": ["e"]}}},
+				{"tags": {"$elemMatch": {"$eq": "f"}}}, {"tags": null}, {"tags": ["g"]}, {"tags": {"$cel": "principal.id"}}, {"tags": {"$startsWith": "h"}}]}`), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Classes["tagged"] = policy.ClassRule{Canonical: where, Fields: map[string]policy.FieldRule{"id": {Description: "d"}}}
+		}, holders: append(stdio(func(p *identity.Principal) {
+			p.Filters = map[string]query.Filter{"tagged": query.Compare{Path: query.Path{"tags"}, Op: query.Eq, Value: value.OfInt(1)}}
+		}), findings.Holder{Who: identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}, Filters: map[string]query.Filter{
+			"app.tagged": query.Compare{Path: query.Path{"tags"}, Op: query.Ne, Value: value.OfInt(1)}}}, Name: "token t1"}),
+			want: strings.Join([]string{listed("tags", `is a list`, `{"$eq":"a"}`), listed("meta", "can hold lists", `{"$in":["a","b"]}`), listed("tags", "is a list", `{"$in":["e"]}`), listed("tags", "is a list", `{"$eq":{"$cel":"principal.id"}}`), listed("tags", "is a list", `{"$startsWith":"h"}`),
+				strings.Replace(listed("tags", "is a list", `{"$eq":1}`), "classes.tagged.canonical: canonical", "stdio.filters.tagged: the filter of stdio for tagged", 1)}, "\n")},
 		{name: "a token", holders: []findings.Holder{{Who: identity.Principal{Classes: identity.List{Only: []string{"x"}}}, Name: "token t1"}},
 			want: `unresolved token t1: classes of token t1 names the class "x", which doesn't exist`},
 	} {

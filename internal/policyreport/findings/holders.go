@@ -9,7 +9,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // at adds a finding about a principal's own lists or filters.
@@ -83,6 +85,9 @@ func (l *look) filter(h Holder, key string, known []string) {
 	v := l.regime.ClassVerdict(h.Who, key)
 	switch {
 	case v.Allowed:
+		policyreport.Lists(h.Who.Filters[key], l.regime.Class(v.Class), func(_ *schema.Field, message, suggestion string) {
+			l.at(Dead, h, path, fmt.Sprintf("the filter of %s for %s: %s", h.Name, key, message), suggestion)
+		})
 	case v.Reason == "principal_filter":
 		l.at(Unresolved, h, path, fmt.Sprintf("the filter of %s for %s names what the class hasn't got, so the class is refused", h.Name, key), "correct it")
 	default:

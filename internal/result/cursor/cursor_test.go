@@ -29,6 +29,8 @@ func TestCursor(t *testing.T) {
 	mine, other := [32]byte{1}, [32]byte{2}
 	for _, at := range []policy.Position{
 		{Skip: 7},
+		{Skip: 50, Last: 1<<40 - 1, Run: 3, Now: now},
+		{Skip: 1000, Last: 9, Run: 1000},
 		{After: []value.Value{}},
 		{After: []value.Value{{}, value.OfInt(math.MinInt64), value.OfString("é\"\\"), value.OfBool(true)}},
 		{After: []value.Value{value.OfDate(-1), value.OfDay(86400e6), value.OfDecimal("1.10"), value.OfBytes("\x00\xff"), value.OfFloat(math.Inf(-1)), value.OfFloat(0.1)}},
@@ -62,6 +64,9 @@ func TestCursor(t *testing.T) {
 	}
 	if n := len(c.Seal(policy.Position{After: []value.Value{value.OfInt(1115)}}, mine)); n > 24 {
 		t.Errorf("the cursor behind a number has %d characters", n)
+	}
+	if n := len(c.Seal(policy.Position{Skip: 2000, Last: 1<<40 - 1, Run: 50, Now: now}, mine)); n > 42 {
+		t.Errorf("the cursor of a SELECT has %d characters", n)
 	}
 	if n := len(c.Seal(policy.Position{After: []value.Value{value.OfString("0c9f4e2a-1b3c-4d5e-8f90-a1b2c3d4e5f6")}}, mine)); n > 43 {
 		t.Errorf("the cursor behind a UUID has %d characters", n)

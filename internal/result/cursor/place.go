@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -12,14 +13,34 @@ import (
 // uuidTag is in the place of a kind, before the 16 bytes of a text that is a UUID.
 const uuidTag = 0xff
 
-// appendPlace appends a position in a binary form: what to skip and whether there is a record to go on after, and then
-// that record's values, each after its kind.
+// The lowest bits of the first number of a place: what follows it.
+const (
+	hasAfter = 1 << iota // values, to the end
+	hasLast              // the digest and the run of the last record
+	hasNow               // a time
+	flags    = iota      // how many there are
+)
+
+// appendPlace appends a position in a binary form: what to skip and what else there is, then the digest and the run of the last record,
+// the time, and the values of the record to go on after, each after its kind.
 func appendPlace(dst []byte, at policy.Position) []byte {
-	head := uint64(at.Skip) << 1
+	head := uint64(at.Skip) << flags
 	if at.After != nil {
-		head |= 1
+		head |= hasAfter
+	}
+	if at.Last != 0 {
+		head |= hasLast
+	}
+	if !at.Now.IsZero() {
+		head |= hasNow
 	}
 	dst = binary.AppendUvarint(dst, head)
+	if at.Last != 0 {
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, at.Last), uint64(at.Run))
+	}
+	if !at.Now.IsZero() {
+		dst = binary.AppendVarint(dst, at.Now.UnixMicro())
+	}
 	for _, v := range at.After {
 		raw, isUUID := uuidBytes(v)
 		if isUUID {
@@ -49,13 +70,39 @@ func appendPlace(dst []byte, at policy.Position) []byte {
 
 // readPlace reads what appendPlace wrote. ok is false if it didn't.
 func readPlace(src []byte) (at policy.Position, ok bool) {
-	head, n := binary.Uvarint(src)
-	if n <= 0 || head>>1 > math.MaxInt32 {
+	ok = true
+	number := func() uint64 {
+		v, n := binary.Uvarint(src)
+		if n <= 0 {
+			ok = false
+			return 0
+		}
+		src = src[n:]
+		return v
+	}
+	head := number()
+	if head>>flags > math.MaxInt32 {
 		return at, false
 	}
-	src, at.Skip = src[n:], int(head>>1)
-	if head&1 == 1 {
+	at.Skip = int(head >> flags)
+	if head&hasAfter != 0 {
 		at.After = []value.Value{}
+	}
+	if head&hasLast != 0 {
+		at.Last = number()
+		run := number()
+		if ok = ok && at.Last != 0 && run <= math.MaxInt32; ok {
+			at.Run = int(run)
+		}
+	}
+	if head&hasNow != 0 {
+		micros, n := binary.Varint(src)
+		if ok = ok && n > 0; ok {
+			src, at.Now = src[n:], time.UnixMicro(micros).UTC()
+		}
+	}
+	if !ok {
+		return policy.Position{}, false
 	}
 	for len(src) > 0 {
 		v, rest, ok := readValue(src[0], src[1:])

@@ -129,9 +129,23 @@ func (m *Mask) Hides() bool { return m != nil && m.Kind != Pseudonym }
 // Names reports whether m is a Pseudonym.
 func (m *Mask) Names() bool { return m != nil && m.Kind == Pseudonym }
 
+// Nulls reports whether every value of the column is shown as null.
+func (m *Mask) Nulls() bool { return m != nil && m.Kind == Null }
+
 // Refuse returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
 func Refuse(field, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is masked: it is shown and can't be filtered, sorted, grouped or joined on",
 		Suggestion: "use fields of which get_schema doesn't say masked"}
+}
+
+// Refuse returns the refusal of a use of a field with the mask m, at the JSON pointer at. A pseudonym has uses that others
+// don't have, and the key can stand in its place in all others.
+func (m *Mask) Refuse(field, at string) error {
+	if !m.Names() {
+		return Refuse(field, at)
+	}
+	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
+		Detail:     problem.Cut(field) + " is a pseudonym, a name made of the key of its record: it can be shown, grouped and counted as a plain column. It can't be filtered, sorted, joined on or part of an expression",
+		Suggestion: "use the key of the record in its place"}
 }

@@ -113,6 +113,21 @@ func replace(used []finder, text string) string {
 	return text
 }
 
+// Marker returns the first marker of m, such as [email], that stands in a text, or in texts inside of JSON; "" for none. Of
+// another mask than Inside there is none.
+func (m *Mask) Marker(v value.Value) string {
+	if m == nil || m.Kind != Inside || v.IsNull() {
+		return ""
+	}
+	text := v.String()
+	for _, p := range m.Patterns {
+		if marker := "[" + string(p) + "]"; strings.Contains(text, marker) {
+			return marker
+		}
+	}
+	return ""
+}
+
 // Matches returns the patterns that have a match in text.
 func Matches(text string) []Pattern {
 	var out []Pattern

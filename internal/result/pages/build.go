@@ -25,6 +25,12 @@ type builder struct {
 	heavy  []int     // the dropped columns, in the order of Page.Dropped
 	spare  value.Row // memory for further records
 	last   value.Row // the place of the last record shown
+	end    value.Row // its values, if its place doesn't identify it
+	run    int       // how many records like it end the records shown
+
+	limit   int    // the most records of the page
+	skipped int    // records of earlier pages that were read again
+	scratch []byte // memory for digests
 
 	tallies []policy.Column
 	counts  []int64 // of the records shown, by tally
@@ -43,13 +49,14 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 	}
 	b.plan, b.budget, b.tree, b.key = plan, cmp.Or(b.budget, DefaultBudget), treeOf(plan), keyOf(plan)
 	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), Lists: plan.Lists, tree: b.tree, budget: b.budget}
+	b.limit = plan.Limit - plan.Resume.Extra()
 	b.tallies = rows.Tallies()
 	b.counts = make([]int64, len(b.tallies))
-	for row, err := range rows.All() {
+	for row, err := range b.resumed(rows.All()) {
 		if err != nil {
 			return nil, err
 		}
-		if b.read++; b.read > plan.Limit {
+		if b.read++; b.read > b.limit {
 			b.page.More = true
 			break
 		}
@@ -76,10 +83,10 @@ func (b *builder) add(row redact.Row) error {
 	p.ids = append(p.ids, b.id(row.Values))
 	switch p.Count++; p.Count {
 	case 1:
-		n := min(4, b.plan.Limit)
+		n := min(4, b.limit)
 		p.json = make([]byte, 0, min(b.budget, n*b.tree.length(row.Values)))
 	case 16:
-		more := len(p.json) / (p.Count - 1) * max(1, b.plan.Limit-p.Count+1)
+		more := len(p.json) / (p.Count - 1) * max(1, b.limit-p.Count+1)
 		p.json = slices.Grow(p.json, min(b.budget, more+more/8))
 	}
 	for i, v := range row.Values {
@@ -102,7 +109,7 @@ func (b *builder) add(row redact.Row) error {
 		}
 		b.drop(i)
 	}
-	b.last = append(b.last[:0], row.Place...)
+	b.note(row)
 	addCounts(b.counts, row.Counts)
 	return nil
 }
@@ -125,7 +132,7 @@ func (b *builder) cut(row redact.Row) error {
 	case b.whole, p.Count == 1 && b.plan.Program != nil:
 		return b.tooLarge()
 	case p.Count == 1: // nothing left but its key
-		b.last = append(b.last[:0], row.Place...)
+		b.note(row)
 		return nil
 	}
 	p.Count--
@@ -237,8 +244,7 @@ func (b *builder) id(row value.Row) string {
 	return value.OfArray(parts).String()
 }
 
-// finish drops the columns that aren't shown, and sets where the next page begins: behind the last record's place in the order if a
-// cursor can hold it, else at a number of records to skip. p.whole keeps the columns that lists of pointers need.
+// finish drops the columns that aren't shown, and sets where the next page begins. p.whole keeps the columns that lists of pointers need.
 func (b *builder) finish() *Page {
 	p := b.page
 	shown := make([]bool, len(b.plan.Columns))
@@ -268,14 +274,10 @@ func (b *builder) finish() *Page {
 	if p.Cut {
 		p.More = p.More || b.plan.Program == nil
 		if b.passed <= mostPassed {
-			p.Full = min(b.read, b.plan.Limit)
+			p.Full = min(b.read, b.limit)
 		}
 	}
-	if b.named() {
-		p.Next.After = b.last
-	} else { // skip from where this page began
-		p.Next = policy.Position{After: b.plan.After, Skip: b.plan.Skip + p.Count}
-	}
+	p.Next = b.next()
 	b.missing()
 	return p
 }
@@ -290,6 +292,26 @@ func (b *builder) missing() {
 		}
 	}
 	p.Missing = append(p.Missing, unread(b.tallies, b.counts)...)
+	if note := MaskedToNull(b.plan); note != "" && p.Count > 0 {
+		p.Missing = append(p.Missing, note)
+	}
+}
+
+// MaskedToNull says which of the columns that a plan returns are masked to null; "" for none. It depends on the plan only.
+func MaskedToNull(p *policy.Plan) string {
+	var names []string
+	for _, c := range p.Columns {
+		if c.Mask.Nulls() {
+			names = append(names, c.Path.String())
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " is masked: it is shown as null whatever it holds"
+	}
+	return strings.Join(names, ", ") + " are masked: they are shown as null whatever they hold"
 }
 
 // addCounts adds the numbers of one record.
@@ -314,28 +336,6 @@ func unread(tallies []policy.Column, counts []int64) []string {
 // nullOf says why a list or a joined text of a group may be null.
 func nullOf(name string) string {
 	return name + " is null for a group without values, and for one with more than about 4 MB of them: narrow the group with WHERE, gather left(x, 100), or count(x)"
-}
-
-// longestPlace is the maximum size in bytes of a place in the order that a cursor can hold.
-const longestPlace = 512
-
-// named reports whether the last record's place in the order is unique, and short enough for a cursor. SQLite allows
-// null in a key, even of several records: these share a place, and continuing after one would skip the others.
-func (b *builder) named() bool {
-	if !b.plan.Unique {
-		return false
-	}
-	key := b.plan.View.Key()
-	bytes := 0
-	for i, v := range b.last {
-		if bytes += len(v.Text()); bytes > longestPlace || v.Kind() == value.Cut {
-			return false
-		}
-		if o := b.plan.Order[i]; v.IsNull() && o.Join < 0 && slices.Contains(key, o.Field.Name) {
-			return false
-		}
-	}
-	return true
 }
 
 // tooLarge refuses a page that can't be cut. The error ranks the fields by size and names those to request instead.

@@ -96,6 +96,7 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 	}
 	shown := width
 	var tallies []policy.Column
+	whole := plan
 	if columns := plan.Shown(); len(columns) < len(plan.Columns) {
 		shown, tallies = len(columns), plan.Columns[len(columns):]
 		plan.Columns = columns
@@ -105,6 +106,9 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 		for row, err := range rows {
 			if err == nil && len(row) != width+places {
 				err = problem.New(problem.Internal, fmt.Sprintf("a row of %d values, want %d", len(row), width+places))
+			}
+			if err == nil && tallies != nil {
+				err = whole.Refuse(row)
 			}
 			if err != nil {
 				yield(Row{}, err)

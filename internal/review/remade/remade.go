@@ -24,54 +24,54 @@ type Maker struct {
 	Reader  action.Reader
 }
 
-// Check returns nil if each action of c would propose its write of c now. What an action sets may depend on the time: then
-// it has to be what it would have been at the time that c was proposed.
-func (m Maker) Check(ctx context.Context, c *change.Change, now time.Time) error {
-	other, err := m.other(ctx, c, now)
+// Request returns what the actions of c propose now, if it is what c asks for. What an action sets may depend on the time:
+// then it has to be what it would have been at the time that c was proposed.
+func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (write.Request, error) {
+	made, other, err := m.again(ctx, c, now)
 	if err == nil && other != "" && !c.Now.IsZero() {
-		other, err = m.other(ctx, c, c.Now)
+		made, other, err = m.again(ctx, c, c.Now)
 	}
 	if err == nil && other != "" {
 		err = &problem.Error{Code: problem.Conflict, Kind: "action", Detail: "the action " + problem.Cut(other) + " would write something else now"}
 	}
-	return err
+	return made, err
 }
 
-// other returns the first action that doesn't make its write of c at a time; "" if each does.
-func (m Maker) other(ctx context.Context, c *change.Change, now time.Time) (string, error) {
+// again returns what the actions of c propose at a time, and the first action that doesn't make its write of c then; "" if
+// each does.
+func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made write.Request, other string, err error) {
 	kept, err := c.Asked()
 	if err != nil {
-		return "", err
+		return made, "", err
 	}
-	var made write.Request
 	for i := range kept {
 		one := write.Request{Writes: kept[i : i+1]}
 		if c.From(i).Action != "" {
 			a, by, err := m.invoked(c, i)
 			if err != nil {
-				return "", err
+				return made, "", err
 			}
 			one, err = a.Request(ctx, action.Call{Who: m.Who, Record: by.Record, Input: by.Args, At: by.At, Now: now, Reader: m.Reader})
 			if err != nil {
-				return "", err
+				return made, "", err
 			}
 		}
 		made.Join(one)
 	}
 	draft, err := writes.Propose(ctx, m.Policy, m.Who, made)
 	if err != nil {
-		return "", err
+		return made, "", err
 	}
 	plan, err := draft.Plan()
 	if err != nil {
-		return "", err
+		return made, "", err
 	}
 	for i := range plan.Items {
 		if !change.Same(m.qualified(write.Print(plan.Items[i].Write)), m.qualified(c.Writes[i])) {
-			return c.From(i).Action, nil
+			return made, c.From(i).Action, nil
 		}
 	}
-	return "", nil
+	return made, "", nil
 }
 
 // qualified returns a printed write with the full name of its class: a program that makes the write of an action itself may

@@ -15,8 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Reference is an argument that an earlier call of the same change determines by its answer. It is written as a text,
-// "$1.id": the number of the call, from 1, and where the value is in its answer.
+// A Reference is an argument that an earlier call of the same change determines by its answer, or a value of a record that an
+// earlier write of the same change makes. It is written as a text, "$1.id": the number of the call or write, from 1, and
+// where the value is in the answer.
 type Reference struct {
 	At   string   // the JSON pointer of the argument: "/path/id"
 	Call int      // from 1
@@ -31,6 +32,16 @@ func (r Reference) String() string { return fmt.Sprintf("$%d.%s", r.Call, string
 // referring matches a reference. A price, "$1.50", is none.
 var referring = regexp.MustCompile(`^\$([1-9][0-9]{0,2})\.([A-Za-z_][^.\s]*(?:\.[^.\s]+)*)$`)
 
+// Referred returns the reference that v is; false if it is none.
+func Referred(v value.Value) (r Reference, ok bool) {
+	found := referring.FindStringSubmatch(v.Text())
+	if v.Kind() != value.String || found == nil {
+		return r, false
+	}
+	n, err := strconv.Atoi(found[1])
+	return Reference{Call: n, Path: strings.Split(found[2], ".")}, err == nil
+}
+
 // replaced returns a with each reference replaced by the value that by returns for it. The first error ends it.
 func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (validate.Arguments, error) {
 	var failed error
@@ -38,15 +49,12 @@ func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (va
 	walk = func(v value.Value, at string) value.Value {
 		switch v.Kind() {
 		case value.String:
-			found := referring.FindStringSubmatch(v.Text())
-			if found == nil || failed != nil {
+			r, ok := Referred(v)
+			if !ok || failed != nil {
 				return v
 			}
-			n, err := strconv.Atoi(found[1])
-			if err == nil {
-				v, err = by(Reference{At: at, Call: n, Path: strings.Split(found[2], ".")})
-			}
-			failed = err
+			r.At = at
+			v, failed = by(r)
 		case value.Array:
 			list := make([]value.Value, len(v.List()))
 			for i, e := range v.List() {

@@ -120,14 +120,46 @@ func callings() []string {
 	return []string{"name", "title", "subject", "displayname", "fullname", "label", "headline", "key", "number", "code", "slug", "username", "login", "email"}
 }
 
+// personal returns the same for people: a name of theirs before all else, and no title, which is that of their job.
+func personal() []string {
+	return []string{"name", "fullname", "displayname", "realname", "screenname", "lastname", "surname", "familyname", "lname", "nickname", "firstname", "givenname", "forename", "fname", "label",
+		"username", "login", "number", "code", "email"}
+}
+
+// people returns words for people, in the names of classes, without a final s.
+func people() []string {
+	return []string{"user", "customer", "employee", "person", "people", "contact", "member", "staff", "author", "patient", "student", "teacher", "driver", "client", "attendee", "applicant", "candidate",
+		"guest", "tenant", "resident", "doctor", "nurse", "player", "agent", "owner", "subscriber", "participant", "manager", "worker", "lead", "account", "profile"}
+}
+
+// arePeople reports whether the records of c are people: its fields name parts of a person's name, or its own name says
+// so and it has an address for mail or a login.
+func arePeople(c *schema.Class) bool {
+	reached := false
+	for i := range c.Fields {
+		switch strings.Join(denylist.Words(c.Fields[i].Name), "") {
+		case "lastname", "surname", "familyname", "firstname", "givenname", "forename", "lname", "fname":
+			return true
+		case "email", "username", "login", "emailaddress", "phone", "birthdate", "jobtitle":
+			reached = true
+		}
+	}
+	w := denylist.Words(c.Name)
+	return reached && len(w) > 0 && slices.Contains(people(), strings.TrimSuffix(w[len(w)-1], "s"))
+}
+
 // Labels returns the fields among some of c whose names say that they hold what a record is called, the likeliest first.
 func Labels(c *schema.Class, some []*schema.Field) []string {
 	var own string // projects have a project_name
 	if w := denylist.Words(c.Name); len(w) > 0 {
 		own = strings.TrimSuffix(w[len(w)-1], "s") + "name"
 	}
+	likely := callings()
+	if arePeople(c) {
+		likely = personal()
+	}
 	var out []string
-	for _, calling := range append([]string{own}, callings()...) {
+	for _, calling := range append([]string{own}, likely...) {
 		for _, f := range some {
 			plain := f.Type == schema.String || f.Type == schema.Integer
 			if plain && !slices.Contains(c.Key, f.Name) && strings.Join(denylist.Words(f.Name), "") == calling {

@@ -45,3 +45,26 @@ func Words(name string) []string {
 	}
 	return words
 }
+
+// Singular returns a word without the ending of the plural. Words of three letters and those that end in ss have none.
+func Singular(word string) string {
+	stem, ies := strings.CutSuffix(word, "ies")
+	switch {
+	case len(word) <= 3, strings.HasSuffix(word, "ss"), word == "series", word == "species":
+		return word
+	case ies && len(stem) > 2 && !slices.Contains(endInIE, stem+"ie"):
+		return stem + "y"
+	}
+	return strings.TrimSuffix(word, "s")
+}
+
+// endInIE are words whose singular ends in ie.
+var endInIE = []string{"cookie", "movie", "calorie", "selfie", "zombie", "rookie", "hoodie", "smoothie", "prairie", "newbie", "birdie"}
+
+// First returns the first word of a name, or "".
+func First(name string) string {
+	if words := Words(name); len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}

@@ -171,3 +171,12 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 }
+
+// TestSingular checks the singular of words of names.
+func TestSingular(t *testing.T) {
+	for word, want := range map[string]string{"tokens": "token", "policies": "policy", "identities": "identity", "cookies": "cookie", "series": "series", "access": "access", "dns": "dns", "ties": "tie", "acls": "acl", "user": "user", "": ""} {
+		if got := Singular(word); got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
+	}
+}

@@ -13,35 +13,37 @@ type shape struct {
 	keep    string            // the replacement, with ${mask} for the mask
 	least   int               // the least length of a text that has it
 	sign    byte              // a character that such a text has; 0 for none
+	run     int               // the least length of a word that such a text has, as longestRun counts; 0 for none
 	is      func(string) bool // whether the last group of a match, or all of it, is a credential; nil for all
+	sure    bool              // although is decides, a match is certainly one
 }
 
 // shapes are the forms that credentials have in texts, after the public documentation of who gives them out.
 var shapes = []shape{
-	{marks: []string{"eyJ"}, pattern: regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*){0,3}`)},
+	{run: 11, marks: []string{"eyJ"}, pattern: regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*){0,3}`)},
 	{marks: []string{"PRIVATE KEY"}, pattern: regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`)},
 	{marks: []string{"OpenVPN Static key"}, pattern: regexp.MustCompile(`-----BEGIN OpenVPN Static key V1-----[\s\S]*?(?:-----END OpenVPN Static key V1-----|$)`)},
 	{marks: []string{"Private-Lines:"}, pattern: regexp.MustCompile(`(Private-Lines: \d+\s+)(?:[A-Za-z0-9+/=]+\s*)+`), keep: "$1${mask}"},
 	{marks: []string{"_live_", "_test_", "whsec_", "sk_org_"}, pattern: regexp.MustCompile(`\b(?:(?:sk|rk)_(?:live|test)|whsec|sk_org_(?:live|test)|shippo_(?:live|test)|duffel_(?:live|test)|FLWSECK_TEST|rzp_(?:live|test))_\w+`)},
-	{marks: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, pattern: regexp.MustCompile(`\b(?:gh[pousr]|github_pat)_\w{16,}`)},
-	{least: 20, sign: '-', marks: []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-", "glimt-", "glagent-", "gloas-", "glrtr-", "glffct-", "glwt-", "xox", "xapp-", "SWMTKN-", "SWMKEY-", "sk-", "AGE-SECRET-KEY-", "GOCSPX-", "pypi-", "HRKU-", "PMAK-", "NRAK-", "NRII-", "NRIQ-", "sq0", "pplx-", "xai-", "tskey-", "CFPAT-", "pul-", "FLWSECK-", "access-", "sdk-", "mob-", "key-", "-us", "LTAI"}, pattern: regexp.MustCompile(`\b(?:gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas|rtr|ffct|wt)-[\w.-]{16,}|xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|xapp-\d-[\w-]{10,}|SWM(?:TKN|KEY)-1-[\w-]+|sk-(?:ant-|proj-|svcacct-|or-)?[\w-]{20,}|AGE-SECRET-KEY-\w+|GOCSPX-[\w-]{20,}|pypi-[\w-]{40,}|HRKU-[\w-]{30,}|PMAK-[\w-]{30,}|NRAK-[A-Z0-9]{20,}|NRI[IQ]-[\w-]{20,}|sq0(?:atp|csp|idp)-[\w-]{20,}|pplx-[\w]{30,}|xai-\w{30,}|tskey-[\w-]{16,}|CFPAT-[\w-]{30,}|pul-[0-9a-f]{30,}|FLWSECK-[\w-]{20,}|access-(?:production|sandbox|development)-[0-9a-f-]{30,}|(?:sdk|mob)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|key-[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2}|LTAI-?[A-Za-z0-9]{16,})\b`)},
-	{least: 20, sign: '_', marks: []string{"npm_", "hf_", "api_org_", "_v1_", "rubygems_", "dckr_", "nfp_", "sbp_", "sb_secret_", "pscale_", "napi_", "lin_", "ntn_", "secret_", "figd_", "glsa_", "glc_", "sntry", "shpat_", "shpca_", "shppa_", "shpss_", "shptka_", "r8_", "gsk_", "pcsk_", "sgp_", "bkua_", "CCIPAT_", "aio_", "pnu_", "rdme_", "tfp_", "CLOJARS_", "ops_eyJ", "y0_", "fm1_", "fm1r_", "fm1a_", "fm2_", "fo1_", "tvly_", "dapi_", "vercel_", "patat_", "ATLASSIAN_"}, pattern: regexp.MustCompile(`\b(?:npm_\w{30,}|hf_\w{30,}|api_org_\w{30,}|do[opr]_v1_\w{30,}|rubygems_[0-9a-f]{40,}|dckr_[po]at_[\w-]{16,}|nfp_\w{30,}|sbp_[0-9a-f]{30,}|sb_secret_[\w-]{16,}|pscale_(?:tkn|oauth|pw)_[\w-]{20,}|napi_\w{30,}|lin_(?:api|oauth)_\w{20,}|ntn_\w{30,}|secret_[A-Za-z0-9]{40,}|figd_[\w-]{30,}|glsa_\w{30,}|glc_[\w=+/]{30,}|sntry[su]_[\w=+/-]{30,}|shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{30,}|r8_\w{30,}|gsk_\w{30,}|pcsk_\w{30,}|sgp_\w{30,}|bkua_\w{30,}|CCIPAT_\w{20,}|aio_\w{20,}|pnu_\w{30,}|rdme_\w{30,}|tfp_[\w=-]{30,}|CLOJARS_\w{30,}|ops_eyJ[\w-]{30,}|y0_[\w-]{30,}|fm[12][ar]?_[\w+/=-]{30,}|fo1_[\w-]{30,}|tvly_\w{20,}|dapi_\w{30,}|vercel_\w{20,}|patat_\w{30,}|ATLASSIAN_\w{30,})`)},
-	{least: 24, sign: '.', marks: []string{"SG.", "ya29.", "hvs.", "hvb.", "hvr.", "dp.", ".atlasv1.", "dt0", "sl."}, pattern: regexp.MustCompile(`\b(?:SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{20,}|hv[sbr]\.[\w-]{20,}|dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]+\.)?\w{30,}|\w{14}\.atlasv1\.[\w-]{30,}|dt0[a-z]\d{2}\.\w{20,}\.\w{40,}|sl\.[\w-]{40,})`)},
-	{marks: []string{"."}, least: 58, pattern: regexp.MustCompile(`\b(?:[MNO][A-Za-z\d_-]{23,}\.[\w-]{6}\.[\w-]{27,}|pat\w{14}\.[0-9a-f]{40,})`)},
-	{marks: []string{"ff"}, least: 24, pattern: regexp.MustCompile(`\bff[a-z]{1,5}_[\w-]{16,}`)},
-	{marks: []string{"AKIA", "ASIA", "AIza", "ATATT3", "ATCTT3", "ATBB", "EAAA", "dapi", "LTAI", "AKID", "AQVN", "AKCp", "oy2", "cio", "EZAK", "EZTK", "EAA"}, pattern: regexp.MustCompile(`\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|AT[AC]TT3[\w=-]{30,}|ATBB\w{24,}|EAAA[\w-]{50,}|EAA[A-Z][A-Za-z0-9]{60,}|dapi[0-9a-f]{32}(?:-\d)?|LTAI[A-Za-z0-9]{16,}|AKID[A-Za-z0-9]{32}|AQVN[\w-]{35,}|AKCp[A-Za-z0-9]{60,}|oy2[a-z0-9]{43}|cio[A-Za-z0-9]{32}|EZ[AT]K[A-Za-z0-9]{40,})\b`)},
-	{marks: []string{":AA"}, pattern: regexp.MustCompile(`\b\d{8,10}:AA[\w-]{33}\b`)},
-	{marks: []string{"SK"}, pattern: regexp.MustCompile(`\bSK[0-9a-f]{32}\b`)},
-	{marks: []string{"8Q~", "7Q~"}, pattern: regexp.MustCompile(`[\w.~-]{3}[78]Q~[\w.~-]{31,34}`)},
+	{run: 20, marks: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, pattern: regexp.MustCompile(`\b(?:gh[pousr]|github_pat)_\w{16,}`)},
+	{least: 20, run: 10, sign: '-', marks: []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-", "glimt-", "glagent-", "gloas-", "glrtr-", "glffct-", "glwt-", "xox", "xapp-", "SWMTKN-", "SWMKEY-", "sk-", "AGE-SECRET-KEY-", "GOCSPX-", "pypi-", "HRKU-", "PMAK-", "NRAK-", "NRII-", "NRIQ-", "sq0", "pplx-", "xai-", "tskey-", "CFPAT-", "pul-", "FLWSECK-", "access-", "sdk-", "mob-", "key-", "-us", "LTAI"}, pattern: regexp.MustCompile(`\b(?:gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas|rtr|ffct|wt)-[\w.-]{16,}|xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|xapp-\d-[\w-]{10,}|SWM(?:TKN|KEY)-1-[\w-]+|sk-(?:ant-|proj-|svcacct-|or-)?[\w-]{20,}|AGE-SECRET-KEY-\w+|GOCSPX-[\w-]{20,}|pypi-[\w-]{40,}|HRKU-[\w-]{30,}|PMAK-[\w-]{30,}|NRAK-[A-Z0-9]{20,}|NRI[IQ]-[\w-]{20,}|sq0(?:atp|csp|idp)-[\w-]{20,}|pplx-[\w]{30,}|xai-\w{30,}|tskey-[\w-]{16,}|CFPAT-[\w-]{30,}|pul-[0-9a-f]{30,}|FLWSECK-[\w-]{20,}|access-(?:production|sandbox|development)-[0-9a-f-]{30,}|(?:sdk|mob)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|key-[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2}|LTAI-?[A-Za-z0-9]{16,})\b`)},
+	{least: 20, run: 20, sign: '_', marks: []string{"npm_", "hf_", "api_org_", "_v1_", "rubygems_", "dckr_", "nfp_", "sbp_", "sb_secret_", "pscale_", "napi_", "lin_", "ntn_", "secret_", "figd_", "glsa_", "glc_", "sntry", "shpat_", "shpca_", "shppa_", "shpss_", "shptka_", "r8_", "gsk_", "pcsk_", "sgp_", "bkua_", "CCIPAT_", "aio_", "pnu_", "rdme_", "tfp_", "CLOJARS_", "ops_eyJ", "y0_", "fm1_", "fm1r_", "fm1a_", "fm2_", "fo1_", "tvly_", "dapi_", "vercel_", "patat_", "ATLASSIAN_"}, pattern: regexp.MustCompile(`\b(?:npm_\w{30,}|hf_\w{30,}|api_org_\w{30,}|do[opr]_v1_\w{30,}|rubygems_[0-9a-f]{40,}|dckr_[po]at_[\w-]{16,}|nfp_\w{30,}|sbp_[0-9a-f]{30,}|sb_secret_[\w-]{16,}|pscale_(?:tkn|oauth|pw)_[\w-]{20,}|napi_\w{30,}|lin_(?:api|oauth)_\w{20,}|ntn_\w{30,}|secret_[A-Za-z0-9]{40,}|figd_[\w-]{30,}|glsa_\w{30,}|glc_[\w=+/]{30,}|sntry[su]_[\w=+/-]{30,}|shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{30,}|r8_\w{30,}|gsk_\w{30,}|pcsk_\w{30,}|sgp_\w{30,}|bkua_\w{30,}|CCIPAT_\w{20,}|aio_\w{20,}|pnu_\w{30,}|rdme_\w{30,}|tfp_[\w=-]{30,}|CLOJARS_\w{30,}|ops_eyJ[\w-]{30,}|y0_[\w-]{30,}|fm[12][ar]?_[\w+/=-]{30,}|fo1_[\w-]{30,}|tvly_\w{20,}|dapi_\w{30,}|vercel_\w{20,}|patat_\w{30,}|ATLASSIAN_\w{30,})`)},
+	{least: 24, run: 20, sign: '.', marks: []string{"SG.", "ya29.", "hvs.", "hvb.", "hvr.", "dp.", ".atlasv1.", "dt0", "sl."}, pattern: regexp.MustCompile(`\b(?:SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{20,}|hv[sbr]\.[\w-]{20,}|dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]+\.)?\w{30,}|\w{14}\.atlasv1\.[\w-]{30,}|dt0[a-z]\d{2}\.\w{20,}\.\w{40,}|sl\.[\w-]{40,})`)},
+	{sign: '.', run: 58, least: 58, pattern: regexp.MustCompile(`\b(?:[MNO][A-Za-z\d_-]{23,}\.[\w-]{6}\.[\w-]{27,}|pat\w{14}\.[0-9a-f]{40,})`)},
+	{marks: []string{"ff"}, least: 24, run: 20, sign: '_', pattern: regexp.MustCompile(`\bff[a-z]{1,5}_[\w-]{16,}`)},
+	{run: 20, marks: []string{"AKIA", "ASIA", "AIza", "ATATT3", "ATCTT3", "ATBB", "EAAA", "dapi", "LTAI", "AKID", "AQVN", "AKCp", "oy2", "cio", "EZAK", "EZTK", "EAA"}, pattern: regexp.MustCompile(`\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|AT[AC]TT3[\w=-]{30,}|ATBB\w{24,}|EAAA[\w-]{50,}|EAA[A-Z][A-Za-z0-9]{60,}|dapi[0-9a-f]{32}(?:-\d)?|LTAI[A-Za-z0-9]{16,}|AKID[A-Za-z0-9]{32}|AQVN[\w-]{35,}|AKCp[A-Za-z0-9]{60,}|oy2[a-z0-9]{43}|cio[A-Za-z0-9]{32}|EZ[AT]K[A-Za-z0-9]{40,})\b`)},
+	{run: 35, marks: []string{":AA"}, pattern: regexp.MustCompile(`\b\d{8,10}:AA[\w-]{33}\b`)},
+	{run: 34, marks: []string{"SK"}, pattern: regexp.MustCompile(`\bSK[0-9a-f]{32}\b`)},
+	{run: 37, marks: []string{"8Q~", "7Q~"}, pattern: regexp.MustCompile(`[\w.~-]{3}[78]Q~[\w.~-]{31,34}`)},
 	{marks: []string{"hooks.slack.com/"}, pattern: regexp.MustCompile(`(hooks\.slack\.com/(?:services|workflows|triggers)/)[\w/]+`), keep: "$1${mask}"},
 	{marks: []string{"/webhooks/"}, pattern: regexp.MustCompile(`(discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/)[\w-]+`), keep: "$1${mask}"},
 	{marks: []string{"webhook.office.com"}, pattern: regexp.MustCompile(`(webhook\.office\.com/webhookb2/)[\w@/-]+`), keep: "$1${mask}"},
-	{marks: []string{"://"}, pattern: regexp.MustCompile(`(://)[^/\s@:]*:[^/\s@]+(@)`), keep: "$1${mask}$2"},
-	{marks: []string{"://"}, pattern: regexp.MustCompile(`(://)([A-Za-z0-9_.~-]{20,})(@)`), keep: "$1${mask}$3"},
+	{sign: '@', marks: []string{"://"}, pattern: regexp.MustCompile(`(://)[^/\s@:]*:[^/\s@]+(@)`), keep: "$1${mask}$2"},
+	{sign: '@', marks: []string{"://"}, pattern: regexp.MustCompile(`(://)([A-Za-z0-9_.~-]{20,})(@)`), keep: "$1${mask}$3"},
 	{marks: []string{"assword=", "ASSWORD=", "wd=", "WD=", "ccountKey=", "ccessKey=", "ccessSignature="},
 		pattern: regexp.MustCompile(`(?i)\b((?:password|pwd|accountkey|sharedaccesskey|sharedaccesssignature)=)[^;\s&"']+`), keep: "$1${mask}"},
 	{marks: []string{"earer ", "EARER "}, pattern: regexp.MustCompile(`(?i)\b(bearer\s+)([\w.~+/-]{8,}=*)`), keep: "$1${mask}", is: drawn},
-	{marks: []string{"asic ", "ASIC "}, pattern: regexp.MustCompile(`(?i)\b(basic\s+)([A-Za-z0-9+/]{6,}={0,2})`), keep: "$1${mask}", is: pairOfBasic},
+	{marks: []string{"asic ", "ASIC "}, pattern: regexp.MustCompile(`(?i)\b(basic\s+)([A-Za-z0-9+/]{6,}={0,2})`), keep: "$1${mask}", is: pairOfBasic, sure: true},
 	{marks: []string{"oken "}, pattern: regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?token\s+(?:token=)?)"?([\w.~+/-]{8,}=*)`), keep: "$1${mask}", is: drawn},
 	{marks: []string{"uthorization"}, pattern: regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?(?:apikey\s+|api-key\s+|key\s+|negotiate\s+|ntlm\s+|splunk\s+|genie\s?key\s+|sso-key\s+)?)([\w.~+/:-]{12,}=*)`), keep: "$1${mask}", is: drawn},
 	{marks: []string{"ignature", "SIGNATURE"}, pattern: regexp.MustCompile(`(?i)\b((?:x-(?:amz|goog|oss|cos|tos|hub)-)?signature(?:-256)?["']?\s?[=:]\s?["']?(?:sha256=|sha1=)?)([\w%+/.~-]{16,}=*)`), keep: "$1${mask}", is: drawn},
@@ -118,11 +120,23 @@ func unmasked(text, mask string) string {
 // URLs with a password or a signature, connection strings, headers, and settings with names of credentials
 // (STRIPE_KEY=…, "password":"…", api_key: …).
 func Mask(text, mask string) string {
-	for _, s := range shapes {
-		if len(text) < s.least || s.sign != 0 && strings.IndexByte(text, s.sign) < 0 || !contains(text, s.marks) {
+	masked, _ := cover(text, mask)
+	return masked
+}
+
+// cover is Mask. sure reports whether one of the parts has a form that nothing else has: others look random, or stand
+// behind the name of a credential.
+func cover(text, mask string) (_ string, sure bool) {
+	run := longestRun(text)
+	for i := range shapes {
+		s := &shapes[i]
+		if len(text) < s.least || run < s.run || s.sign != 0 && strings.IndexByte(text, s.sign) < 0 || s.marks != nil && !contains(text, s.marks) {
 			continue
 		}
-		text = s.mask(text, mask)
+		if masked := s.mask(text, mask); masked != text {
+			text, run = masked, longestRun(masked)
+			sure = sure || s.is == nil || s.sure
+		}
 	}
 	if strings.Contains(text, "=") {
 		text = assignment.ReplaceAllStringFunc(text, func(found string) string {
@@ -142,7 +156,7 @@ func Mask(text, mask string) string {
 			return parts[1] + parts[2] + parts[3] + around(parts[4], mask)
 		})
 	}
-	return text
+	return text, sure
 }
 
 // holdsSecret reports whether the text of an entry with the name of a credential is one. Without quotes it may be a word of a sentence.
@@ -169,7 +183,7 @@ func around(text, mask string) string {
 }
 
 // mask replaces the credentials of the form s in text.
-func (s shape) mask(text, mask string) string {
+func (s *shape) mask(text, mask string) string {
 	with := mask
 	if s.keep != "" {
 		with = strings.ReplaceAll(s.keep, "${mask}", mask)
@@ -185,6 +199,29 @@ func (s shape) mask(text, mask string) string {
 		return s.pattern.ReplaceAllString(found, with)
 	})
 }
+
+// longestRun returns the length of the longest word of a text: of letters, digits and the signs of base64 and of paths.
+func longestRun(text string) (longest int) {
+	n := 0
+	for i := range len(text) {
+		if !inRun[text[i]] {
+			n = 0
+			continue
+		}
+		if n++; n > longest {
+			longest = n
+		}
+	}
+	return longest
+}
+
+// inRun tells which bytes words of longestRun have.
+var inRun = func() (in [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+/=~") {
+		in[c] = true
+	}
+	return in
+}()
 
 func contains(text string, marks []string) bool {
 	for _, m := range marks {

@@ -16,19 +16,47 @@ var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|
 	`SCRAM-SHA-\d+\$\d+:|grub\.pbkdf2\.\w+\.\d+\.|AQAAAA[EI]AA[\w+/]{40})\S{8,}$|` +
 	`^(?:\*[0-9A-F]{40}|md5[0-9a-f]{32}|0x0[12]00[0-9A-Fa-f]{48,})$`)
 
-// Value reports whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
+// A Verdict is what a text looks like.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Harmless Verdict = iota
+	Likely           // a part looks random, or stands behind the name of a credential in a text
+	Certain          // it has a form that only credentials have, or it is a document with one
+)
+
+// Value reports whether a text holds a credential, by its shape alone.
+func Value(text string) bool { return Judge(text) != Harmless }
+
+// Judge says whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
 // with a password, a stored password, or JSON in which one of these or a member named like a credential has a value. It is
-// for looking at samples once; it is never used for answers.
-func Value(text string) bool {
+// for looking at samples; it is never used for answers.
+func Judge(text string) Verdict {
 	trimmed := strings.TrimSpace(text)
-	if verifier.MatchString(trimmed) || Mask(text, "") != text {
-		return true
+	if trimmed == "" {
+		return Harmless
+	}
+	oneWord := !strings.ContainsAny(trimmed, " \t\r\n") // as all stored passwords are
+	if oneWord && verifier.MatchString(trimmed) {
+		return Certain
+	}
+	masked, sure := cover(text, "")
+	if sure {
+		return Certain
+	}
+	found := Harmless
+	if masked != text {
+		found = Likely
 	}
 	var parsed any
-	if json.Unmarshal([]byte(trimmed), &parsed) == nil {
-		return holds(parsed)
+	if strings.IndexByte(`{["`, trimmed[0]) >= 0 && json.Unmarshal([]byte(trimmed), &parsed) == nil {
+		return max(found, holds(parsed))
 	}
-	return settings(trimmed)
+	if settings(trimmed) {
+		return Certain
+	}
+	return found
 }
 
 // setting matches a line of a settings file in the forms of INI, YAML, TOML and of an environment, and what may stand
@@ -40,13 +68,18 @@ var (
 
 // settings reports whether a text is a settings file with a password: two or more lines, nearly all of them settings.
 func settings(text string) bool {
+	if strings.IndexByte(text, '\n') < 0 {
+		return false
+	}
 	lines, of, secret := 0, 0, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if between.MatchString(line) {
 			continue
 		}
-		lines++
+		if lines++; !strings.ContainsAny(line, ":=") {
+			continue
+		}
 		parts := setting.FindStringSubmatch(line)
 		if parts == nil {
 			continue
@@ -58,28 +91,28 @@ func settings(text string) bool {
 	return secret && of >= 2 && of*10 >= lines*8
 }
 
-// holds reports whether a part of parsed JSON is a credential.
-func holds(v any) bool {
+// holds says whether a part of parsed JSON is a credential.
+func holds(v any) Verdict {
+	found := Harmless
 	switch v := v.(type) {
 	case map[string]any:
 		if pairHolds(v) {
-			return true
+			return Certain
 		}
 		for name, member := range v {
-			if text, _ := member.(string); text != "" && Carrier(name) || holds(member) {
-				return true
+			if text, _ := member.(string); text != "" && Carrier(name) {
+				return Certain
 			}
+			found = max(found, holds(member))
 		}
 	case []any:
 		for _, item := range v {
-			if holds(item) {
-				return true
-			}
+			found = max(found, holds(item))
 		}
 	case string:
-		return Value(v)
+		return Judge(v)
 	}
-	return false
+	return found
 }
 
 // Names of members of an object that is a name and its value, and of members that say of a value that it is secret.

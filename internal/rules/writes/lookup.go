@@ -46,8 +46,8 @@ func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
 		if !slices.ContainsFunc(l.but.Items, func(i Item) bool {
 			return i.ID != nil && i.View.Class() == l.item.View.Class() && KeyText(i.ID) == key
 		}) {
-			return &problem.Error{Code: problem.Conflict, Kind: "unique", Pointer: l.at, Detail: fmt.Sprintf("%s: the record %q", l.detail, problem.Cut(key)),
-				Suggestion: "change that record, or write another value"}
+			return &problem.Error{Code: problem.Conflict, Kind: "unique", Pointer: l.at, Detail: l.detail,
+				Suggestion: fmt.Sprintf("change the record %q, or write another value", problem.Cut(key))}
 		}
 	}
 	return nil

@@ -65,6 +65,9 @@ func searched(lookups []writes.Lookup) string {
 			if err := l.Refusal([]policy.Column{{Path: query.Path{"id"}}}, found); err != nil {
 				p := problem.Of(err)
 				text += fmt.Sprintf(": %s %s %s: %s", p.Code, p.Kind, p.Pointer, p.Detail)
+				if record, _, named := strings.Cut(strings.TrimPrefix(p.Suggestion, "change "), ", or write another value"); named {
+					text += ": " + record
+				}
 			}
 		}
 		out = append(out, text)
@@ -181,7 +184,7 @@ func TestLookupRefusal(t *testing.T) {
 			t.Fatal(tt.name, "is compared with nothing")
 		}
 		err := lookups[0].Refusal(tt.columns, tt.found)
-		if got := err != nil; got != (tt.want != "") || got && !strings.HasSuffix(problem.Of(err).Detail, fmt.Sprintf("the record %q", tt.want)) {
+		if got := err != nil; got != (tt.want != "") || got && !strings.Contains(problem.Of(err).Suggestion, fmt.Sprintf("the record %q,", tt.want)) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}

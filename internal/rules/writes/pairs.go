@@ -7,8 +7,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the principal sees
@@ -48,6 +50,41 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 		Detail: fmt.Sprintf("%s must be %s %s, and would be %s with %s", name, b.Words(), b.Field, problem.Cut(v.String()), problem.Cut(w.String())), Suggestion: "write both so that they fit"}
 }
 
+// Compared returns the query of the fields that Pairs and Unique compare with those that an update sets, if it doesn't set
+// them itself; nil for none.
+func (i *Item) Compared() *query.Find {
+	if i.View == nil || i.Op != write.OpUpdate {
+		return nil
+	}
+	var keys []query.Path
+	add := func(fields ...string) {
+		set := func(name string) bool {
+			return slices.ContainsFunc(i.Sets, func(s Set) bool { return s.Field.Name == name })
+		}
+		for _, name := range fields {
+			if path := (query.Path{name}); slices.ContainsFunc(fields, set) && !set(name) && i.View.Field(name) != nil &&
+				!slices.ContainsFunc(keys, func(p query.Path) bool { return slices.Equal(p, path) }) {
+				keys = append(keys, path)
+			}
+		}
+	}
+	c := i.View.Class()
+	for _, f := range c.Fields {
+		for _, b := range f.Bounds {
+			add(f.Name, b.Field)
+		}
+	}
+	for _, x := range c.Indexes {
+		if x.Unique && !x.More {
+			add(x.Fields...)
+		}
+	}
+	if keys == nil {
+		return nil
+	}
+	return &query.Find{Class: c.FullName(), IDs: []string{i.Key}, Keys: keys, Limit: 1, Raw: true}
+}
+
 // leaves returns a field with the value that i leaves in it, and the pointer of that value; "" if i doesn't set it. The field is nil
 // if the principal doesn't see all of its values.
 func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value.Value, at string) {
@@ -57,6 +94,9 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	}
 	v, _ = before.Get(name)
 	if set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name }); set >= 0 {
+		if i.Sets[set].From != nil { // of a record that isn't there yet: nothing can be compared with it
+			return nil, value.Value{}, ""
+		}
 		if v = i.Sets[set].Value; !i.Sets[set].Forced {
 			at = i.at + "/data/" + name
 		}

@@ -96,4 +96,5 @@ type Set struct {
 	Value  value.Value     // of the field's type, as far as the type determines it: an array or object for JSON, Null for null
 	Points policy.Relation // the pointer that the field is; zero if it is none that the principal can follow
 	Forced bool            // set by the rules, not by the principal: the tenant of a new record. The field may be hidden
+	From   *Made           // where Value comes from once an earlier item has run; nil for a value that is known
 }

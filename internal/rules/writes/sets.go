@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/fieldcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -31,6 +33,9 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 		if given[m.Name] = s; fault != nil {
 			faults = append(faults, *fault)
 		}
+	}
+	if err := w.owned(v, given, op); err != nil {
+		return nil, err
 	}
 	if op == write.OpCreate {
 		w.force(v, given)
@@ -57,7 +62,7 @@ func returns(v *policy.View, f *schema.Field) bool {
 // set checks one member of data. It returns a fault if the value is invalid, and an error if the field may not be set.
 func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldcheck.ValueFault, error) {
 	at := fieldcheck.Pointer(w.at+"/data", m.Name)
-	f, err := v.Setting(m.Name, at)
+	f, err := v.Setting(m.Name, at, op == write.OpCreate && w.action != Revert)
 	if err != nil {
 		return Set{}, nil, err
 	}
@@ -75,15 +80,39 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldch
 	case op == write.OpUpdate && slices.Contains(v.Key(), f.Name):
 		return refuse(problem.InvalidArgument, "key", "%s identifies the record and stays as it is", f.Name)
 	}
-	fitted, fault := fieldcheck.Value(f, m.Value, at, fieldcheck.Options{Key: v.ID})
+	if ref, ok := calls.Referred(m.Value); ok && w.at != "" && w.action == "" {
+		ref.At = at
+		s, err := w.made(v, f, ref)
+		return s, nil, err
+	}
+	fitted, fault := fieldcheck.Value(w.documented(v, f), m.Value, at, fieldcheck.Options{Key: v.ID})
 	if fault != nil {
 		return Set{}, fault, nil
+	}
+	if marker := v.Mask(f.Name).Marker(fitted); marker != "" {
+		return Set{}, nil, &problem.Error{Code: problem.InvalidArgument, Kind: "masked", Pointer: at, Detail: fmt.Sprintf("%s has %s in it, which stands for what a mask hides and would be kept as a text", f.Name, marker),
+			Suggestion: "write what is meant in its place, or leave it out"}
 	}
 	s := Set{Field: f, Value: fitted}
 	if !fitted.IsNull() {
 		s.Points, _ = v.Pointer(f.Name)
 	}
 	return s, nil, nil
+}
+
+// documented returns f with the values that the configuration says it may hold, if it says that. A revert restores what was
+// there before.
+func (w *writer) documented(v *policy.View, f *schema.Field) *schema.Field {
+	values := v.Rule().Fields[f.Name].Values
+	if len(values) == 0 || w.action == Revert || f.Type.Structured() {
+		return f
+	}
+	own := *f
+	own.Values = make([]value.Value, len(values))
+	for i := range values {
+		own.Values[i] = value.OfString(values[i].Value)
+	}
+	return &own
 }
 
 // force adds the values that the principal's tenant scope requires of a new record.
@@ -94,14 +123,63 @@ func (w *writer) force(v *policy.View, given map[string]Set) {
 			continue
 		}
 		if _, named := given[c.Path[0]]; !named {
-			given[c.Path[0]] = Set{Field: v.Class().Field(c.Path[0]), Value: c.Value, Forced: true}
+			given[c.Path[0]] = Set{Field: v.Class().Field(c.Path[0]), Value: ownValue(l, c), Forced: true}
 		}
 	}
+}
+
+// ownValue returns the value of a tenant's field in the records that the tenant makes: c's, or a list with it alone.
+func ownValue(l policy.Layer, c query.Compare) value.Value {
+	if l.Contains {
+		return value.OfArray([]value.Value{c.Value})
+	}
+	return c.Value
+}
+
+// owned refuses to give a record to another tenant by a list: a new record belongs to the principal's tenant only. The list of a record
+// that exists stays as it is, which Plan.Tenants checks.
+func (w *writer) owned(v *policy.View, given map[string]Set, op write.Op) error {
+	for _, l := range v.Layers() {
+		c, _ := l.Filter.(query.Compare)
+		if !l.Contains || len(c.Path) != 1 {
+			continue
+		}
+		if s, named := given[c.Path[0]]; named && op == write.OpCreate && !value.Equal(s.Value, ownValue(l, c)) {
+			return &Refusal{Field: s.Field.Name, err: &problem.Error{Code: problem.PermissionDenied, Kind: "tenant_list", Pointer: fieldcheck.Pointer(w.at+"/data", s.Field.Name),
+				Detail:     fmt.Sprintf("%s of a new record holds your own tenant and nothing else", s.Field.Name),
+				Suggestion: "leave it out, and it is filled in"}}
+		}
+	}
+	return nil
+}
+
+// Tenants refuses an update that changes to which tenants a record belongs, by a list of them. effects are those of a preview; of them
+// only what stood there before counts.
+func (p *Plan) Tenants(effects []change.Effect) error {
+	for i := range min(len(p.Items), len(effects)) {
+		it := &p.Items[i]
+		if it.View == nil || it.Op != write.OpUpdate {
+			continue
+		}
+		for _, l := range it.View.Layers() {
+			c, _ := l.Filter.(query.Compare)
+			at := slices.IndexFunc(it.Sets, func(s Set) bool { return l.Contains && len(c.Path) == 1 && s.Field.Name == c.Path[0] })
+			if at < 0 {
+				continue
+			}
+			name := it.Sets[at].Field.Name
+			if was, ok := effects[i].Before.Get(name); !ok || !value.Equal(was, it.Sets[at].Value) {
+				return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant_list", Pointer: fieldcheck.Pointer(it.at+"/data", name),
+					Detail: name + " says to which tenants the record belongs, and an update leaves it as it is", Suggestion: "leave it out"}
+			}
+		}
+	}
+	return nil
 }
 
 // missing returns faults for the required fields that have no value. Required hidden fields are not reported; the
 // source reports them to reviewers.
 func (w *writer) missing(v *policy.View, given func(string) bool) []fieldcheck.ValueFault {
-	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return v.Mask(f.Name) != nil })
+	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return !v.MaskLetsSet(f.Name, true) })
 	return fieldcheck.Missing(settable, given, w.at+"/data")
 }

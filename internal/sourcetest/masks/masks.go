@@ -8,6 +8,7 @@ package masks
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -61,7 +62,7 @@ var (
 	keyless = map[string]policy.ClassRule{"orgs": {Denied: []string{"id"}, Mask: map[string]policy.Mask{"name": policy.Null, "settings": policy.Null}}}
 )
 
-// answers tests records as callers get them: each row is a find, with keys and include, or a pipeline.
+// answers tests records as callers get them: each row is a find, with keys and include, a pipeline, or a SELECT.
 func (s *subject) answers(t *testing.T) {
 	for _, tt := range []struct {
 		rules                  map[string]policy.ClassRule
@@ -79,6 +80,12 @@ func (s *subject) answers(t *testing.T) {
 		{named, "comments", `[{"$match": {"id": {"$lte": 5}}}, {"$group": {"_id": "$author.name", "n": {"$count": {}}}}]`, "", "", `[{"_id":"User 1","n":1},{"_id":"User 2","n":1},{"_id":"User 3","n":1},{"_id":"User 4","n":1},{"_id":"User 5","n":1}]`},
 		{named, "users", `[{"$sortByCount": "$name"}, {"$limit": 1}]`, "", "", `[{"_id":"User 1","count":1}]`},
 		{named, "users", `[{"$group": {"_id": "$org", "all": {"$push": "$$ROOT"}}}, {"$limit": 1}]`, "", "", `[{"_id":null,"all":[{"boss":"1","id":"4","org":null}]}]`},
+		{named, "users", `SELECT id, name FROM users WHERE id <= 2 ORDER BY id`, "", "", `[{"id":"1","name":"User 1"},{"id":"2","name":"User 2"}]`},
+		{named, "users", `SELECT u.id, u.name, count(*) AS n FROM comments c JOIN users u ON u.id = c.author WHERE c.id <= 5 GROUP BY u.id ORDER BY u.id LIMIT 2`, "", "", `[{"id":"1","n":1,"name":"User 1"},{"id":"2","n":1,"name":"User 2"}]`},
+		{named, "users", `SELECT name, 1 AS x FROM users WHERE id <= 2 UNION ALL SELECT name, 2 FROM users WHERE id = 2 ORDER BY x`, "", "", `[{"name":"User 1","x":1},{"name":"User 2","x":1},{"name":"User 2","x":2}]`},
+		{named, "users", `SELECT name FROM users WHERE id <= 2 UNION SELECT name FROM users WHERE id = 2`, "", "", `[{"name":"User 1"},{"name":"User 2"}]`},
+		{named, "users", `SELECT name FROM users WHERE id <= 2 EXCEPT SELECT name FROM users WHERE id = 2`, "", "", `[{"name":"User 1"}]`},
+		{named, "users", `SELECT who, count(*) AS n FROM (SELECT name AS who FROM users WHERE id <= 2 UNION ALL SELECT name FROM users WHERE id = 2) t GROUP BY who ORDER BY n`, "", "", `[{"n":1,"who":"User 1"},{"n":2,"who":"User 2"}]`},
 		{keyless, "orgs", `{}`, "", "", `[{"name":null,"settings":null},{"name":null,"settings":null},{"name":null,"settings":null}]`},
 		{rules, "orgs", `[{"$sort": {"id": -1}}, {"$limit": 2}]`, "", "", `[{"id":"globex","name":"G•••","settings":null},{"id":"acme","name":"A•••","settings":null}]`},
 		{rules, "orgs", `[{"$project": {"who": "$name", "a.b": "$name", "c": "$settings"}}, {"$limit": 1}]`, "", "", `[{"a":{"b":"O•••"},"c":null,"who":"O•••"}]`},
@@ -97,6 +104,11 @@ func (s *subject) answers(t *testing.T) {
 		{rules, "orgs", `[{"$project": {"name": 1}}, {"$unionWith": {"coll": "orgs", "pipeline": [{"$limit": 1}, {"$project": {"id": 1, "name": 1}}]}}]`, "", "",
 			`[{"id":null,"name":"O•••"},{"id":null,"name":"A•••"},{"id":null,"name":"G•••"},{"id":"ACME","name":"O•••"}]`},
 		{rules, "orgs", `[{"$sample": {"size": 2}}, {"$count": "n"}]`, "", "", `[{"n":2}]`},
+		{rules, "orgs", "SELECT o.id, o.name, count(u.id) AS n FROM orgs o LEFT JOIN users u ON u.org = o.id WHERE o.id <> 'ACME' GROUP BY o.id, o.name ORDER BY o.id", "", "",
+			`[{"id":"acme","n":2,"name":"A•••"},{"id":"globex","n":1,"name":"G•••"}]`},
+		{rules, "orgs", "SELECT o.name, o.settings, count(*) AS n FROM users u JOIN orgs o ON o.id = u.org WHERE o.id <> 'ACME' GROUP BY u.org ORDER BY u.org", "", "",
+			`[{"n":2,"name":"A•••","settings":null},{"n":1,"name":"G•••","settings":null}]`},
+		{rules, "orgs", "SELECT name AS who FROM orgs GROUP BY name, id HAVING count(*) > 0 ORDER BY id DESC", "", "", `[{"who":"G•••"},{"who":"A•••"},{"who":"O•••"}]`},
 		{keyless, "orgs", `[{"$skip": 1}]`, "", "", `[{"name":null,"settings":null},{"name":null,"settings":null}]`},
 		{keyless, "orgs", `[{"$sample": {"size": 1}}]`, "", "", `[{"name":null,"settings":null}]`},
 		{keyless, "orgs", `[{"$group": {"_id": null, "all": {"$push": "$$ROOT"}}}]`, "", "", `[{"_id":null,"all":[{},{},{}]}]`},
@@ -154,9 +166,17 @@ func (s *subject) hashes(t *testing.T, inexact bool) {
 	}
 }
 
-// read makes a query: a pipeline, or a find with the fields in ask.
+// read makes a query: a SELECT, a pipeline, or a find with the fields in ask.
 func read(t *testing.T, class string, ask ...string) query.Query {
 	t.Helper()
+	if strings.HasPrefix(ask[0], "SELECT ") {
+		q, err := query.ParseSQL(ask[0])
+		if err != nil {
+			t.Fatalf("%s: %v", ask[0], err)
+		}
+		q.Limit = 1000
+		return q
+	}
 	v, err := value.Read([]byte(ask[0]), 0)
 	if err != nil {
 		t.Fatalf("%s: %v", ask[0], err)

@@ -185,7 +185,9 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 
 // count draws an expression for a whole number.
 func (g *generator) count(s scope, depth int) value.Value {
-	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis", "$bitAnd", "$bitOr", "$bitXor", "$bitNot", "$convert"); op {
+	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis", "$bitAnd", "$bitOr", "$bitXor", "$bitNot", "$convert", "$regexFind"); op {
+	case "$regexFind":
+		return g.found(s, depth, "idx")
 	case "$convert":
 		return object1(op, members("input", g.any(s, depth), "to", pick(g, "to", "int", "long"), "onError", g.constant(integer), "onNull", g.expr(integer, s, 0)))
 	case "$bitNot":
@@ -217,7 +219,9 @@ func (g *generator) count(s scope, depth int) value.Value {
 
 func (g *generator) textual(s scope, depth int) value.Value {
 	switch op := pick(g, "textual", "$concat", "$substrCP", "$toLower", "$toUpper", "$trim", "$ltrim", "$rtrim", "$replaceAll", "$toString", "$dateToString",
-		"$type", "part", "$reduce"); op {
+		"$type", "part", "$reduce", "$regexFind"); op {
+	case "$regexFind":
+		return g.found(s, depth, "match")
 	case "$concat":
 		return object1(op, list(g.expr(textual, s, depth), g.expr(textual, s, depth)))
 	case "$substrCP":
@@ -290,7 +294,12 @@ func (g *generator) instant(s scope, depth int) value.Value {
 
 // list draws an expression for a list.
 func (g *generator) list(s scope, depth int) value.Value {
-	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays", "sets", "$objectToArray"); op {
+	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays", "sets", "$objectToArray", "$regexFind"); op {
+	case "$regexFind":
+		if g.d.lacks(FindAll) {
+			return g.found(s, depth, "captures")
+		}
+		return object1("$regexFindAll", g.searched(s, depth))
 	case "literal":
 		return list(g.any(s, depth), g.any(s, depth))
 	case "$split":
@@ -322,6 +331,18 @@ func (g *generator) list(s scope, depth int) value.Value {
 		}
 		return object1("$map", members("input", g.expr(listed, s, depth), "as", name, "in", in))
 	}
+}
+
+// found draws a member of what an expression finds in a text.
+func (g *generator) found(s scope, depth int, member string) value.Value {
+	vars := members("found", object1("$regexFind", g.searched(s, depth)))
+	return object1("$let", members("vars", vars, "in", ref("$found."+member)))
+}
+
+// searched draws a text and an expression of which every database finds the same parts.
+func (g *generator) searched(s scope, depth int) value.Value {
+	regex := pick(g, "regex", "a", "(p)(p)?", "[a-c]+", "(ß)|(İ)", `\d+`, "^.", ".$", `(\d+)-(\d+)`, "([^a]*)a", "(a)*p", ".", `^([a-z]+)(\d)?$`, `\s+`)
+	return members("input", g.expr(textual, s, depth), "regex", regex, "options", pick(g, "options", "", "i"))
 }
 
 // gathered draws an object with members that the records name.

@@ -14,7 +14,7 @@ const deviation = "deviation"
 // stage draws a stage, or two that belong together, over the columns of d.
 func (g *generator) stage(d *draft, nests bool) []value.Value {
 	kinds := []string{"$match", "$match", "$project", "$addFields", "$unset", "$group", "$group", "$sort", "$sort", "$skip", "$limit", "$unwind", "$unwind",
-		"$bucket", "$bucketAuto", "$setWindowFields", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
+		"$bucket", "$bucketAuto", "$setWindowFields", "$fill", "$densify", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
 	if nests {
 		kinds = append(kinds, "$lookup", "$lookup", "join", "$graphLookup", "$unionWith", "$facet")
 	}
@@ -148,6 +148,10 @@ func (g *generator) grouping(s scope, name string) []value.Value {
 		return one(members("groupBy", g.key(s), "buckets", whole(pick(g, "buckets", 1, 2, 3, 10)), "output", g.accumulators(s)))
 	case "$setWindowFields":
 		return one(g.windows(s))
+	case "$fill":
+		return one(g.filling(s))
+	case "$densify":
+		return one(g.densify(s))
 	case "$sortByCount":
 		return one(g.key(s))
 	}
@@ -288,6 +292,56 @@ func (g *generator) inner(s scope, m value.Value, target string) value.Value {
 		stages = append(list(first).List(), stages...)
 	}
 	return value.OfObject(append(with, value.Member{Name: "pipeline", Value: value.OfArray(stages)}))
+}
+
+// filling draws the operand of a $fill.
+func (g *generator) filling(s scope) value.Value {
+	order := s.typed(kindTypes[number]...)
+	var output []value.Member
+	for range g.times("fields", 1, 2) {
+		how := members("value", g.value(s, 1))
+		numbers := s.typed(kindTypes[number]...)
+		name := g.column(s)
+		switch method := pick(g, "method", "value", "locf", "linear"); {
+		case len(order) == 0 || method == "value":
+		case method == "locf":
+			how = members("method", value.OfString(method))
+			name = g.column(s.scalar())
+		case !g.d.lacks(Spread) && len(numbers) > 0:
+			how = members("method", value.OfString(method))
+			name = g.column(numbers)
+		}
+		if name != "" && !slices.ContainsFunc(output, func(m value.Member) bool { return m.Name == name }) {
+			output = append(output, value.Member{Name: name, Value: how})
+		}
+	}
+	if output == nil {
+		output = []value.Member{{Name: g.fresh(), Value: members("value", whole(1))}}
+	}
+	m := []value.Member{{Name: "output", Value: value.OfObject(output)}}
+	if g.chance("partition", 2) {
+		m = append(m, value.Member{Name: "partitionBy", Value: g.key(s)})
+	}
+	if len(order) > 0 {
+		m = append(m, value.Member{Name: "sortBy", Value: members(g.column(order), whole(pick(g, "direction", 1, -1)))})
+	}
+	return value.OfObject(m)
+}
+
+// densify draws the operand of a $densify.
+func (g *generator) densify(s scope) value.Value {
+	span := members("step", whole(pick(g, "step", 1, 2, 7)), "bounds", list(whole(pick(g, "from", -3, 0, 1)), whole(pick(g, "to", 2, 9))))
+	fields := s.typed(schema.Integer, schema.Double, schema.Decimal)
+	if times := s.typed(schema.Date); len(times) > 0 && (len(fields) == 0 || g.chance("times", 2)) {
+		fields = times
+		span = members("step", whole(pick(g, "step", 1, 2)), "unit", value.OfString(pick(g, "unit", "day", "week", "month", "hour")),
+			"bounds", list(value.OfString("2026-01-30"), value.OfString(pick(g, "to", "2026-01-31", "2026-02-03"))))
+	}
+	m := []value.Member{{Name: "field", Value: value.OfString(g.columnOr(fields, "id"))}, {Name: "range", Value: span}}
+	if name := g.column(s.scalar()); name != "" && g.chance("partition", 2) {
+		m = append(m, value.Member{Name: "partitionByFields", Value: list(value.OfString(name))})
+	}
+	return value.OfObject(m)
 }
 
 // windows draws the operand of a $setWindowFields.

@@ -23,6 +23,7 @@ const (
 	Digits     Ability = "Digits"     // decimals of more than 35 digits before the point or 30 after it
 	Reduce     Ability = "Reduce"     // $reduce
 	Spread     Ability = "Spread"     // sums of doubles that are further apart than the digits of the source's decimals; they are null
+	FindAll    Ability = "FindAll"    // $regexFindAll
 	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable anywhere but in a first $match, or counts nothing
 )
 
@@ -220,7 +221,7 @@ func complete(t *testing.T) {
 			all.WriteString(q.pipeline)
 		}
 	}
-	names := append(slices.Concat(query.Stages, query.Accumulators), "$cond", "$switch", "$literal", "$filter", "$map", "$reduce", "$let", "$$ROOT", "$expr")
+	names := append(slices.Concat(query.Stages, query.Accumulators, query.Picks), "$cond", "$switch", "$literal", "$filter", "$map", "$reduce", "$let", "$$ROOT", "$expr")
 	for _, s := range query.Signatures {
 		names = append(names, s.Op)
 	}

@@ -38,6 +38,8 @@ func Run(t *testing.T, on string, src source.Source, rules map[string]policy.Cla
 	if asked := Some(t, on, src, rules, func(string) bool { return true }); asked < 208 {
 		t.Errorf("%d questions, want 208", asked)
 	}
+	set := tools(t, src, rules)
+	t.Run("find_values", func(t *testing.T) { finds(t, set) })
 }
 
 // Some is Run for the questions with some words. It returns how many these are.

@@ -21,6 +21,7 @@ var forms = map[Kind][]string{
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
 		"extract({epoch|day|hour|minute|second} FROM ({s} - {s}))::bigint", "extract({year|month} FROM age({s}, {s}))::integer", "extract(epoch FROM {s})::bigint", "({y} - {y})",
 		"cardinality({l})", "array_length({l}, 1)", "(({l})[{1|2|9}])::integer", "jsonb_array_length({j})", "({j}->>'age')::integer", "width_bucket({d}, {0, 100|-10, 100|100, 0}, {5|7})", "(({l})[{1|2|9}] / {i})", "CAST({t} AS {integer|bigint|smallint})",
+		"num_nulls({i}, {t})", "num_nonnulls({t}, {s})", "array_upper({l}, 1)", "cardinality(string_to_array({t}, '{a|o}'))",
 		"({d})::{integer|bigint}", "(extract({hour|month|day|second} FROM {s}) / {2|4})::bigint", "(date_part('{hour|month|day|second}', {s}) / {2|4})::bigint", "({i} {/ 2.0|/ 4.0|* 0.5|* 2.5})::bigint", "({d} {/ 2|* 2.5|/ 4.0})::bigint",
 	},
 	Double: {
@@ -37,6 +38,8 @@ var forms = map[Kind][]string{
 		"to_char({s}, '{YYYY-MM|YYYY-MM-DD|HH24:MI|FMMonth YYYY|Dy, DD Mon|FMDay|HH12:MI:SS am|DDD|IYYY-IW|Q|YYYY-MM-DD HH24:MI:SS|FMDD.FMMM|ID D}')", "to_char({y}, '{YYYY-MM-DD|FMMonth|IW}')",
 		"CAST({i} AS {text|varchar})", "{i}::text", "{y}::text", "({b})::text", "{reverse|initcap}({t})", "array_to_string({l}, '{,|; }'{|, '?'})",
 		"regexp_replace({t}, '{[^a-z]|[aeiou]+|\\s+|^[A-Z]|[a-z]+$|a|an|O[a-z]?|[0-9][0-9]?|[A-Z]|-|%}', '{|_|x}'{|, 'g'|, 'gi'})",
+		"overlay({t} PLACING '{X|ab|}' FROM {1|2|3}{| FOR 0| FOR 2})", "translate({t}, 'aeo', '{xy|xyz|}')", "to_char({s}, 'MM/DD/{YY|yy}')", "(string_to_array({t}, 'o'))[{1|2}]",
+		"array_to_string({string_to_array|regexp_split_to_array}({t}, '{a|o|-}'), '|')", "array_to_string((string_to_array({t}, 'o'))[1:{1|2}], '+')",
 		"({j}->>'{age|none}')", "({j}->'tags'->>{0|1})", "({j}#>>'{{deep,x,1,y}}')", "jsonb_extract_path_text({j}, 'age')", "json_extract_path_text(({j})::json, 'age')",
 	},
 	Boolean: {"({c})", "({c})", "starts_with({t}, {t})", "({t})::boolean", "({i})::boolean"},
@@ -45,12 +48,12 @@ var forms = map[Kind][]string{
 		"({s} + ({i} % 99) * interval '{1 day|1 hour}')", "to_timestamp({i})", "to_timestamp(round({d}::numeric, 2)::double precision)", "({s} + ({s} - {s}))",
 	},
 	Day: {
-		"({s})::date", "(({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}')::date", "({y} {+|-} {1|30|(-7)})", "({y} + ({i} % 99)::integer)", "date_trunc('{month|year|week}', {y})::date",
+		"make_date(({i} % 90 + 2000)::integer, {1|2|12}, {1|28})", "({s})::date", "(({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}')::date", "({y} {+|-} {1|30|(-7)})", "({y} + ({i} % 99)::integer)", "date_trunc('{month|year|week}', {y})::date",
 		"({y} {+|-} interval '{1 month|1 year|7 days}')::date", "to_date('{2026-01-31|2024-02-29}', 'YYYY-MM-DD')",
 	},
-	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->'tags'->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb",
+	JSON: {"jsonb_path_query_first({j}, '$.deep')", "({j}->'{tags|age|deep|none}')", "({j}->'tags'->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb",
 		"jsonb_build_object('none', {i}, 'age', {t})", "jsonb_build_array({i}, {t}, {b})", "(json_build_object('age', {i}))::jsonb", "(json_build_array({t}))::jsonb", "{json_object('tags', |json_array(}{i})"},
-	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]"},
+	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]", "array_append({l}, {i})", "array_prepend({i}, {l})", "array_cat(ARRAY[{i}], ARRAY[3])", "({l})[1:{1|2}]"},
 }
 
 // foreign are the expressions of each kind that other databases write, and those that have another meaning in PostgreSQL,
@@ -60,21 +63,21 @@ var foreign = map[Kind][]string{
 		"{year|month|day|dayofmonth|hour|minute|second|quarter|week|weekofyear|dayofyear|dayofweek}({s})", "datediff({s}, {s})", "{datediff|date_diff}({day|month|year}, {s}, {s})", "timestampdiff({DAY|MONTH|YEAR|HOUR}, {s}, {s})",
 		"{unix_timestamp|unixepoch}({s})", "instr({t}, {t})", "{locate|charindex}({t}, {t})", "len({t})", "json_array_length({j})", "div({i}, {i})", "{ifnull|nvl|max|min}({i}, {i})",
 		"{nvl2|if}({i}, {i}, {i})", "isnull({i}, {i})", "{zeroifnull|nullifzero}({i})", "decode({i}, 1, {i}, 7, 3, {i})", "{timestamp_diff|datetime_diff}({s}, {s}, {DAY|HOUR})", "date_diff({s}, {s}, {DAY|MONTH})", "{toyear|tomonth|tohour}({s})",
-		"{iif|if}({c}, {i}, {i})", "datepart('{year|month}', {s})", "({i} {DIV|MOD} {i})", "CAST({t} AS {signed|unsigned|int})", "round({d})::integer", "({d})::integer",
+		"{iif|if}({c}, {i}, {i})", "datepart('{year|month}', {s})", "weekday({s})", "field({t}, 'Oslo', {t})", "{elt|choose}({i}, {i}, 7)", "({i} {DIV|MOD} {i})", "CAST({t} AS {signed|unsigned|int})", "round({d})::integer", "({d})::integer",
 	},
-	Double: {"julianday({s})", "pi()", "safe_divide({i}, {i})", "round((log10(abs({d}) + 1)), 6)", "pow({d}, 2)", "truncate({d}, {0|1})", "round({d}, {0|1|2})", "CAST({i} AS {real|float|decimal})"},
+	Double: {"julianday({s})", "round({cbrt|log2|degrees|radians}(abs({d}) + 1), 6)", "round(log(2, abs({d}) + 1), 6)", "pi()", "safe_divide({i}, {i})", "round((log10(abs({d}) + 1)), 6)", "pow({d}, 2)", "truncate({d}, {0|1})", "round({d}, {0|1|2})", "CAST({i} AS {real|float|decimal})"},
 	Text: {
-		"{lcase|ucase}({t})", "mid({t}, {1|2}, {1|3})", "strftime('{%Y-%m|%Y-%m-%d|%H:%M|%w|%j|%s|%e %p}', {s})", "strftime('%Y-%m', {s}, '-7 days', 'start of month')",
+		"{lcase|ucase}({t})", "substring_index({t}, '{a|o}', {1|2|(-1)|(-2)})", "insert({t}, {1|3}, {0|2}, 'x')", "time({s})", "space({0|3})", "mid({t}, {1|2}, {1|3})", "strftime('{%Y-%m|%Y-%m-%d|%H:%M|%w|%j|%s|%e %p}', {s})", "strftime('%Y-%m', {s}, '-7 days', 'start of month')",
 		"{format_date|format_timestamp|format_datetime}('{%Y-%m|%H:%M}', {s})", "{json_extract_scalar|json_extract_string}({j}, '$.age')", "json_unquote(json_extract({j}, '$.age'))",
 		"date_format({s}, '{%Y-%m-%d|%M %Y|%a %e %b|%h:%i %p|%c}')", "{monthname|dayname}({s})", "replicate({t}, {0|2})", "({j}->>'{deep|tags}')", "json_value({j}, '$.age')", "{json_type|json_typeof|jsonb_typeof}({j})",
 	},
-	Boolean: {"({i})", "iif({c}, {b}, {b})", "{regexp_like|regexp_contains}({t}, r'{^[A-C]|o}')", "regexp_like({t}, 'O', '{i|c}')", "isnull({i})", "({j} IS {NULL|NOT NULL})"},
+	Boolean: {"({i})", "{ends_with|endswith|startswith}({t}, '{a|}')", "({t} GLOB '{*a*|O?l*}')", "({i} <=> {i})", "iif({c}, {b}, {b})", "{regexp_like|regexp_contains}({t}, r'{^[A-C]|o}')", "regexp_like({t}, 'O', '{i|c}')", "isnull({i})", "({j} IS {NULL|NOT NULL})"},
 	Instant: {
 		"{date_add|date_sub|adddate}({s}, INTERVAL {7 DAY|1 MONTH|2 HOUR})", "{dateadd|timestampadd}({day|hour|month}, {i} % 99, {s})", "datetime({s}, '{-7 days|start of month|+1 month}')", "timestamp({s})",
 		"{date_trunc|timestamp_trunc|datetime_trunc}({s}, {MONTH|DAY|ISOWEEK})", "{timestamp_add|timestamp_sub|datetime_add|datetime_sub}({s}, INTERVAL 3 DAY)", "{tostartofmonth|tostartofweek|tostartofday|tostartofhour}({s})",
-		"{getdate|sysdate|statement_timestamp|transaction_timestamp|clock_timestamp}()", "datetrunc({month|day}, {s})",
+		"{getdate|sysdate|statement_timestamp|transaction_timestamp|clock_timestamp}()", "datetrunc({month|day}, {s})", "from_unixtime({i})", "timezone('Europe/Oslo', {s})", "convert_tz({s}, 'UTC', 'Europe/Oslo')", "{utc_timestamp|sysdatetime|getutcdate}()",
 	},
-	Day: {"date({s}, '{start of month|-1 day|start of year}')", "last_day({s})", "todate({s})", "convert({date, |date,}{s})", "{curdate|today}()"},
+	Day: {"date({s}, '{start of month|-1 day|start of year}')", "last_day({s})", "todate({s})", "convert({date, |date,}{s})", "{curdate|today|utc_date}()", "eomonth({s})"},
 }
 
 // conditions are the conditions that aren't a comparison of two expressions.
@@ -108,7 +111,7 @@ var foreignAggregates = map[Kind][]string{
 	Integer: {"count(DISTINCT {i}, {t})", "{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})", "{max_by|min_by|arg_max|arg_min|argmax|argmin}({i}, {s})", "{max_by|min_by}({i}, {d})"},
 	Double:  {"total({i})", "avg({c})", "median({d})", "round(std({i} % 100), 3)"},
 	Text:    {"group_concat({t} ORDER BY {=} SEPARATOR '-')", "listagg({t}, ',') WITHIN GROUP (ORDER BY {=})"},
-	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)"},
+	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)", "json_arrayagg({i} ORDER BY {=} NULLS FIRST)", "array_agg({i} ORDER BY {=} NULLS FIRST LIMIT {1|2})"},
 }
 
 // ranked are what a window computes of the places of records, and total is an order without ties.

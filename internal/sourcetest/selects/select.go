@@ -40,7 +40,7 @@ func (w *Writer) subCondition(s scope, depth int) string {
 	return fmt.Sprintf("%s %s %s (%s)", x, w.oneOf("=", "<>", "<", ">="), w.oneOf("ANY", "ALL"), q.Text)
 }
 
-// scalar returns a sub-query of one record and one value.
+// scalar returns a sub-query of one value, and most often of one record.
 func (w *Writer) scalar(s scope, is Kind, depth int) (string, bool) {
 	if depth < 2 {
 		return "", false
@@ -48,6 +48,9 @@ func (w *Writer) scalar(s scope, is Kind, depth int) (string, bool) {
 	inner := scope{outer: append(append([]named{}, s.tables...), s.outer...)}
 	from, in := w.from(inner, depth-2)
 	where := w.where(in, depth-2)
+	if w.chance(25) { // perhaps of several records, which is an error
+		return fmt.Sprintf("(SELECT %s FROM %s%s)", w.expr(in, is, depth-2), from, where), true
+	}
 	return fmt.Sprintf("(SELECT %s FROM %s%s)", w.aggregate(in, is, depth-2), from, where), true
 }
 

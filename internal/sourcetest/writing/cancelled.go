@@ -64,7 +64,10 @@ func interrupted(t *testing.T, d *database) {
 		if !d.Groups && errors.Is(barred, change.ErrUnknown) {
 			left++
 		}
-		for fence := int64(2); fence < 20 && !d.Groups && (errors.Is(barred, change.ErrUnknown) || problem.CodeOf(barred) == problem.Upstream); fence++ {
+		for fence := int64(2); fence < 1000 && !d.Groups && (errors.Is(barred, change.ErrUnknown) || problem.CodeOf(barred) == problem.Upstream); fence++ {
+			if fence > 10 {
+				time.Sleep(10 * time.Millisecond) // a connection is broken off for as long as a statement of the first lives
+			}
 			_, barred = d.apply(t, c, fence)
 			applied = true
 		}

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/area"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -27,6 +28,21 @@ func json() map[string]function {
 			a, aok := args[0].(string)
 			b, bok := args[1].(string)
 			return truth(aok && bok && value.Equal(read(a), read(b)))
+		}},
+		expr.SQLiteOn: {2, func(args []driver.Value) driver.Value {
+			x, ok := args[0].(string)
+			text, also := args[1].(string)
+			part, known := area.Read(text)
+			return truth(ok && also && known && part.Holds(read(x)))
+		}},
+		expr.SQLiteDistance: {2, func(args []driver.Value) driver.Value {
+			x, ok := args[0].(string)
+			text, also := args[1].(string)
+			part, known := area.Read(text)
+			if d := part.Distance(read(x)); ok && also && known && !d.IsNull() {
+				return d.Int()
+			}
+			return nil
 		}},
 		expr.SQLiteJSON:        {1, storedJSON},
 		expr.SQLiteJSONCompare: {2, func(args []driver.Value) driver.Value { return compareJSON(args[0], args[1]) }},

@@ -1,6 +1,7 @@
 package sqlfunc
 
 import (
+	"bytes"
 	"crypto/md5"
 	"database/sql/driver"
 	"encoding/base64"
@@ -9,12 +10,14 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -101,6 +104,20 @@ func texts(c *caches) map[string]function {
 		}),
 		expr.SQLiteCapitals: ofText(capitals),
 		expr.SQLiteRewrite:  {-1, c.rewrite},
+		expr.SQLiteFind: {2, func(args []driver.Value) driver.Value {
+			list, _ := c.find(args, 1)
+			if len(list) == 0 {
+				return nil
+			}
+			return string(list[0])
+		}},
+		expr.SQLiteFindAll: {2, func(args []driver.Value) driver.Value {
+			list, ok := c.find(args, plan.MostMatches+1)
+			if !ok || len(list) > plan.MostMatches {
+				return nil
+			}
+			return "[" + string(bytes.Join(list, []byte(","))) + "]"
+		}},
 	}
 }
 
@@ -195,6 +212,40 @@ func (c *caches) rewrite(args []driver.Value) driver.Value {
 	}
 	out.WriteString(text[end:])
 	return out.String()
+}
+
+// find returns the parts of args[0] that the pattern args[1] matches, at most some, as JSON objects. It returns false for null.
+func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
+	text, ok := args[0].(string)
+	pattern, pok := args[1].(string)
+	if !ok || !pok || len(text) > plan.MostSearched {
+		return nil, false
+	}
+	re := c.expressions.get(pattern, expression).(*regexp.Regexp)
+	if re == nil {
+		return nil, false
+	}
+	var list [][]byte
+	end, before := 0, 0 // where the last part began, and the characters before it
+	for _, at := range re.FindAllStringSubmatchIndex(text, most) {
+		before += utf8.RuneCountInString(text[end:at[0]])
+		end = at[0]
+		out := value.AppendQuoted([]byte(`{"match":`), writable(text[at[0]:at[1]]))
+		out = strconv.AppendInt(append(out, `,"idx":`...), int64(before), 10)
+		out = append(out, `,"captures":[`...)
+		for i := 2; i < len(at); i += 2 {
+			if i > 2 {
+				out = append(out, ',')
+			}
+			if at[i] < 0 {
+				out = append(out, "null"...)
+			} else {
+				out = value.AppendQuoted(out, writable(text[at[i]:at[i+1]]))
+			}
+		}
+		list = append(list, append(out, "]}"...))
+	}
+	return list, true
 }
 
 // capitals returns text with the first letter of each word in upper case, and its others in lower case.

@@ -1,6 +1,7 @@
 package writing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,11 +38,20 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	var refusals []string
 	var cascades cascades
 	for i := range r.plan.Items {
-		it := &r.plan.Items[i]
-		e, why, err := r.try(ctx, it, &cascades)
+		it, whole := r.plan.Items[i].With(r.key)
+		attempt := r.try
+		if !whole {
+			attempt = r.tryApart
+		}
+		r.last = nil
+		e, why, err := attempt(ctx, it, &cascades)
 		if err != nil {
 			return p, err
 		}
+		if why != nil {
+			r.last = nil
+		}
+		r.made = append(r.made, r.last)
 		if p.Effects = append(p.Effects, e); why != nil {
 			refusals = append(refusals, r.said(i, why))
 		}
@@ -127,6 +137,39 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 	}
 	cascades.add(counts)
 	return e, nil, r.do(ctx, "RELEASE SAVEPOINT "+point)
+}
+
+// tryApart is try for an item that refers to the record of one that was refused. What the agent receives must not depend on
+// that, as a record that it doesn't see may be why. So the item is tried with a key that stands for the missing one, for
+// what the database says of its values, and its view is looked at without the pointer to that record.
+func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (change.Effect, *Refusal, error) {
+	e := it.Effect()
+	var err error
+	if e.Before, err = r.record(ctx, it, it.ID, true); err != nil {
+		return e, nil, err
+	}
+	if it.ID != nil && e.Before.IsNull() {
+		return e, nil, it.NotFound()
+	}
+	if err := r.do(ctx, "SAVEPOINT "+point); err != nil {
+		return e, nil, err
+	}
+	_, _, err = r.send(ctx, it)
+	if meant(err) {
+		return e, nil, err
+	}
+	if back := r.do(ctx, "ROLLBACK TO SAVEPOINT "+point); back != nil {
+		return e, nil, cmp.Or(err, back)
+	}
+	if err != nil && r.refusal(ctx, it, err) == nil {
+		return e, nil, err
+	}
+	in, err := r.would(ctx, it)
+	if err == nil && !in {
+		err = it.NotFound()
+	}
+	e.After = planned(it, e.Before)
+	return e, nil, err
 }
 
 // undo rolls back an item that failed with err. If the database refused it, undo returns what the record would have been

@@ -23,6 +23,8 @@ type run struct {
 	plan *writes.Plan
 	refs []schema.Reference // once they have been read
 	read int64              // the bytes of the records read
+	made [][]value.Value    // the key that the record of each item has; nil for one that was refused
+	last []value.Value      // that of the last item
 
 	shared bool // others share tx
 	whole  bool // all of the plan is done, and tx is to be committed
@@ -91,7 +93,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 		return none, err
 	}
 	for i := range r.plan.Items {
-		it := &r.plan.Items[i]
+		it, _ := r.plan.Items[i].With(r.key)
 		before := now[i].Before
 		if i > 0 { // an earlier item may have changed it, as it did in the preview
 			if before, err = r.record(ctx, it, it.ID, false); err != nil {
@@ -105,6 +107,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 		if err != nil {
 			return none, r.conflict(ctx, it, err)
 		}
+		r.made = append(r.made, r.last)
 		receipt.Keys, receipt.After = append(receipt.Keys, key), append(receipt.After, after)
 		receipt.Rows += rows
 	}
@@ -191,19 +194,39 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 	return value.OfObject(members), nil
 }
 
+// key returns the key of the record that the n-th item has created; nil if it was refused.
+func (r *run) key(n int) []value.Value { return r.made[n] }
+
 // write runs one item, and returns the key of the record, what it is now (Null if it is gone) and how many records were
 // written. A database error is returned as it is.
 func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, n int64, err error) {
+	r.last = nil
 	if it.Op == write.OpAction {
 		after, n, err = r.own(ctx, it)
 		return it.Key, after, n, err
 	}
+	id, n, err := r.send(ctx, it)
+	if err != nil {
+		return key, after, n, err
+	}
+	if key = keyText(it.View, id); it.Op == write.OpDelete {
+		return key, after, n, nil
+	}
+	if after, err = r.record(ctx, it, id, false); err == nil && after.IsNull() {
+		err = it.NotFound()
+	}
+	r.last = id
+	return key, after, n, err
+}
+
+// send sends the statement of one item, and returns the key of the record and how many records were written.
+func (r *run) send(ctx context.Context, it *writes.Item) (id []value.Value, n int64, err error) {
 	d, c := r.db.Dialect(), it.View.Class()
 	forms, err := r.forms(ctx, it)
 	if err != nil {
-		return key, after, 0, err
+		return nil, 0, err
 	}
-	id := it.ID
+	id = it.ID
 	var rows []value.Row
 	switch it.Op {
 	case write.OpCreate:
@@ -227,22 +250,13 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 		}
 	}
 	if err != nil {
-		err = r.placed(ctx, it, err)
+		return nil, n, r.placed(ctx, it, err)
 	}
 	// Exactly one record must be written: a rule of the database may have left it out without an error.
-	switch {
-	case err != nil:
-		return key, after, n, err
-	case n != 1:
-		return key, after, n, &refused{Refusal{Kind: LeftOut}}
+	if n != 1 {
+		return nil, n, &refused{Refusal{Kind: LeftOut}}
 	}
-	if key = keyText(it.View, id); it.Op == write.OpDelete {
-		return key, after, n, nil
-	}
-	if after, err = r.record(ctx, it, id, false); err == nil && after.IsNull() {
-		err = it.NotFound()
-	}
-	return key, after, n, err
+	return id, n, nil
 }
 
 // placed returns an error of a write as one about a value of the caller, where it is about one: the value doesn't depend on any record.

@@ -39,7 +39,7 @@ type Dialect interface {
 	Counts() bool
 	// Longest returns the most bytes of a pipeline's statement, at most MaxText.
 	Longest() int
-	// Limit returns the place of a limit.
+	// Limit returns the text of a limit or an offset.
 	Limit(w *Writer, n int64) string
 	// Expressions returns the dialect in which expressions of pipelines are written.
 	Expressions() expr.Dialect
@@ -82,6 +82,10 @@ type Dialect interface {
 	Matches(w *Writer, x Operand, r query.Regex) error
 	// Begins writes that the text x begins with a prefix.
 	Begins(w *Writer, x Operand, prefix string)
+	// On writes that a JSON node, or a column of points, is a point on an area.
+	On(w *Writer, x Operand, f query.GeoWithin) error
+	// Distance returns the distance of such a point from the center of an area, as query.GeoWithin.Distance does. It is null if the node isn't a point.
+	Distance(w *Writer, x Operand, near query.GeoWithin) (string, error)
 	// Nodes writes the FROM clause of the JSON nodes that path leads to in x, the last of them as the returned operand.
 	Nodes(w *Writer, x Operand, path query.Path) (Operand, error)
 	// Elements writes the FROM item of the elements of a node that is an array, as the returned operand.
@@ -125,6 +129,11 @@ func Nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uF
 // Conditions that hold for every record and for none. The words TRUE and FALSE are no constants in SQLite: where a table
 // has a column of that name, they are that column.
 const Always, Never = "1=1", "1=0"
+
+// WithoutPoints returns the refusal of f by a database that can't find points.
+func WithoutPoints(database string, f query.GeoWithin) error {
+	return Unsupported("%s has no form of %s; where longitude and latitude are fields of numbers, compare each with $gte and $lte", database, f.Operator())
+}
 
 // Standard holds the standard SQL that databases share, to be embedded.
 type Standard struct{}

@@ -167,7 +167,8 @@ func Delete(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Stateme
 }
 
 // Would compiles a SELECT that returns a row if the record of v with the key id, nil for a new one, would be in v after
-// sets were written to it. It considers only sets: nothing is written and the database adds nothing.
+// sets were written to it. It considers only sets: nothing is written and the database adds nothing. A pointer to a record that
+// the same change creates leads into the view.
 func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -202,7 +203,10 @@ func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set
 		}
 	}
 	t.Write(") AS w")
-	if err := t.Layers(v, "w"); err != nil {
+	made := func(l policy.Layer) bool {
+		return l.Through != nil && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.From != nil && s.Field.Name == l.Through.Field })
+	}
+	if err := t.LayersBut(v, "w", made); err != nil {
 		return sqlgen.Statement{}, err
 	}
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})

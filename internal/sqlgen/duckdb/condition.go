@@ -31,8 +31,11 @@ func (conditions) Counts() bool { return true }
 // Longest returns the size of a statement that DuckDB plans in about a second.
 func (conditions) Longest() int { return 1 << 20 }
 
-// Limit is at most 2^62, which is the most that DuckDB takes.
-func (conditions) Limit(w *condition.Writer, n int64) string { return w.Arg(min(n, 1<<62), "") }
+// Limit writes at most 2^62, which is the most that DuckDB takes. It is no argument: DuckDB takes only constants as limits of a sub-query
+// that refers to the record around it.
+func (conditions) Limit(_ *condition.Writer, n int64) string {
+	return strconv.FormatInt(min(n, 1<<62), 10)
+}
 
 // Expressions implements condition.Dialect.
 func (conditions) Expressions() expr.Dialect { return Dialect() }
@@ -338,4 +341,14 @@ func (d conditions) string(x condition.Operand) string {
 
 func (conditions) Search(condition.Text, string, *policy.Search) error {
 	return condition.Unsupported("DuckDB has no full-text index that is searched")
+}
+
+// On implements condition.Dialect.
+func (conditions) On(_ *condition.Writer, _ condition.Operand, f query.GeoWithin) error {
+	return condition.WithoutPoints("DuckDB", f)
+}
+
+// Distance implements condition.Dialect.
+func (conditions) Distance(_ *condition.Writer, _ condition.Operand, near query.GeoWithin) (string, error) {
+	return "", condition.WithoutPoints("DuckDB", near)
 }

@@ -40,6 +40,8 @@ const (
 	SQLiteReverse   = "bailiwick_reverse"   // (x)
 	SQLiteCapitals  = "bailiwick_capitals"  // (x) as plan.Capitalize
 	SQLiteRewrite   = "bailiwick_rewrite"   // (x, pattern, replacement) and whether not only the first part is replaced, 0 or 1
+	SQLiteFind      = "bailiwick_find"      // (x, pattern) as plan.FindMatch
+	SQLiteFindAll   = "bailiwick_find_all"  // (x, pattern) as plan.FindMatches
 	SQLiteQuote     = "bailiwick_quote"     // (text) as JSON; a blob as itself
 	SQLiteNumber    = "bailiwick_number"    // (number) as JSON
 	SQLiteBase64    = "bailiwick_base64"    // (bytes) as text
@@ -109,6 +111,8 @@ const (
 	SQLiteDistinct   = "bailiwick_distinct" // (x, most) of JSON: the list of distinct values, null if it is larger
 
 	SQLiteMatches   = "bailiwick_matches"    // (pattern, text) 0 or 1, never null: the text matches the RE2 expression
+	SQLiteDistance  = "bailiwick_distance"   // (x, area) an integer: how far x, JSON, is from the center, or null
+	SQLiteOn        = "bailiwick_on"         // (x, area) 0 or 1, never null: x, JSON, is a point on an area
 	SQLiteJSONEqual = "bailiwick_json_equal" // (a, b) whether two JSON documents are equal by value
 
 	SQLiteDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""

@@ -153,6 +153,9 @@ func TestExpressions(t *testing.T) {
 		{op(plan.Reverse, s, text("a😀é")), "é😀a"}, {op(plan.Capitalize, s, text("an OLD-house 3rd o'neil éLAN [x]")), "An Old-House 3rd O'Neil élan [X]"}, {op(plan.Capitalize, s, text("")), ""}, {op(plan.Capitalize, s, null(s)), "null"},
 		{op(plan.ReplaceMatches, s, text("+47 22-33"), text("[^0-9]+"), text("")), "472233"}, {op(plan.ReplaceMatches, s, text("aéA"), text("(?i)a"), text(`\1$1`)), "\\1$1é\\1$1"},
 		{op(plan.ReplaceMatches, s, text("x\naéa"), text("a"), text(`\`), truth(false)), "x\n\\éa"}, {op(plan.ReplaceMatches, s, text("aaa"), text("^a"), text("b")), "baa"}, {op(plan.ReplaceMatches, s, null(s), text("a"), text("b")), "null"},
+		{op(plan.FindMatch, j, text("x\né12-b"), text("([0-9])+(x)?-(b)$")), `{"match":"12-b","idx":3,"captures":["2",null,"b"]}`}, {op(plan.FindMatch, j, text("ab"), text("^b")), "null"},
+		{op(plan.FindMatch, j, text("\"\\"), text(`\\`)), `{"match":"\\","idx":1,"captures":[]}`}, {op(plan.FindMatch, j, null(s), text("a")), "null"}, {op(plan.FindMatch, j, text(strings.Repeat("a", plan.MostSearched+1)), text("a")), "null"},
+		{op(plan.FindMatch, j, text(strings.Repeat("b", plan.MostSearched-1)+"a"), text("(a)")), `{"match":"a","idx":1048575,"captures":["a"]}`},
 		{plan.Matches{X: text("x\n"), Regex: query.Regex{Pattern: "^x$"}}, "0"}, {plan.Matches{X: null(s), Regex: query.Regex{Pattern: "x"}}, "0"},
 
 		{plan.Convert{X: text("9223372036854775808"), T: i}, "null"}, {plan.Convert{X: text("+007"), T: i}, "7"}, {plan.Convert{X: text("7\n"), T: i}, "null"},

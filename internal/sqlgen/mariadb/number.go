@@ -14,6 +14,9 @@ func (m dialect) Apply(s expr.Scope, e plan.Apply, args []string) (string, error
 	if e.Op == plan.ReplaceMatches {
 		return m.replaceMatches(s, e, args[0])
 	}
+	if e.Op == plan.FindMatch || e.Op == plan.FindMatches {
+		return m.findMatch(s, e, args[0])
+	}
 	for _, family := range []func(expr.Scope, plan.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
 		if text := family(s, e, args); text != "" {
 			return text, nil

@@ -147,6 +147,8 @@ func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 			".o) FROM regexp_matches(" + x + pgC + ", " + pgWords + ", 'g') WITH ORDINALITY AS " + w + "(v, o)), '') END)", nil
 	case plan.ReplaceMatches:
 		return p.replaceMatches(s, e, a[0])
+	case plan.FindMatch, plan.FindMatches:
+		return p.findMatches(s, e, a[0])
 	}
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write operator %s", e.Op))
 }

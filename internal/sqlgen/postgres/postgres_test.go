@@ -149,5 +149,10 @@ var answers = []answer{
 	{op(plan.Reverse, s, text("a😀é")), "é😀a"}, {op(plan.Capitalize, s, text("an OLD-house 3rd o'neil éLAN [x]")), "An Old-House 3rd O'Neil élan [X]"}, {op(plan.Capitalize, s, text("")), ""}, {op(plan.Capitalize, s, null(s)), "null"},
 	{op(plan.ReplaceMatches, s, text("+47 22-33"), text("[^0-9]+"), text("")), "472233"}, {op(plan.ReplaceMatches, s, text("aéA"), text("(?i)a"), text(`\1$1`)), "\\1$1é\\1$1"},
 	{op(plan.ReplaceMatches, s, text("x\naéa"), text("a"), text(`\`), truth(false)), "x\n\\éa"}, {op(plan.ReplaceMatches, s, text("aaa"), text("^a"), text("b")), "baa"}, {op(plan.ReplaceMatches, s, null(s), text("a"), text("b")), "null"},
+	{op(plan.FindMatch, j, text("x\né12-b"), text("([0-9])+(x)?-(b)$")), `{"idx": 3, "match": "12-b", "captures": ["2", null, "b"]}`}, {op(plan.FindMatch, j, text("ab"), text("^b")), "null"},
+	{op(plan.FindMatch, j, text("\"\\"), text(`\\`)), `{"idx": 1, "match": "\\", "captures": []}`}, {op(plan.FindMatch, j, null(s), text("a")), "null"}, {op(plan.FindMatch, j, text(strings.Repeat("a", plan.MostSearched+1)), text("a")), "null"},
+	{op(plan.FindMatch, j, text("b"), text("(a)*b")), `{"idx": 0, "match": "b", "captures": [null]}`}, {op(plan.FindMatch, j, text("aab"), text("(a){0}b")), `{"idx": 2, "match": "b", "captures": [null]}`},
+	{op(plan.FindMatches, j, text("😀aa b"), text("(?i)A(c)?")), `[{"idx": 1, "match": "a", "captures": [null]}, {"idx": 2, "match": "a", "captures": [null]}]`}, {op(plan.FindMatches, j, text(""), text("a")), "[]"},
+	{op(plan.FindMatches, j, text(strings.Repeat("a", plan.MostMatches+1)), text("a")), "null"}, {op(plan.Size, i, op(plan.FindMatches, j, text(strings.Repeat("a", plan.MostMatches)), text("a"))), "10000"},
 	{plan.Matches{X: text("x\n"), Regex: query.Regex{Pattern: "^x$"}}, "false"}, {plan.Matches{X: null(s), Regex: query.Regex{Pattern: "x"}}, "false"},
 }

@@ -26,6 +26,7 @@ type syntaxOf struct {
 	repeats  int  // the largest repetition count
 	weight   int  // the largest weight with repetitions expanded; 0 for any
 	open     int  // the most repetitions without an upper bound or with a high one; 0 for any
+	capture  bool // groups capture
 }
 
 // advanced is PostgreSQL's (ARE); its dot matches the newline too.
@@ -40,6 +41,22 @@ func PostgreSQL(r query.Regex) (string, error) { return advanced.translate(r) }
 
 // MariaDB returns r in MariaDB's syntax, or an Unsupported problem.
 func MariaDB(r query.Regex) (string, error) { return perl.translate(r) }
+
+// PostgreSQLGroups is PostgreSQL with groups that capture, for an expression of which every engine finds the same parts.
+func PostgreSQLGroups(r query.Regex) (string, error) { return advanced.captured(r) }
+
+// MariaDBGroups is MariaDB with groups that capture.
+func MariaDBGroups(r query.Regex) (string, error) { return perl.captured(r) }
+
+// captured translates an expression that passes pattern.Captured.
+func (s syntaxOf) captured(r query.Regex) (string, error) {
+	if err := r.Captured(); err != nil {
+		return "", &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("%s can test this regular expression, but not find the parts that it matches: %v", s.database, err),
+			Suggestion: "write a simpler expression, or use $regexMatch, or $split and $indexOfCP"}
+	}
+	s.capture = true
+	return s.translate(r)
+}
 
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
@@ -98,7 +115,15 @@ func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 		b.WriteString(`(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))`)
 	case syntax.OpNoWordBoundary:
 		b.WriteString(`(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_]))`)
-	case syntax.OpCapture, syntax.OpConcat:
+	case syntax.OpCapture:
+		if s.capture {
+			b.WriteString("(")
+			err := s.rewrite(b, re.Sub[0])
+			b.WriteString(")")
+			return err
+		}
+		return s.group(b, re.Sub, "")
+	case syntax.OpConcat:
 		return s.group(b, re.Sub, "")
 	case syntax.OpAlternate:
 		return s.group(b, re.Sub, "|")

@@ -56,6 +56,7 @@ var sqliteCalls = map[plan.Op]string{
 	plan.Trim: "trim", plan.TrimLeft: "ltrim", plan.TrimRight: "rtrim",
 	plan.Split: expr.SQLiteSplit, plan.Length: "length", plan.ReplaceAll: expr.SQLiteReplace,
 	plan.Reverse: expr.SQLiteReverse, plan.Capitalize: expr.SQLiteCapitals, plan.ReplaceMatches: expr.SQLiteRewrite,
+	plan.FindMatch: expr.SQLiteFind, plan.FindMatches: expr.SQLiteFindAll,
 	plan.Size: expr.SQLiteSize, plan.ElemAt: expr.SQLiteElement, plan.InList: expr.SQLiteInList, plan.SliceList: expr.SQLiteSlice,
 	plan.JoinLists: expr.SQLiteJoin, plan.Common: expr.SQLiteCommon, plan.Without: expr.SQLiteWithout, plan.Pairs: expr.SQLitePairs, plan.Gather: expr.SQLiteObjectOf, plan.JoinTexts: expr.SQLiteJoinTexts,
 	plan.SumList: expr.SQLiteSumList, plan.AvgList: expr.SQLiteAvgList,

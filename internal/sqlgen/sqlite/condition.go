@@ -191,7 +191,7 @@ func (s conditions) Among(w *condition.Writer, x condition.Operand, values []val
 }
 
 // bare returns the text of a column to be compared with text. A declared type that SQLite takes for numeric (UUID,
-// MONEY) would convert the other operand to a number; a unary plus removes that type.
+// AMOUNT) would convert the other operand to a number; a unary plus removes that type.
 func (conditions) bare(x condition.Operand) string {
 	if !x.Node() && (x.Field.Type == schema.Any || x.Field.Type == schema.UUID) && x.Field.Native != "" {
 		return "+" + x.Text

@@ -315,6 +315,9 @@ func TestSQLiteText(t *testing.T) {
 		{op(plan.Reverse, s, text("a😀é")), "'é😀a'"}, {op(plan.Capitalize, s, text("an OLD-house 3rd o'neil éLAN [x]")), "'An Old-House 3rd O'Neil élan [X]'"}, {op(plan.Capitalize, s, text("")), "''"}, {op(plan.Capitalize, s, null(s)), "null"},
 		{op(plan.ReplaceMatches, s, text("+47 22-33"), text("[^0-9]+"), text("")), "'472233'"}, {op(plan.ReplaceMatches, s, text("aéA"), text("(?i)a"), text(`\1$1`)), "'\\1$1é\\1$1'"},
 		{op(plan.ReplaceMatches, s, text("x\naéa"), text("a"), text(`\`), truth(false)), "'x\n\\éa'"}, {op(plan.ReplaceMatches, s, text("aaa"), text("^a"), text("b")), "'baa'"}, {op(plan.ReplaceMatches, s, null(s), text("a"), text("b")), "null"},
+		{op(plan.FindMatch, schema.JSON, text("x\né12-b"), text("([0-9])+(x)?-(b)$")), `'{"match":"12-b","idx":3,"captures":["2",null,"b"]}'`}, {op(plan.FindMatch, schema.JSON, text("ab"), text("^b")), "null"},
+		{op(plan.FindMatches, schema.JSON, text("aé a"), text(`\ba|(é*)`)), `'[{"match":"a","idx":0,"captures":[null]},{"match":"é","idx":1,"captures":["é"]},{"match":"a","idx":3,"captures":[null]}]'`},
+		{op(plan.FindMatches, schema.JSON, text(strings.Repeat("a", plan.MostMatches+1)), text("a")), "null"}, {op(plan.FindMatch, schema.JSON, text(strings.Repeat("a", plan.MostSearched+1)), text("a")), "null"}, {op(plan.FindMatches, schema.JSON, null(s), text("a")), "null"},
 		{plan.Matches{X: text("Größe"), Regex: query.Regex{Pattern: "^GRÖ", Options: "i"}}, "1"},
 		{plan.Matches{X: null(s), Regex: query.Regex{Pattern: "a"}}, "0"},
 	})

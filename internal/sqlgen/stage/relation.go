@@ -268,7 +268,7 @@ func (b *builder) selected(r *relation, columns []string) string {
 		t.WriteString(" LIMIT " + b.s.Limit(r.limit))
 	}
 	if r.skip > 0 {
-		t.WriteString(" OFFSET " + b.s.Arg(r.skip, ""))
+		t.WriteString(" OFFSET " + b.s.Limit(r.skip))
 	}
 	return t.String()
 }

@@ -35,7 +35,7 @@ type Statement interface {
 	Long(f *schema.Field) bool
 	// Selected writes the terms that select columns. A computed field that is NotNull is null only if it is a list that is too large.
 	Selected(xs []string, fields []*schema.Field) []string
-	// Limit returns the place of a limit.
+	// Limit returns the text of a limit or an offset.
 	Limit(n int64) string
 }
 

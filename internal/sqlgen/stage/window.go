@@ -112,7 +112,11 @@ func (w *windowing) shift(f plan.Window, x string) (string, error) {
 	if offset < 0 {
 		name, offset = "lag", -offset
 	}
-	args, over := ", "+strconv.FormatInt(offset, 10)+")", w.over(w.order, "")
+	order := w.order
+	if len(order) == 0 { // there is at most one record. MariaDB requires an order
+		order = []string{"1"}
+	}
+	args, over := ", "+strconv.FormatInt(offset, 10)+")", w.over(order, "")
 	text := name + "(" + x + args + over
 	if f.Default == nil {
 		return text, nil

@@ -3,6 +3,7 @@ package changes
 import (
 	"encoding"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"sync"
@@ -33,6 +34,8 @@ func settlerOf(t reflect.Type) settler {
 		return settleValue
 	case reflect.TypeFor[time.Time]():
 		return settleTime
+	case reflect.TypeFor[map[string]string]():
+		return settleTexts
 	}
 	for _, by := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler]()} {
 		if reflect.PointerTo(t).Implements(by) {
@@ -68,6 +71,18 @@ func settleTime(v reflect.Value) bool {
 		return false
 	}
 	*of = of.Round(0).UTC() // without the reading of the process's clock
+	return true
+}
+
+// settleTexts gives a map of texts a map of its own.
+func settleTexts(v reflect.Value) bool {
+	of := v.Addr().Interface().(*map[string]string)
+	*of = maps.Clone(*of)
+	for name, text := range *of {
+		if !utf8.ValidString(name) || !utf8.ValidString(text) {
+			return false
+		}
+	}
 	return true
 }
 

@@ -154,6 +154,15 @@ func fill(r *rand.Rand, v reflect.Value) {
 		for i := range v.Len() {
 			fill(r, v.Index(i))
 		}
+	case reflect.Map:
+		if n := r.IntN(4) - 1; n >= 0 {
+			v.Set(reflect.MakeMap(v.Type()))
+			for range n {
+				text := reflect.New(v.Type().Elem()).Elem()
+				fill(r, text)
+				v.SetMapIndex(reflect.ValueOf(anyText(r)), text)
+			}
+		}
 	case reflect.Uint8:
 		v.SetUint(uint64(r.IntN(256)))
 	case reflect.Struct:

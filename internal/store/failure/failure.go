@@ -7,6 +7,7 @@ import "fmt"
 type Error struct {
 	Doing, At string // "append to the audit log", "bailiwick.db"
 	Why       string // "the disk is full"; "" if only Code is known
+	Public    string // the reason in words that anyone may read; "" for none
 	Code      string // the database's own code: "SQLite error 13"; "" for none
 	Err       error
 }

@@ -26,11 +26,14 @@ func openSegment(path string, create bool) (file, error) {
 // Sync implements file. It syncs the size of the file too, if that has changed.
 func (s segment) Sync() error { return syncData(s.File) }
 
+// lockName is the file that a process locks.
+const lockName = "lock"
+
 // openLock opens the lock of the folder dir and the folder itself, and creates both if they don't exist. A process that closes
 // the journal may remove them at any time, so each step may find that the one before it was in vain.
 func openLock(dir string) (lock, folder *os.File, err error) {
 	for try := 1; ; try++ {
-		if lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+		if lock, err = os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
 			if folder, err = os.Open(dir); err == nil {
 				return lock, folder, nil
 			}

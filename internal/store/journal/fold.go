@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
@@ -174,12 +175,21 @@ func (j *Journal) Size() int64 {
 // Close folds the journal, closes it, and removes its folder if no process has begun another segment.
 func (j *Journal) Close() error {
 	err := j.Exclusive(func() error {
-		if names, err := os.ReadDir(j.dir); err != nil || len(names) > 1 {
+		names, err := os.ReadDir(j.dir)
+		if err != nil || slices.ContainsFunc(names, func(e fs.DirEntry) bool { return e.Name() != lockName && e.Name() != idFile }) {
 			return err
+		}
+		if j.options.Release != nil {
+			if err := j.options.Release(); err != nil {
+				return err
+			}
+			if err := os.Remove(filepath.Join(j.dir, idFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 		// Other processes notice that the lock is gone when they take it, or make another one before the folder is removed.
 		// One that does may also end meanwhile, and remove the folder first.
-		err := os.Remove(j.lockFile.Name())
+		err = os.Remove(j.lockFile.Name())
 		if gone := os.Remove(j.dir); !errors.Is(gone, fs.ErrExist) && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}

@@ -1,8 +1,8 @@
 // Package journal keeps audit records in append-only files until a store has moved them into its tables.
 //
 // The records of one batch are one frame: one write and one sync of the disk, whatever their number. A folder holds the
-// files ("segments") and a file "lock", which a process locks for each batch, so that several processes can append to
-// one chain. A segment that was sealed never changes; Fold seals the current one, passes the records to the store and
+// files ("segments"), a file "lock", which a process locks for each batch, so that several processes can append to
+// one chain, and a file "id" with the name of the folder in the store, which can tell that a folder is missing. A segment that was sealed never changes; Fold seals the current one, passes the records to the store and
 // removes the files. The files are the truth: after a crash, a frame that was not written completely doesn't exist, and
 // one that was is appended to.
 package journal
@@ -49,6 +49,10 @@ var (
 type Options struct {
 	Head func() (audit.Head, error)                     // returns the end of the chain in the tables
 	Keep func(rows []records.Row, end audit.Head) error // moves rows into the tables, those that they have aside; see Fold
+	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for the same folder. If it is
+	// nil, a missing folder is not detected.
+	Claim   func(id string) error
+	Release func() error // not nil with Claim
 	// Every is the longest time until a record is synced to the disk; 0 means before Append returns.
 	Every time.Duration
 
@@ -65,6 +69,7 @@ type Journal struct {
 	lockFile  *os.File
 	folder    *os.File // whose lock decides which process is next to take that of lockFile
 	unordered bool     // some process keeps the lock of the folder
+	claimed   bool     // the folder of lockFile
 	mark      []byte   // as this process wrote it last
 	current   file     // nil for none
 	name      string   // of current

@@ -1,7 +1,11 @@
 package journal
 
 import (
+	"crypto/rand"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -40,6 +44,10 @@ func (j *Journal) lock() (unlock func(), err error) {
 		}
 		if ok && same(j.lockFile, j.lockFile.Name()) {
 			unlockFile(j.folder)
+			if err = j.claim(); err != nil {
+				unlockFile(j.lockFile)
+				break
+			}
 			return func() { unlockFile(j.lockFile); j.mu.Unlock() }, nil
 		}
 		if ok { // it was removed by a process that closed the journal
@@ -76,6 +84,46 @@ func (j *Journal) reach() (err error) {
 func (j *Journal) forget() {
 	if j.lockFile != nil {
 		_ = errors.Join(j.lockFile.Close(), j.folder.Close()) // nothing of them is in a buffer
-		j.lockFile, j.folder = nil, nil
+		j.lockFile, j.folder, j.claimed = nil, nil, false
 	}
+}
+
+// idFile is the file with the folder's name in the store.
+const idFile = "id"
+
+// claim has the store note the folder, which has a name then, unless this process did already. The lock is held.
+func (j *Journal) claim() error {
+	if j.claimed || j.options.Claim == nil {
+		return nil
+	}
+	path := filepath.Join(j.dir, idFile)
+	id, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(id) != idLength { // none, or one that was not written completely
+		id = []byte(rand.Text())[:idLength]
+		err = writeSynced(path, id)
+	}
+	if err == nil {
+		err = syncDir(j.dir)
+	}
+	if err == nil {
+		err = j.options.Claim(string(id))
+	}
+	j.claimed = err == nil
+	return err
+}
+
+// idLength is the number of characters of a folder's name.
+const idLength = 16
+
+// writeSynced writes a file that is on the disk when it returns.
+func writeSynced(path string, data []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
 }

@@ -138,6 +138,9 @@ func testTokenHandles(t *testing.T, open Open) {
 		if version(a) == beforeA {
 			t.Errorf("%s: not seen at once", c.name)
 		}
+		if latest, err := b.LatestTokenVersion(ctx); err != nil || latest == beforeB {
+			t.Errorf("%s: another handle that reads the store doesn't see it: %d, %v", c.name, latest, err)
+		}
 		for version(b) == beforeB {
 			if time.Since(changed) > 30*time.Second {
 				t.Fatalf("%s: not seen by another handle", c.name)

@@ -24,6 +24,18 @@ func WriteTicket(k *identity.Ticket) (TicketRow, error) {
 	return TicketRow{k.Hash[:], k.ID, string(k.Use), k.Expires, k.Seen, k.Ended, string(body)}, err
 }
 
+// WriteTickets encodes all of them.
+func WriteTickets(all []identity.Ticket) ([]TicketRow, error) {
+	rows := make([]TicketRow, len(all))
+	for i := range all {
+		var err error
+		if rows[i], err = WriteTicket(&all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
 // Ticket decodes r.
 func (r *TicketRow) Ticket() (identity.Ticket, error) {
 	k := identity.Ticket{ID: r.ID, Use: identity.TicketUse(r.Use), Expires: r.Expires.UTC(), Seen: r.Seen.UTC(), Ended: r.Ended}

@@ -116,6 +116,11 @@ func (v *Version) Get(ctx context.Context, read func(context.Context) (int64, er
 	if last := v.last.Load(); last != nil && time.Since(last.read) < versionAge {
 		return last.number, nil
 	}
+	return v.Latest(ctx, read)
+}
+
+// Latest returns the version that read finds now.
+func (v *Version) Latest(ctx context.Context, read func(context.Context) (int64, error)) (int64, error) {
 	now := time.Now()
 	number, err := read(ctx)
 	if err != nil {

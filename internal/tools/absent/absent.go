@@ -1,7 +1,8 @@
-// Package absent explains why an answer is empty, as far as the caller may know.
+// Package absent explains what an answer doesn't show: why it is empty, which records tie with the last one, how many a condition leaves
+// out because a field is null, how often a join repeats a value, and over how few records a share is.
 //
-// After a call has found nothing, it makes at most one more query, which the caller could make too, and adds the result to
-// the notes of the call. It changes no answer and refuses nothing.
+// After a call it makes a few more queries within a bound on time. The caller could make each of them too, so a note tells nothing
+// about what the caller may not see. A note that can't be computed is left out. Package absent changes no answer and refuses nothing.
 package absent
 
 import (
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -20,20 +22,38 @@ import (
 // Explain notes on c, if a query of c found nothing, how many records the canonical filter of the class excluded, or else how
 // texts in another case are found.
 func Explain(ctx context.Context, c *bailiwick.Call) {
-	asked := c.Empty()
-	if asked == nil {
+	last, shown := c.Last()
+	if asked := c.Empty(); asked != nil {
+		v, err := c.View(asked.From())
+		if err == nil && (v.Canonical() == nil || !canonical(ctx, c, asked, v)) {
+			within, cancel := context.WithTimeout(ctx, mostTime)
+			defer cancel()
+			texts(within, c, asked, v)
+		}
+	}
+	if last == nil {
 		return
 	}
-	v, err := c.View(asked.From())
-	if err == nil && (v.Canonical() == nil || !canonical(ctx, c, asked, v)) {
-		texts(c, asked, v)
+	within, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	switch q := last.(type) {
+	case *query.SQL:
+		beside(within, c, q, shown)
+	default:
+		besideFilter(within, c, q, shown)
 	}
 }
 
+// mostTime bounds the queries for the notes of one call.
+const mostTime = 2 * time.Second
+
 // canonical notes how many records the canonical filter of v excluded, and reports whether it did.
 func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.View) bool {
+	if !v.CanonicalOpen() {
+		return false // what it leaves out isn't the caller's to count
+	}
 	if s, is := asked.(*query.SQL); is && names(s, v) {
-		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class, count_objects and aggregate take "+
+		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class takes "+
 			`"apply_canonical_filter": false, which asks for the others too`, v.Name(), query.Print(v.Canonical()).String()))
 		return true
 	}
@@ -54,7 +74,7 @@ func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *pol
 	if v.CanName(v.Canonical()) {
 		rule = "the canonical filter " + query.Print(v.Canonical()).String()
 	}
-	c.Note(fmt.Sprintf("no live record of %s matches; %s leaves out %d that match. query_class, count_objects and aggregate take "+
+	c.Note(fmt.Sprintf("no live record of %s matches; %s leaves out %d that match. query_class takes "+
 		`"apply_canonical_filter": false, which asks for these too`, v.Name(), rule, n))
 	return true
 }

@@ -1,6 +1,7 @@
 package absent
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,26 +20,32 @@ import (
 const mostText = 80
 
 // texts notes how to find texts in another case, or within longer ones, where a query that found nothing compares them
-// letter by letter. The note depends on the query and on the types of visible fields alone: no record is looked for.
-func texts(c *bailiwick.Call, asked query.Query, v *policy.View) {
+// letter by letter. It is noted only where the caller's view has a record that is found so.
+func texts(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.View) {
 	if s, is := asked.(*query.SQL); is {
-		inStatement(c, s)
+		inStatement(ctx, c, s)
 		return
 	}
-	where, _ := condition(asked)
-	if note := literal(where, v); note != "" {
+	where, ok := condition(asked)
+	note, other := looser(where, v)
+	if !ok || other == nil {
+		return
+	}
+	if n, err := counted(ctx, c, asked.From(), other); err == nil && n > 0 {
 		c.Note(note)
 	}
 }
 
-// literal returns the note on the first condition of f that a text in another case doesn't meet, of those that all records have
-// to meet; "" for none.
-func literal(f query.Filter, v *policy.View) (note string) {
+// looser returns the note on the first condition of f that compares a text letter by letter, of those that all records have to meet, and f
+// with a condition in its place that ignores case and finds the text within longer ones. It returns "" and nil for none.
+func looser(f query.Filter, v *policy.View) (note string, other query.Filter) {
 	switch f := f.(type) {
 	case query.And:
-		for _, part := range f {
-			if note = literal(part, v); note != "" {
-				return note
+		for i, part := range f {
+			if note, other := looser(part, v); other != nil {
+				out := slices.Clone(f)
+				out[i] = other
+				return note, out
 			}
 		}
 	case query.Compare:
@@ -49,25 +56,37 @@ func literal(f query.Filter, v *policy.View) (note string) {
 		return within(v, f.Path, f.At, value.OfString(f.Prefix))
 	case query.In:
 		for _, one := range f.Values {
-			if note = within(v, f.Path, f.At, one); note != "" && !f.Not {
-				return note
+			if note, other := within(v, f.Path, f.At, one); other != nil && !f.Not {
+				return note, other
 			}
 		}
 	case query.Regex:
 		if !strings.Contains(f.Options, "i") && compared(v, f.Path, f.Pattern) {
-			return f.At + `: letters of another case don't match; $ilike, and $regex with "$options":"i", ignore case`
+			return f.At + `: letters of another case don't match; $ilike, and $regex with "$options":"i", ignore case`, expression(f.Path, f.At, f.Pattern, f.Options+"i")
 		}
 	}
-	return ""
+	return "", nil
 }
 
-// within returns the note on a comparison of the field at path with a text; "" where it is none, or case can't be the reason.
-func within(v *policy.View, path query.Path, at string, text value.Value) string {
-	if text.Kind() != value.String || !compared(v, path, text.Text()) {
-		return ""
+// expression returns the condition that a field matches a regular expression, or nil if it isn't supported.
+func expression(path query.Path, at, text, options string) query.Filter {
+	r, err := query.ParseRegex(text, options, at)
+	if err != nil {
+		return nil
 	}
-	pattern := value.AppendQuoted(nil, regexp.QuoteMeta(strings.TrimSpace(text.Text())))
-	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case, and finds it within longer texts`, at, pattern)
+	r.Path = path
+	return r
+}
+
+// within returns the note on a comparison of the field at path with a text, and a condition that ignores case and finds the text within
+// longer ones. It returns "" and nil if it compares something else, or if case can't be the reason.
+func within(v *policy.View, path query.Path, at string, text value.Value) (note string, other query.Filter) {
+	if text.Kind() != value.String || !compared(v, path, text.Text()) {
+		return "", nil
+	}
+	pattern := regexp.QuoteMeta(strings.TrimSpace(text.Text()))
+	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case, and finds it within longer texts`, at, value.AppendQuoted(nil, pattern)),
+		expression(path, at, pattern, "i")
 }
 
 // compared reports whether the field at path, which may lead to the record that a pointer refers to, holds texts that no list
@@ -93,7 +112,7 @@ func cased(text string) bool {
 }
 
 // inStatement is texts for a SELECT statement.
-func inStatement(c *bailiwick.Call, s *query.SQL) {
+func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	var views []*policy.View
 	for _, name := range tables(s.Statement().Body) {
 		if v, err := c.View(name); err == nil {
@@ -125,6 +144,9 @@ func inStatement(c *bailiwick.Call, s *query.SQL) {
 			return true
 		}
 		done = true
+		if !foldedIn(ctx, c, s, text) {
+			return false
+		}
 		c.Note(fmt.Sprintf("line %d, column %d: texts are compared letter by letter; %s ILIKE '%%%s%%' ignores case, and finds it within longer texts",
 			text.At.Line, text.At.Column, name.Text, strings.ReplaceAll(written, "'", "''")))
 		return false

@@ -89,7 +89,9 @@ func each(ctx context.Context, c *bailiwick.Call, list []value.Value) []outcome 
 	for range min(atOnce, len(list)) {
 		workers.Go(func() {
 			for i := range numbers {
-				out[i] = alone(within, c, list[i])
+				if out[i].err = late(within); out[i].err == nil {
+					out[i] = alone(within, c, list[i])
+				}
 				done <- struct{}{}
 			}
 		})
@@ -104,14 +106,21 @@ func each(ctx context.Context, c *bailiwick.Call, list []value.Value) []outcome 
 				reported++
 				c.Progress(float64(reported), float64(len(list)), "")
 			case <-within.Done():
-				out[i].err = &problem.Error{Code: problem.Timeout, Detail: "the call was not made: those before it took all the time", Suggestion: "make it again, in a batch of fewer"}
-				sent = true
+				out[i].err, sent = late(within), true
 			}
 		}
 	}
 	close(numbers)
 	workers.Wait()
 	return out
+}
+
+// late returns the error of a call that is not made because ctx has ended, nil while it has not.
+func late(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &problem.Error{Code: problem.Timeout, Detail: "the call was not made: those before it took all the time", Suggestion: "make it again, in a batch of fewer"}
 }
 
 // alone makes one call of a batch.

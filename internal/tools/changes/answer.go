@@ -8,7 +8,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -19,8 +18,8 @@ import (
 // output is the output schema of tools that return one change.
 const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
 
-// waitTool is the tool for an agent to call next.
-const waitTool = "wait_for_change"
+// nextTool is the tool for an agent to call while people decide.
+const nextTool = "get_change"
 
 // proposeTool is the tool that proposes several writes at once.
 const proposeTool = "propose_changes"
@@ -54,25 +53,26 @@ func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, req write.Requ
 		return r.tried(s), nil
 	}
 	s, err := c.Propose(ctx, req)
+	if p := problem.Of(err); p != nil && p.Kind == "unchanged" {
+		doc := value.OfObject([]value.Member{text("status", p.Kind), text("summary", p.Detail)})
+		return tool.Result{Structured: doc.AppendJSON(nil), Text: "Nothing would change: what is asked for is there already. No change was filed."}, nil
+	}
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return r.picked(c.Who(), s), nil
+	return r.picked(c, s), nil
 }
 
-// picked returns the result about a change of p, with what the tool that filed it shows of the API's answer.
-func (r *Toolset) picked(p identity.Principal, s *review.Sheet) tool.Result {
+// picked returns the result about a change of the caller, with what the tool that filed it shows of the API's answer.
+func (r *Toolset) picked(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	if pick, ok := r.pickers.Load(s.Tool); ok && s.State == change.Applied {
-		s.Answer = pick.(Picker)(p, s)
+		s.Answer = pick.(Picker)(c.Who(), s)
 	}
-	return r.answer(s)
+	return r.Answer(c, s)
 }
 
-// Answer returns the result for an agent about a change of its own. It is for tools that file changes themselves.
-func (r *Toolset) Answer(s *review.Sheet) tool.Result { return r.answer(s) }
-
-// answer returns the result for an agent about a change of its own.
-func (r *Toolset) answer(s *review.Sheet) tool.Result {
+// Answer returns the result for an agent about a change of its own, with the tool to go on with if the agent may call it.
+func (r *Toolset) Answer(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	link := r.link(s.ID)
 	doc := []value.Member{text("status", status(s.State)), text("change_id", s.ID), text("summary", s.Title), member("diff", diff(s.Items)),
 		text("expires_at", value.OfTime(s.Expires).String()), text("url", link)}
@@ -111,17 +111,13 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, member("locations", value.OfStrings(s.Locations)))
 		shown = strings.TrimSuffix(shown, "\n") + "\nLocation: " + strings.Join(s.Locations, ", ") + "\n"
 	}
-	switch s.State {
-	case change.Returned:
-		doc = append(doc, text("next", replyTool))
-		shown = strings.TrimSuffix(shown, "\n") + "\nAnswer, or propose another version: " + replyTool + "\n"
-	case change.Stale:
-		doc = append(doc, text("next", replyTool))
-		shown = strings.TrimSuffix(shown, "\n") + "\nRead what it would change again; if it is still wanted, propose another version: " + replyTool + "\n"
-	case change.Pending:
-		next, advice := pending(s)
+	next, advice := goOn(s)
+	if next != "" && c.MayCall(next) {
 		doc = append(doc, text("next", next))
-		shown = strings.TrimSuffix(shown, "\n") + advice + "\nReview: " + link + "\n"
+		shown = strings.TrimSuffix(shown, "\n") + "\n" + advice + "\n"
+	}
+	if s.State == change.Pending {
+		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
 	}
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source, Failed: s.Refusal != nil}
 }
@@ -141,12 +137,19 @@ func said(thread []review.Said) (words []value.Value) {
 	return words
 }
 
-// pending returns the tool to go on with while a change waits for people, and what to say before the link.
-func pending(s *review.Sheet) (next, advice string) {
-	if s.Moved() {
-		return replyTool, "\nRead the record again, and propose another version (" + replyTool + "), or cancel it."
+// goOn returns the tool to call next about a change, and what to do with it; "" for none.
+func goOn(s *review.Sheet) (next, advice string) {
+	switch {
+	case s.State == change.Returned:
+		return replyTool, "Answer, or propose another version: " + replyTool
+	case s.State == change.Stale:
+		return replyTool, "Read what it would change again. If it is still wanted, propose another version: " + replyTool
+	case s.State == change.Pending && s.Moved():
+		return replyTool, "Read the record again, and propose another version (" + replyTool + "), or cancel it."
+	case s.State == change.Pending:
+		return nextTool, fmt.Sprintf("To wait for the decision: %s {\"change_id\": %q, \"wait\": %d}", nextTool, s.ID, longest)
 	}
-	return waitTool, ""
+	return "", ""
 }
 
 // tried returns the result for a change that was previewed and not filed.

@@ -120,9 +120,9 @@ func (r *Toolset) calls(p identity.Principal) bool {
 func (r *Toolset) Writable(p identity.Principal, v *policy.View, f *schema.Field) bool {
 	ask := bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
 	switch permitted := v.Rule().Permitted; {
-	case f.Generated, f.Type == schema.Opaque && f.Form == "", v.Mask(f.Name) != nil, permitted != nil && !slices.Contains(permitted, f.Name):
+	case f.Generated, f.Type == schema.Opaque && f.Form == "", !v.MaskLetsSet(f.Name, true), permitted != nil && !slices.Contains(permitted, f.Name):
 		return false
-	case slices.Contains(v.Key(), f.Name):
+	case slices.Contains(v.Key(), f.Name), !v.MaskLetsSet(f.Name, false):
 		return mayWrite(v, write.OpCreate) && r.gateway.May(p, ask) == nil
 	}
 	return (mayWrite(v, write.OpCreate) || mayWrite(v, write.OpUpdate)) && r.gateway.May(p, ask) == nil

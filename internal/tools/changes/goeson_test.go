@@ -21,7 +21,7 @@ func TestGoesOn(t *testing.T) {
 		next    string
 		again   string // what reply_to_change with another version says; "" if the version is filed
 	}{
-		{"it waits", func(*desk, string, string) error { return nil }, "Review: https://b.example/console/changes/ID", "wait_for_change", ""},
+		{"it waits", func(*desk, string, string) error { return nil }, "To wait for the decision: get_change {\"change_id\": \"ID\", \"wait\": 50}\nReview: https://b.example/console/changes/ID", "get_change", ""},
 		{"sent back", func(d *desk, id, _ string) error {
 			_, err := d.rita.Ask(d.Context(), id, "Only this week's")
 			return err
@@ -29,7 +29,7 @@ func TestGoesOn(t *testing.T) {
 		{"the record has moved", func(d *desk, id, digest string) error {
 			d.alter(`UPDATE issues SET priority = 'Low' WHERE id = ?`, d.b)
 			return approve(d, id, digest)
-		}, "The records are no longer what was reviewed; nothing was written.\nRead what it would change again; if it is still wanted, propose another version: reply_to_change", "reply_to_change", ""},
+		}, "The records are no longer what was reviewed; nothing was written.\nRead what it would change again. If it is still wanted, propose another version: reply_to_change", "reply_to_change", ""},
 		{"the database refuses it", func(d *desk, id, digest string) error {
 			d.alter(`CREATE TRIGGER closed BEFORE UPDATE ON issues WHEN NEW.priority = 'Critical' BEGIN SELECT RAISE(ABORT, 'hidden words'); END`)
 			return approve(d, id, digest)

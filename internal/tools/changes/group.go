@@ -22,7 +22,7 @@ import (
 func (r *Toolset) proposeChanges() tool.Tool {
 	return tool.Tool{
 		Name: proposeTool, Title: "Propose several writes",
-		Description: "Propose up to 100 writes to one source as one change, all or none. op action: as of call_method. op call (call: as of call_api_write): in order, until one fails; \"$1.id\" is id in the first one's answer. after: change_ids to be applied before.",
+		Description: "Propose up to 100 writes to one source as one change, all or none. op action: as of call_method. op call (call: as of call_api_write): in order, until one fails. \"$1.id\": the id of write 1's new record, or in its answer. after: change_ids to be applied before.",
 		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op"],"properties":{"op":{"type":"string","enum":["create","update","delete","action","call"]},`+
 			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"},"method_name":{"type":"string"},"arguments":{"type":"object"},"call":{"type":"object"}}}}`,
 			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","items":{"type":"string"}}`),

@@ -82,12 +82,22 @@ func listed(rows []review.Row, more bool) tool.Result {
 	return tool.Result{Structured: doc.AppendJSON(nil), Text: out.String()}
 }
 
+// getChange returns the tool get_change. With wait it answers when the change has been decided, or the time is over.
 func (r *Toolset) getChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said. fields: the parts that you need.",
-		Input: object("change_id", changeArgument, `"fields":{"type":"array","items":{"type":"string"}}`), Output: read(output),
+		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said. wait: seconds to wait for a decision. fields: the parts that you need.",
+		Input:  object("change_id", changeArgument, fmt.Sprintf(`"wait":{"type":"integer","minimum":0,"maximum":%d}`, longest), `"fields":{"type":"array","items":{"type":"string"}}`),
+		Output: read(output), Timeout: waitTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			got, err := r.told(c)(c.Change(ctx, word(in, "change_id")))
+			wait, _ := in.Get("wait")
+			seconds, _ := wait.AsInt()
+			ask := func() (*review.Sheet, error) { return c.Change(ctx, word(in, "change_id")) }
+			if seconds > 0 {
+				ask = func() (*review.Sheet, error) {
+					return c.WaitForChange(ctx, word(in, "change_id"), time.Duration(seconds)*time.Second)
+				}
+			}
+			got, err := r.told(c)(ask())
 			if fields, ok := in.Get("fields"); ok && err == nil {
 				return picked(got, fields.List())
 			}
@@ -125,7 +135,7 @@ const longest, usual = 50, 30
 // is over.
 func (r *Toolset) waitForChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: waitTool, Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
+		Name: "wait_for_change", Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
 		Input:  object("change_id", changeArgument, fmt.Sprintf(`"timeout":{"type":"integer","minimum":0,"maximum":%d}`, longest)),
 		Output: read(output), Timeout: waitTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
@@ -142,14 +152,14 @@ func (r *Toolset) waitForChange() tool.Tool {
 func (r *Toolset) replyToChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: replyTool, Title: "Reply about a change", Description: "Answer people about a change of yours; writes, as of propose_changes: another version of it.",
-		Input:  object("change_id,text", changeArgument, `"text":{"type":"string","minLength":1,"maxLength":4000}`, `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object"}}`),
+		Input:  object("change_id,message", changeArgument, `"message":{"type":"string","minLength":1,"maxLength":4000}`, `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object"}}`),
 		Output: read(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true}, Proposes: true, Timeout: proposeTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			list, ok := in.Get("writes")
 			if !ok {
-				return r.told(c)(c.Answer(ctx, word(in, "change_id"), word(in, "text")))
+				return r.told(c)(c.Answer(ctx, word(in, "change_id"), word(in, "message")))
 			}
-			req := write.Request{Tool: replyTool, Input: in, Reason: word(in, "text"), Replaces: word(in, "change_id")}
+			req := write.Request{Tool: replyTool, Input: in, Reason: word(in, "message"), Replaces: word(in, "change_id")}
 			return r.several(ctx, c, req, list.List())
 		},
 	})
@@ -171,6 +181,6 @@ func (r *Toolset) told(c *bailiwick.Call) func(*review.Sheet, error) (tool.Resul
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return r.picked(c.Who(), s), nil
+		return r.picked(c, s), nil
 	}
 }

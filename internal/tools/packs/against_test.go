@@ -123,4 +123,26 @@ func TestAgainst(t *testing.T) {
 	if err != nil || len(kept) != 1 || len(kept[0].Doubts) != 2 || kept[0].Doubts[0].Text != "Name holds at most 5 characters, not 9" {
 		t.Errorf("%+v %v", kept, err)
 	}
+	// The class moves between the proposal and the approval: it is asked again right before the call is sent.
+	if err := os.WriteFile(filepath.Join(dir, "cache/.metadata/Org/Sailor.json"), []byte(strings.Replace(hiring["cache/.metadata/Org/Sailor.json"], `"length": 5`, `"length": 2`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reviewer := gateway.Reviewer(identity.Principal{ID: "token:3", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review, identity.Operator}}, "")
+	for who, want := range map[string]string{seer.ID: "Name holds at most 2 characters, not 3; nothing was written", blind.ID: "a person has to look at it again; nothing was written"} {
+		kept, _, err := store.List(t.Context(), change.Filter{Principal: who})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := kept[len(kept)-1]
+		s, err := reviewer.Sheet(t.Context(), c.ID)
+		if err != nil || s.CanApprove {
+			t.Fatal(s, err)
+		}
+		if s, err = reviewer.BreakGlass(t.Context(), c.ID, c.Digest, "because"); err != nil || s.State != change.Stale || !strings.HasSuffix(s.Outcome, want) {
+			t.Errorf("%s: %+v %v", who, s, err)
+		}
+		if s, err = reviewer.Renew(t.Context(), c.ID); (err == nil) != (who == blind.ID) {
+			t.Errorf("%s: renewed %+v %v", who, s, err)
+		}
+	}
 }

@@ -101,9 +101,10 @@ func (r *Toolset) tool(a API, t *pack.Tool) tool.Tool {
 	}
 	out.Handle = func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 		var doubts []write.Doubt
-		if t.Against.Class != "" {
+		against := t.Described(in)
+		if against != nil {
 			var err error
-			if doubts, err = c.Fits(ctx, t.Against, t.Arguments(), t.Filled(in)); err != nil {
+			if doubts, err = c.Fits(ctx, *against); err != nil {
 				return tool.Result{}, err
 			}
 		}
@@ -113,7 +114,7 @@ func (r *Toolset) tool(a API, t *pack.Tool) tool.Tool {
 		case err != nil:
 			return tool.Result{}, err
 		case done.Write != nil:
-			return r.propose(ctx, c, proposal{api: a.Name, tool: name, of: t, done: done, in: in, doubts: doubts})
+			return r.propose(ctx, c, proposal{api: a.Name, tool: name, of: t, done: done, in: in, doubts: doubts, against: against})
 		}
 		return told(done.Result, reads.notes), nil
 	}
@@ -182,6 +183,7 @@ type proposal struct {
 	done      *pack.Outcome
 	in        value.Value
 	doubts    []write.Doubt // doubts about it that the agent may not see
+	against   *write.Against
 }
 
 // propose files the write of a tool, and returns the result for the agent. If the write ran at once, that includes
@@ -189,7 +191,7 @@ type proposal struct {
 func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
-	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Origin: write.Origin{Says: p.done.Title}, Input: p.in, Reason: reason.Text(), Doubts: p.doubts})
+	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Origin: write.Origin{Says: p.done.Title}, Input: p.in, Reason: reason.Text(), Doubts: p.doubts, Against: p.against})
 	if err != nil {
 		return tool.Result{}, p.of.Place(err, p.done)
 	}
@@ -199,5 +201,5 @@ func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, p proposal) (t
 			sheet.Answer = picked
 		}
 	}
-	return r.changes.Answer(sheet), nil
+	return r.changes.Answer(c, sheet), nil
 }

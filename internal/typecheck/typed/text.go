@@ -50,6 +50,9 @@ func text(e query.Call, args []Node) (Node, bool, error) {
 	case "$regexMatch":
 		n, err := matches(e, args)
 		return n, true, err
+	case "$regexFind", "$regexFindAll":
+		n, err := found(e, args)
+		return n, true, err
 	}
 	return Node{}, false, nil
 }
@@ -63,19 +66,44 @@ func (n *Node) constantText() (string, bool) {
 	return v.Text(), v.Kind() == value.String
 }
 
-// matches binds $regexMatch, with the pattern checked as for a $regex in a where object.
+// matches binds $regexMatch.
 func matches(e query.Call, args []Node) (Node, error) {
+	x, r, err := searched(e, args)
+	return Node{Expr: plan.Matches{X: x, Regex: r}}, err
+}
+
+// searched returns the input and the regex of an operator, with the pattern checked as for a $regex in a where object.
+func searched(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
 	x, err := args[0].Want(schema.String, e.Op)
+	if err != nil {
+		return nil, query.Regex{}, err
+	}
+	pattern, ok := args[1].constantText()
+	options, known := args[2].constantText()
+	if !ok || !known && !args[2].IsNull() {
+		return nil, query.Regex{}, problem.NotSupported(e.At, "%s takes its regex and its options as constant strings", e.Op)
+	}
+	r, err := query.ParseRegex(pattern, options, query.Pointer(e.At, "regex"))
+	return x, r, err
+}
+
+// found binds $regexFind and $regexFindAll. What they return has the members match, idx and captures, and no others.
+func found(e query.Call, args []Node) (Node, error) {
+	x, r, err := searched(e, args)
 	if err != nil {
 		return Node{}, err
 	}
-	pattern, ok := args[1].constantText()
-	options, _ := args[2].constantText()
-	if !ok {
-		return Node{}, problem.NotSupported(e.At, "$regexMatch takes its regex as a constant string")
+	one := &plan.Known{Members: []plan.KnownMember{{Name: "match", Value: &plan.Known{Type: schema.String}},
+		{Name: "idx", Value: &plan.Known{Type: schema.Integer}}, {Name: "captures", Value: plan.ListOf(&plan.Known{Type: schema.String})}}}
+	a := plan.Apply{Op: plan.FindMatch, Args: []plan.Expr{x, plan.Const{Value: value.OfString(r.Expression()), T: schema.String}}, T: schema.JSON}
+	if e.Op == "$regexFind" {
+		return Node{Expr: a, Known: one}, nil
 	}
-	r, err := query.ParseRegex(pattern, options, query.Pointer(e.At, "regex"))
-	return Node{Expr: plan.Matches{X: x, Regex: r}}, err
+	if r.Empty() {
+		err = problem.NotSupported(query.Pointer(e.At, "regex"), "$regexFindAll takes a regex that matches at least one character: this one also matches between any two. Write + in place of *")
+	}
+	a.Op = plan.FindMatches
+	return Node{Expr: a, List: true, Known: plan.ListOf(one)}, err
 }
 
 // array binds the operators on lists and objects; the bool reports whether e is one of them. Elements are JSON, as their types aren't

@@ -169,7 +169,9 @@ func Alike(x, y Node, op string) (plan.Expr, plan.Expr, error) {
 	}
 	t, ok := meet(&x, &y)
 	if !ok {
-		return nil, nil, problem.Invalid(y.At, "%s can't compare %s with %s: they are never alike", op, What(&x), What(&y))
+		wrong := problem.Invalid(y.At, "%s can't compare %s with %s: they are never alike", op, What(&x), What(&y))
+		wrong.Suggestion = instead(&x, &y, op)
+		return nil, nil, wrong
 	}
 	ex, err := x.Want(t, op)
 	if err != nil {

@@ -33,7 +33,7 @@ const followEvery = 300 * time.Millisecond
 
 // tail returns the command audit tail. With --follow it polls the log, since another process writes it; an interruption is no error.
 func tail(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	var most int
 	var follow bool
 	cmd := &cobra.Command{
@@ -128,7 +128,7 @@ func reason(r audit.Record) string {
 
 // key returns the command audit key: the public key of audit.key, else of the key that the store made.
 func key(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "Print the public key that checkpoints of the audit are signed with",
@@ -153,7 +153,7 @@ func key(t *terminal.Terminal) *cobra.Command {
 // export returns the command audit export. Records of steps that the archive has are skipped, so that the files and the export together
 // have each record once. A failed write ends it with an error.
 func export(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the records of the store to standard output, one JSON object a line",

@@ -53,7 +53,7 @@ func named(r audit.Record, what string) (name string, ok bool) {
 
 // usage returns the command audit usage. Days are of UTC, as those of the daily budgets.
 func usage(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	var what string
 	var days int
 	cmd := &cobra.Command{

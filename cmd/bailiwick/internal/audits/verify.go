@@ -1,10 +1,12 @@
 package audits
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +32,7 @@ type proof struct {
 
 // verify returns the command audit verify. Flags are parsed before a store is opened.
 func verify(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	var p proof
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -98,6 +100,14 @@ func (p *proof) verify(ctx context.Context, t *terminal.Terminal, s app.Signing)
 	report, err := audit.VerifySigned(ctx, log, p.trusted, p.kept...)
 	if err != nil {
 		return err
+	}
+	if kept, ok := s.Store.(audit.Losses); ok {
+		lost, err := kept.Losses(ctx)
+		if err != nil {
+			return err
+		}
+		report.Damage = append(report.Damage, lost...)
+		slices.SortStableFunc(report.Damage, func(a, b audit.Damage) int { return cmp.Compare(a.Seq, b.Seq) })
 	}
 	if named && report.Whole() && report.Records > 0 && report.Signed.Seq == 0 {
 		report.Damage = append(report.Damage, audit.Damage{Seq: report.Base.Seq + 1, Last: report.Head.Seq, Kind: audit.Unsigned, Detail: "the log has no checkpoint that the key given has signed"})

@@ -179,36 +179,53 @@ func (e *explorer) promptNames(ctx context.Context) []string {
 	return e.names.prompts
 }
 
-// classNames reads the names at the start of each line of get_all_schemas.
+// classNames returns the classes, as get_all_schemas lists them. For many classes these are the beginnings of their names.
+// It asks once. If the call fails it returns none, and the next completion asks again.
 func (e *explorer) classNames(ctx context.Context) []string {
 	if e.names.classes == nil {
-		a, _ := e.client.Call(ctx, "get_all_schemas", json.RawMessage(`{}`)) // the same
-		e.names.classes = lineNames(a.Text)
+		var doc struct {
+			Classes []named                   `json:"classes"`
+			Groups  []struct{ Prefix string } `json:"groups"`
+		}
+		e.read(ctx, "get_all_schemas", map[string]string{}, &doc)
+		e.names.classes = namesOf(doc.Classes)
+		for _, g := range doc.Groups {
+			e.names.classes = append(e.names.classes, g.Prefix)
+		}
 	}
 	return e.names.classes
 }
 
-// fieldNames returns the fields of a class for completion, as get_schema lists them, asked for once; none if the call fails.
+// fieldNames returns the fields of a class, as get_schema lists them, asked for as classNames asks.
 func (e *explorer) fieldNames(ctx context.Context, class string) []string {
 	if e.names.fields == nil {
 		e.names.fields = map[string][]string{}
 	}
-	if _, ok := e.names.fields[class]; !ok {
-		arguments, _ := json.Marshal(map[string]string{"class_name": class}) // can't fail for a string
-		a, _ := e.client.Call(ctx, "get_schema", arguments)                  // without a schema there are no completions
-		all := lineNames(a.Text)
-		e.names.fields[class] = all[min(1, len(all)):]
+	if len(e.names.fields[class]) == 0 {
+		var doc struct {
+			Fields []named `json:"fields"`
+		}
+		e.read(ctx, "get_schema", map[string]string{"class_name": class}, &doc)
+		e.names.fields[class] = namesOf(doc.Fields)
 	}
 	return e.names.fields[class]
 }
 
-// lineNames returns the word before the colon of each line that has one.
-func lineNames(text string) []string {
+// read calls a tool for a completion, and decodes its structured result. It leaves doc alone if the call fails.
+func (e *explorer) read(ctx context.Context, tool string, arguments map[string]string, doc any) {
+	in, _ := json.Marshal(arguments) // can't fail for strings
+	if a, err := e.client.Call(ctx, tool, in); err == nil {
+		_ = json.Unmarshal(a.Structured, doc) // without a list there are no completions
+	}
+}
+
+// A named thing of a list in a structured result.
+type named struct{ Name string }
+
+func namesOf(list []named) []string {
 	var all []string
-	for line := range strings.Lines(text) {
-		if name, _, ok := strings.Cut(line, ": "); ok && !strings.Contains(name, " ") {
-			all = append(all, name)
-		}
+	for _, n := range list {
+		all = append(all, n.Name)
 	}
 	return all
 }

@@ -37,7 +37,7 @@ func Call(t *terminal.Terminal) *cobra.Command {
 		Use:   "call TOOL [JSON|-]",
 		Short: "Call one tool, of a running gateway or in this process",
 		Example: "  bailiwick call query_class '{\"class_name\": \"issues\", \"limit\": 5}' --source sqlite:app.db\n" +
-			"  bailiwick call count_objects - --url http://127.0.0.1:8420/mcp --token bw_… <arguments.json",
+			"  bailiwick call query_sql - --url http://127.0.0.1:8420/mcp --token bw_… <arguments.json",
 		Args: terminal.These(1, "the name of the tool", "JSON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arguments, err := Arguments(t, args[1:])
@@ -112,7 +112,14 @@ func Tools(t *terminal.Terminal) *cobra.Command {
 					return t.PrintJSON(map[string]any{"tools": all})
 				}
 				w := t.Table()
-				for _, tool := range all {
+				for i, tool := range all {
+					if tool.Unlisted() && (i == 0 || !all[i-1].Unlisted()) {
+						if err := w.Flush(); err != nil {
+							return err
+						}
+						t.Printf("\nNot in tools/list, but callable by name:\n")
+						w = t.Table()
+					}
 					about, _, _ := strings.Cut(tool.Description, ". ")
 					fmt.Fprintf(w, "%s\t%s\n", screen.Line(tool.Name, 80), screen.Line(strings.TrimSuffix(about, "."), 400))
 				}
@@ -136,7 +143,7 @@ func Schema(t *terminal.Terminal) *cobra.Command {
 			return d.With(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				tool, arguments := "get_all_schemas", []byte("{}")
 				if len(args) == 1 {
-					tool, arguments = "get_schema", append(value.AppendQuoted([]byte(`{"class_name":`), args[0]), '}')
+					tool, arguments = "get_schema", append(value.AppendQuoted([]byte(`{"format":"full","class_name":`), args[0]), '}')
 				}
 				a, err := c.Call(ctx, tool, bytes.Clone(arguments))
 				if err != nil {

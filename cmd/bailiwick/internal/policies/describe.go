@@ -30,6 +30,7 @@ func describe(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			s.unlooked(t)
 			if len(args) == 1 {
 				return s.printClass(t, p, args[0])
 			}

@@ -98,6 +98,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	if err != nil {
 		return err
 	}
+	now.unlooked(t)
 	return printReport(t, run.Report(), old, now, q.days)
 }
 

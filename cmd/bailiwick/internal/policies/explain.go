@@ -45,6 +45,7 @@ func explain(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			s.unlooked(t)
 			v := s.Regime.ToolVerdict(p, args[0])
 			if v.Allowed && len(args) == 2 {
 				if api, operation, ok := s.Regime.API(args[1]); ok {
@@ -100,6 +101,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	if err := s.know(ctx, c.Store); err != nil {
 		return err
 	}
+	s.unlooked(t)
 	var record *audit.Record
 	if err := keeping(ctx, c.Store, func(store app.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
 		return err

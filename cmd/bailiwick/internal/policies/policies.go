@@ -52,6 +52,15 @@ func look(ctx context.Context, c *config.Config) (*scene, error) {
 	return s, nil
 }
 
+// unlooked says that values decide as well while a gateway runs, and that they were not looked at here: a command that asks
+// about rules gives the same answer whatever the data is.
+func (s *scene) unlooked(t *terminal.Terminal) {
+	if s.config.Unsampled || len(s.Policy.Exposed()) == 0 {
+		return
+	}
+	t.Notef("note: values were not looked at. A gateway also hides fields whose values look like credentials. \"bailiwick check\" lists them.")
+}
+
 // know reads the tokens of the store at url, if it exists.
 func (s *scene) know(ctx context.Context, url string) error {
 	err := keeping(ctx, url, func(store app.Store) (err error) {

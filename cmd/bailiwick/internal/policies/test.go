@@ -70,6 +70,7 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 	if err != nil {
 		return err
 	}
+	s.unlooked(t)
 	known := map[string]identity.Principal{}
 	for name, principal := range map[string]identity.Principal{"stdio": s.directory.Stdio, "anonymous": s.directory.Anonymous} {
 		if principal.ID != "" {

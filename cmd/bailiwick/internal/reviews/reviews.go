@@ -141,10 +141,10 @@ func (d commands) print(sheet *review.Sheet, raw []byte) error {
 // approve returns the command changes approve. What is approved is a digest: that of the sheet just shown, or the one given, so that a
 // change which was revised in between is refused by the server.
 func (d commands) approve() *cobra.Command {
-	var digest, comment string
+	var digest, reason string
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "approve ID",
+		Use:   "approve ID [--reason WORDS]",
 		Short: "Approve a change, after a look at it",
 		Long: "Approve a change. It is shown first, and you are asked. --digest approves exactly what you have seen before, and is refused when the change is another one by now;\n" +
 			"--yes approves what is shown without asking.",
@@ -157,12 +157,12 @@ func (d commands) approve() *cobra.Command {
 				}
 				digest = seen.Digest
 			}
-			return d.decide(cmd.Context(), args[0], "approve", map[string]any{"digest": digest, "comment": comment})
+			return d.decide(cmd.Context(), args[0], "approve", map[string]any{"digest": digest, "comment": reason})
 		},
 	}
 	cmd.Flags().StringVar(&digest, "digest", "", "approve what has this `DIGEST`, without a look at it")
 	cmd.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	cmd.Flags().StringVar(&comment, "comment", "", "`WORDS` for the agent and the record")
+	reasonFlag(cmd, &reason, "comment")
 	return cmd
 }
 
@@ -262,7 +262,7 @@ func (d commands) reject() *cobra.Command {
 			return d.decide(cmd.Context(), args[0], "reject", map[string]any{"reason": reason})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, in `WORDS`")
+	reasonFlag(cmd, &reason, "comment")
 	return cmd
 }
 

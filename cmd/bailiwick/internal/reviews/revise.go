@@ -3,22 +3,33 @@ package reviews
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // requestChanges returns the command changes request-changes.
 func (d commands) requestChanges() *cobra.Command {
-	return &cobra.Command{
-		Use:   "request-changes ID WORDS",
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "request-changes ID --reason WORDS",
 		Short: "Return a change to its agent, with what should be different",
-		Args:  terminal.These(2, "the change's ID", "what should be different"),
+		Args:  terminal.These(1, "the change's ID", "what should be different"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.decide(cmd.Context(), args[0], "request_changes", map[string]any{"text": args[1]})
+			if reason == "" && len(args) > 1 {
+				reason = args[1]
+			}
+			if reason == "" {
+				return terminal.Usagef("--reason is missing")
+			}
+			return d.decide(cmd.Context(), args[0], "request_changes", map[string]any{"text": reason})
 		},
 	}
+	reasonFlag(cmd, &reason, "comment")
+	return cmd
 }
 
 // edit returns the command changes edit. The value is JSON if it is well-formed, else a text; the digest is that of the change as it is
@@ -49,4 +60,15 @@ func (d commands) edit() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "why, in `WORDS`")
 	cmd.Flags().IntVar(&item, "item", 0, "which record of the change, from `0`")
 	return cmd
+}
+
+// reasonFlag adds the flag --reason, which all decisions take, and the older names of it, which help doesn't show.
+func reasonFlag(cmd *cobra.Command, reason *string, older ...string) {
+	cmd.Flags().StringVar(reason, "reason", "", "`WORDS` for the agent and the record")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if slices.Contains(older, name) {
+			name = "reason"
+		}
+		return pflag.NormalizedName(name)
+	})
 }

@@ -2,8 +2,6 @@
 package stores
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
@@ -18,22 +16,9 @@ func Command(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// inFile opens the store's file and passes it to do.
-func inFile(ctx context.Context, k *app.Keep, do func(*sqlite.Store) error) (path string, err error) {
-	if path, err = k.StoreFile(); err != nil {
-		return path, err
-	}
-	s, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return path, err
-	}
-	defer app.CloseAfter(s, &err)
-	return path, do(s)
-}
-
 // backup returns the command store backup.
 func backup(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a copy of the store to a new file, while servers use it",
@@ -42,7 +27,7 @@ func backup(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick store backup /backups/bailiwick-monday.db",
 		Args:    terminal.These(1, "the file to write"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := inFile(cmd.Context(), &k, func(s *sqlite.Store) error { return s.Backup(cmd.Context(), args[0]) })
+			path, err := k.InFile(cmd.Context(), func(s *sqlite.Store) error { return s.Backup(cmd.Context(), args[0]) })
 			if err != nil {
 				return err
 			}
@@ -96,14 +81,14 @@ func restore(t *terminal.Terminal) *cobra.Command {
 
 // check returns the command store check, which ends with code 1 if the file is damaged.
 func check(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check that the store's file is whole; audit verify checks what it says",
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var wrong []string
-			path, err := inFile(cmd.Context(), &k, func(s *sqlite.Store) (err error) {
+			path, err := k.InFile(cmd.Context(), func(s *sqlite.Store) (err error) {
 				wrong, err = s.Check(cmd.Context())
 				return err
 			})

@@ -351,14 +351,5 @@ func write(path string, text []byte, secret bool) (backup string, err error) {
 			return "", err
 		}
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".bailiwick-*")
-	if err != nil {
-		return backup, err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close()); err != nil {
-		return backup, err
-	}
-	return backup, os.Rename(temp.Name(), path)
+	return backup, app.ReplaceFile(path, text, mode)
 }

@@ -131,7 +131,7 @@ func parseLife(text string) (time.Duration, error) {
 
 // list returns the command token list. Secrets aren't kept, so none is shown; values of filters are printed as digests.
 func list(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
+	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, revoked and expired ones too",

@@ -59,6 +59,8 @@ func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 		x = capitalized(x)
 	case plan.ReplaceMatches:
 		return replaced(x, operand(1), operand(2), len(args) < 4 || args[3].Bool()), true
+	case plan.FindMatch, plan.FindMatches:
+		return found(x, operand(1), e.Op == plan.FindMatches), true
 	default:
 		return value.Value{}, false
 	}

@@ -6,6 +6,7 @@ package people
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"net/netip"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ import (
 // Run runs the suite. Each place is a new empty folder.
 func Run(t *testing.T, open storetest.Open) {
 	t.Run("tickets of two handles", func(t *testing.T) { testTickets(t, open) })
+	t.Run("tickets exchanged by two handles", func(t *testing.T) { testExchange(t, open) })
 	t.Run("people and their agents", func(t *testing.T) { testPeople(t, open) })
 	t.Run("connections of two handles", func(t *testing.T) { testConnections(t, open) })
 	t.Run("connections of people who leave", func(t *testing.T) { testLeaving(t, open) })
@@ -104,6 +106,59 @@ func testEnd(t *testing.T, here, there storetest.Store) {
 	}
 }
 
+// testExchange checks that exactly one of many callers exchanges a ticket, that only its tickets are added, and that a failure leaves
+// the ticket as it was.
+func testExchange(t *testing.T, open storetest.Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	ticket := func(id string) identity.Ticket {
+		return identity.Ticket{ID: id, Hash: sha256.Sum256([]byte(id)), Use: identity.Renewal, Token: "t", Created: now, Seen: now, Expires: now.Add(time.Hour)}
+	}
+	for _, id := range []string{"old", "taken"} {
+		if err := handles[0].AddTicket(ctx, ticket(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ok, err := handles[1].ExchangeTicket(ctx, "old", []identity.Ticket{ticket("new"), ticket("taken")}); err == nil || ok {
+		t.Error("a ticket that is there already:", ok, err)
+	}
+	if k, err := handles[0].TicketByHash(ctx, ticket("old").Hash); err != nil || k.Ended {
+		t.Error("a failure ended it:", k, err)
+	}
+	if k, err := handles[0].TicketByHash(ctx, ticket("new").Hash); problem.CodeOf(err) != problem.NotFound {
+		t.Error("a failure added one:", k, err)
+	}
+	var wg sync.WaitGroup
+	won := make([]bool, 16)
+	for n := range won {
+		wg.Go(func() {
+			ok, err := handles[n%2].ExchangeTicket(ctx, "old", []identity.Ticket{ticket(fmt.Sprint("a", n)), ticket(fmt.Sprint("b", n))})
+			if won[n] = ok; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	many := 0
+	for n, ok := range won {
+		if ok {
+			many++
+		}
+		for _, id := range []string{fmt.Sprint("a", n), fmt.Sprint("b", n)} {
+			if _, err := handles[0].TicketByHash(ctx, ticket(id).Hash); (err == nil) != ok {
+				t.Errorf("ticket %s of caller %d, who was first: %t: %v", id, n, ok, err)
+			}
+		}
+	}
+	if k, err := handles[1].TicketByHash(ctx, ticket("old").Hash); many != 1 || err != nil || !k.Ended {
+		t.Errorf("%d callers were first: %+v %v", many, k, err)
+	}
+	if ok, err := handles[0].ExchangeTicket(ctx, "none", []identity.Ticket{ticket("of none")}); err != nil || ok {
+		t.Error("one that isn't there:", ok, err)
+	}
+}
+
 // testPeople checks the people, sessions and agents of identity.Tokens over two handles: what ends with what, and that
 // nothing of a person's restrictions is lost on the way.
 func testPeople(t *testing.T, open storetest.Open) {
@@ -117,16 +172,22 @@ func testPeople(t *testing.T, open storetest.Open) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ana, _, err := there.Spend(ctx, identity.Link, link, netip.Addr{})
+	o, err := there.Offer(ctx, identity.Link, link, netip.Addr{})
+	ana := o.Principal
 	if err != nil || ana.TokenID != record.ID || ana.Owner != "Ana@example.com" || ana.Tenant != "acme" || !slices.Equal(ana.Scopes, rights) || ana.Filters["issues"] == nil {
 		t.Fatalf("%+v: %v", ana, err)
 	}
-	if _, _, err := here.Spend(ctx, identity.Link, link, netip.Addr{}); problem.CodeOf(err) != problem.Unauthorized {
-		t.Error("a link twice:", err)
+	var session identity.Ticket
+	var secret string
+	begin := func(made []identity.Issued) ([]byte, error) {
+		session, secret = made[0].Ticket, made[0].Secret
+		return nil, nil
 	}
-	session, secret, err := there.Issue(ctx, ana, identity.Ticket{Use: identity.Session, Expires: time.Now().Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
+	if _, first, err := there.Exchange(ctx, o, []identity.Ticket{{Use: identity.Session, Expires: time.Now().Add(time.Hour)}}, begin); err != nil || !first {
+		t.Fatal(first, err)
+	}
+	if _, err := here.Offer(ctx, identity.Link, link, netip.Addr{}); problem.CodeOf(err) != problem.Unauthorized {
+		t.Error("a link twice:", err)
 	}
 	for _, use := range []identity.TicketUse{identity.Access, identity.Link, identity.Renewal} { // a session is nothing else
 		if _, _, err := here.Present(ctx, use, secret, netip.Addr{}); problem.CodeOf(err) != problem.Unauthorized {

@@ -73,13 +73,13 @@ func served(ctx context.Context, s *serve.Server, address string) (err error) {
 		return err
 	}
 	at := "http://" + l.Addr().String()
-	ctx, stop := context.WithCancel(ctx)
+	alive, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the last call has ended
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
 	var running sync.WaitGroup
-	running.Go(func() { s.Run(ctx, at) })
-	running.Go(func() { s.Watch(ctx, hangup) })
+	running.Go(func() { s.Run(alive, at) })
+	running.Go(func() { s.Watch(alive, hangup) })
 	fmt.Fprintln(os.Stderr, "agents connect at", at+"/mcp")
 	err = s.Serve(ctx, l)
 	stop()

@@ -1,0 +1,360 @@
+package bailiwick
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
+	"github.com/bailiwick-dev/bailiwick/internal/review/remade"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// An exam asks whether a change may be made as things are now: by the rules in force, the records that its agent sees, and
+// the classes that describe its arguments. It is the same when a change is proposed, when a person looks at it and right
+// before it is applied. The target makes further checks in its own transaction.
+type exam struct {
+	call    *Call          // of the agent as it is now, with the policy that decides
+	found   *change.Change // nil for one that is being proposed
+	request write.Request  // the writes. Those of actions are made again
+
+	draft   writes.Draft
+	plan    writes.Plan
+	effects []change.Effect // what stands before the writes: of a preview, or read
+	filed   *change.Change  // the change to file, of one that is being proposed
+	doubts  []write.Doubt   // about the arguments, for reviewers
+}
+
+// A check is one question of an exam.
+type check struct {
+	name string // in review.Check
+	ask  func(*exam, context.Context) error
+}
+
+// checks are the questions of an exam, in order. docs/changes.md has a row for each.
+var checks = []check{
+	{"policy", (*exam).rules}, {"action", (*exam).action}, {"pointers", (*exam).pointers}, {"records", (*exam).records}, {"tenants", (*exam).tenants},
+	{"pairs", (*exam).pairs}, {"unique", (*exam).unique}, {"dependence", (*exam).dependence}, {"review", (*exam).review}, {"described", (*exam).described},
+}
+
+// but returns the checks without those of some names.
+func but(names ...string) []check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return slices.Contains(names, c.name) })
+}
+
+// pass returns the first error of checks.
+func (e *exam) pass(ctx context.Context, checks []check) error {
+	for _, c := range checks {
+		if err := c.ask(e, ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examined returns the exam of a change that was proposed. Its agent is who it is now, or else it fails.
+func (g *Gateway) examined(ctx context.Context, p *policy.Policy, found *change.Change) (*exam, error) {
+	who, err := parties.Agent(ctx, g.options.Refresher, found)
+	if err != nil {
+		return nil, err
+	}
+	return g.examinedFor(p, who, found)
+}
+
+// examinedFor is examined for the agent, as it is now.
+func (g *Gateway) examinedFor(p *policy.Policy, who identity.Principal, found *change.Change) (*exam, error) {
+	if err := writes.Placed(p, who, found); err != nil {
+		return nil, err
+	}
+	list, err := found.Asked()
+	if err != nil {
+		return nil, err
+	}
+	call := &Call{gateway: g, who: who, policy: p, record: &audit.Record{}}
+	return &exam{call: call, found: found, request: write.Request{Writes: list, Origin: write.Origin{Action: found.Action}, Origins: found.Origins}}, nil
+}
+
+// rules takes the writes through the gates, the scopes, the views and the rules for values.
+func (e *exam) rules(ctx context.Context) (err error) {
+	if e.draft, err = writes.Propose(ctx, e.call.policy, e.call.who, e.request); err != nil {
+		return e.call.instead(e.request, err)
+	}
+	if e.plan, err = e.draft.Plan(); err != nil {
+		return err
+	}
+	e.call.from = e.plan.Source
+	if call, ok := e.plan.Items[0].Write.(*write.Call); ok {
+		e.call.asked(call.Source + "." + call.Operation)
+	}
+	return nil
+}
+
+// action has the actions of a change make their writes again, and compares these with what was proposed. The target's
+// transaction compares only what a write sets. It doesn't compare what an action requires of other fields and records, nor
+// whether the action still exists.
+func (e *exam) action(ctx context.Context) (err error) {
+	if e.found == nil || !ofAction(e.found) {
+		return nil
+	}
+	maker := remade.Maker{Policy: e.call.policy, Who: e.call.who, Actions: e.call.Actions(""), Reader: reader{e.call}}
+	e.request, err = maker.Request(ctx, e.found, e.call.gateway.options.Now())
+	return err
+}
+
+// pointers refuses pointers to records that the agent doesn't see. A revert restores those that were there before.
+func (e *exam) pointers(ctx context.Context) error {
+	if e.found != nil && e.found.Action == writes.Revert {
+		return nil
+	}
+	return e.call.look(ctx, e.plan.Pointers())
+}
+
+// records sets what stands before the writes: for a proposal by a preview of the source, else by the agent's own views,
+// where a check compares fields that the writes don't set.
+func (e *exam) records(ctx context.Context) error {
+	if e.found == nil {
+		preview, err := e.call.gateway.preview(ctx, e.draft, e.plan.Source)
+		if err != nil {
+			return err
+		}
+		e.effects, e.filed = preview.Effects, e.call.change(e.request, &e.plan, preview)
+		return nil
+	}
+	e.effects = slices.Clone(e.found.Effects)
+	for i := range min(len(e.effects), len(e.plan.Items)) {
+		if find := e.plan.Items[i].Compared(); find != nil {
+			now, err := e.call.one(ctx, find)
+			if err != nil {
+				return err
+			}
+			e.effects[i].Before = now
+		}
+	}
+	return nil
+}
+
+// one returns the record that a query finds, as the caller sees it, or Null.
+func (c *Call) one(ctx context.Context, find *query.Find) (out value.Value, err error) {
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, find, 0)
+	if err != nil {
+		return out, err
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			return out, err
+		}
+		var members []value.Member
+		for i, column := range rows.Plan().Columns {
+			members = append(members, value.Member{Name: column.Path[0], Value: row.Values[i]})
+		}
+		out = value.OfObject(members)
+	}
+	return out, nil
+}
+
+// look refuses what the source would refuse, as far as the caller's own views show it.
+func (c *Call) look(ctx context.Context, lookups []writes.Lookup) error {
+	for i := range lookups {
+		rows, err := c.gateway.rows(ctx, c.policy, c.who, lookups[i].Find, 0)
+		if err != nil {
+			return err
+		}
+		var found []value.Row
+		for row, err := range rows.All() {
+			if err != nil {
+				return err
+			}
+			found = append(found, slices.Clone(row.Values))
+		}
+		if err := lookups[i].Refusal(rows.Plan().Columns, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *exam) tenants(context.Context) error { return e.plan.Tenants(e.effects) }
+
+func (e *exam) pairs(context.Context) error { return e.plan.Pairs(e.effects) }
+
+func (e *exam) unique(ctx context.Context) error { return e.call.look(ctx, e.plan.Unique(e.effects)) }
+
+// dependence refuses to wait for what will never be applied. A change that waits fails when that ends.
+func (e *exam) dependence(ctx context.Context) error {
+	if e.found != nil {
+		return nil
+	}
+	return e.call.dependences(ctx, e.request.After)
+}
+
+// review has the rules of review judge the change. It refuses one that they deny now, or for which they ask for more people
+// than they did.
+func (e *exam) review(context.Context) error {
+	if e.found == nil {
+		if e.filed.Mode == write.Deny {
+			return change.Denied()
+		}
+		return nil
+	}
+	judged := *e.found
+	e.call.judge(&judged, e.request, &e.plan)
+	broken := slices.ContainsFunc(e.found.Decisions, func(d change.Decision) bool { return d.Broken })
+	switch had := max(e.found.Need, len(e.found.Approvers())); {
+	case judged.Mode == write.Deny:
+		return change.Denied()
+	case judged.Need > had && !broken:
+		return &problem.Error{Code: problem.Conflict, Kind: "review", Detail: fmt.Sprintf("the rules ask for %s now, and asked for %d when it was proposed", people(judged.Need), e.found.Need)}
+	}
+	return nil
+}
+
+func people(n int) string {
+	if n == 1 {
+		return "1 approval"
+	}
+	return fmt.Sprintf("%d approvals", n)
+}
+
+// described checks the arguments against the class that describes them, and refuses a change about which there are doubts
+// that no reviewer has read. The error says nothing of them, as the agent reads it.
+func (e *exam) described(ctx context.Context) error {
+	if e.found == nil {
+		return nil // who made the request has checked it
+	}
+	e.doubts = e.request.Doubts
+	if a := e.found.Against; a != nil {
+		more, err := e.call.Fits(ctx, *a)
+		if err != nil {
+			return err
+		}
+		e.doubts = append(slices.Clone(e.doubts), more...)
+	}
+	if slices.ContainsFunc(e.doubts, func(d write.Doubt) bool { return !slices.Contains(e.found.Doubts, d) }) {
+		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: "what its arguments were checked with has changed: a person has to look at it again"}
+	}
+	return nil
+}
+
+// ofAction reports whether a write of c came from an action.
+func ofAction(c *change.Change) bool {
+	return slices.ContainsFunc(c.Actions(), func(name string) bool { return name != "" && name != writes.Revert })
+}
+
+// AllActions returns the actions in force, sorted by name, also those that no principal may call.
+func (g *Gateway) AllActions() []*action.Action { return g.force.Load().actions.All() }
+
+// Actions returns the actions that p may call on a class, "source.Class", or on any for "", under the rules in force.
+func (g *Gateway) Actions(p identity.Principal, class string) []*action.Action {
+	now := g.force.Load()
+	return usable(g.rules(context.Background(), now.policy), now.actions, p, class)
+}
+
+// MayAct reports whether p may call a under the rules in force: by the gates, its scope, its list of actions and its
+// views.
+func (g *Gateway) MayAct(p identity.Principal, a *action.Action) bool {
+	return a.May(g.rules(context.Background(), g.force.Load().policy), p) == nil
+}
+
+func usable(rules *policy.Policy, actions *action.Set, p identity.Principal, class string) []*action.Action {
+	return slices.DeleteFunc(actions.All(), func(a *action.Action) bool {
+		return class != "" && a.Class.FullName() != class || a.May(rules, p) != nil
+	})
+}
+
+// Actions returns the actions that the caller may call on a class, "source.Class", or on any for "".
+func (c *Call) Actions(class string) []*action.Action {
+	return usable(c.policy, cmp.Or(c.actions, c.gateway.force.Load().actions), c.who, class)
+}
+
+// Invoke returns the request that a call of an action makes, to be proposed. It reads records and writes nothing.
+func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocation) (write.Request, error) {
+	if by.Now.IsZero() {
+		by.Now = c.gateway.options.Now()
+	}
+	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: by.Now, Reader: reader{c}})
+}
+
+// instead adds to the refusal of a write the actions that the caller may use for it: those that set the refused field, or do
+// the refused kind of write.
+func (c *Call) instead(r write.Request, err error) error {
+	refusal, of := errors.AsType[*writes.Refusal](err)
+	p := problem.Of(err)
+	if !of || p.Kind != "not_permitted" && p.Kind != "write_denied" || p.Suggestion != "" || r.From(refusal.Write).Action != "" {
+		return err
+	}
+	w := r.Writes[refusal.Write]
+	view, absent := c.policy.View(c.who, w.Target(), "", true)
+	if absent != nil {
+		return err
+	}
+	var by []string
+	for _, a := range c.Actions(view.Class().FullName()) {
+		if string(a.Do) != string(w.Op()) || refusal.Field != "" && !slices.Contains(append(a.Parameters(), a.Permitted...), refusal.Field) {
+			continue
+		}
+		switch {
+		case a.Tool:
+			by = append(by, a.Name)
+		case c.MayCall("propose_changes"):
+			by = append(by, fmt.Sprintf(`propose_changes with {"op": "action", "class_name": %q, "method_name": %q, …}`, view.Name(), a.Name))
+		default:
+			by = append(by, "call_method with "+a.Name)
+		}
+	}
+	if by != nil {
+		p.Suggestion = "that is done by " + strings.Join(by, " or ")
+	}
+	return err
+}
+
+// A reader reads records as the principal of a call sees them.
+type reader struct{ *Call }
+
+// Record implements action.Reader.
+func (r reader) Record(ctx context.Context, class, id string) (value.Value, error) {
+	page, err := r.Get(ctx, &query.Find{Class: class, IDs: []string{id}, Limit: 1})
+	if err != nil || page.Count == 0 {
+		return value.Value{}, err
+	}
+	return value.Read(page.Record(0), 0)
+}
+
+// fallen returns the outcome of a change that would no longer be proposed: it is stale, since the records may
+// change back and a reviewer may renew it. If it was already written, it is applied.
+func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
+	if problem.CodeOf(why) == problem.Internal {
+		return "", change.Outcome{}, why // it could not be checked: try again later
+	}
+	event, o, err := e.gateway.barred(ctx, w, c, why)
+	if err != nil || event != change.EventFailed {
+		return event, o, err
+	}
+	return change.EventStale, change.Outcome{Detail: o.Detail, Now: e.moved(ctx, w, c)}, nil
+}
+
+// moved returns the current records of c, for reviewers, if they differ from what was reviewed; else, or if they
+// can't be read, nil.
+func (e *execution) moved(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
+	again, err := e.gateway.examinedFor(e.policy, e.who, c)
+	if err != nil || again.rules(ctx) != nil {
+		return nil
+	}
+	now, err := w.Preview(ctx, again.draft)
+	if err != nil || c.Moved(now.Effects) == "" {
+		return nil
+	}
+	return now.Effects
+}

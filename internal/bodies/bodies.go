@@ -1,0 +1,280 @@
+// Package bodies bounds the memory that the bodies of requests take in one process, as a whole.
+//
+// A body waits on its connection, unread, until there is memory for its bytes. Then it is read, and waits unparsed until there is
+// memory for what is made of it. Memory is counted in bytes and shared between tenants, owners and credentials, as in package fair.
+// Small bodies have memory of their own, so large ones don't delay them.
+package bodies
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
+)
+
+// unit is what is counted as one, in bytes: each body takes whole units.
+const unit = 1 << 10
+
+// small is the size up to which a body is small, in bytes.
+const small = 16 << 10
+
+// What a parsed body takes: some copies of its bytes, and memory for each of its values. See Weight.
+const (
+	copies    = 6
+	eachValue = 200
+)
+
+// late is how long a body may take to arrive, from when there is memory for it.
+const late = 30 * time.Second
+
+// Options are the bounds of a Budget. The zero value of a field means its default.
+type Options struct {
+	Largest  int64         // the largest body, in bytes; default 1 MiB
+	Queue    int           // bodies of a size that wait; default 256, negative for none
+	Patience time.Duration // how long a body waits; default 30 s
+}
+
+// The memory of a Budget, in bytes: for bodies that are read or wait unparsed, and for what is made of them. Large bodies have more where
+// the largest may be more than 1 MiB.
+const (
+	smallRaw, smallParsed = 4 << 20, 8 << 20
+	largeRaw, largeParsed = 8 << 20, 28 << 20
+)
+
+// A Budget bounds the memory of all bodies in one process. It is safe for concurrent use.
+type Budget struct {
+	largest      int64
+	patience     time.Duration
+	small, large lane
+}
+
+// A lane is the memory for bodies of a size.
+type lane struct{ raw, parsed *fair.Semaphore }
+
+// New returns a Budget with bounds o.
+func New(o Options) *Budget {
+	if o.Largest <= 0 {
+		o.Largest = 1 << 20
+	}
+	if o.Queue == 0 {
+		o.Queue = 256
+	}
+	if o.Patience <= 0 {
+		o.Patience = 30 * time.Second
+	}
+	share := func(bytes int64) *fair.Semaphore {
+		n := int(bytes / unit)
+		return fair.New(fair.Bounds{Slots: n, Each: n / 2, Queue: max(o.Queue, 0), Patience: o.Patience})
+	}
+	lanes := func(raw, parsed int64) lane { return lane{share(raw), share(parsed)} }
+	return &Budget{largest: o.Largest, patience: o.Patience, small: lanes(smallRaw, smallParsed),
+		large: lanes(max(largeRaw, 3*o.Largest), max(largeParsed, 14*o.Largest))}
+}
+
+// A Body is one body, with the memory that it holds.
+type Body struct {
+	Bytes  []byte
+	budget *Budget
+	who    fair.Who
+	lane   *lane
+	leave  []func() // give back memory, the last taken first
+	until  time.Time
+}
+
+// ErrLarge means that a body has more bytes than Options.Largest.
+var ErrLarge = errors.New("the body is too large")
+
+// A BusyError means that there was no memory for a body in time.
+type BusyError struct {
+	Bytes int64 // of the memory that all such bodies have together
+	Err   error // that of package fair or of the context
+}
+
+// Error implements error.
+func (e *BusyError) Error() string { return "the memory for requests is in use: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *BusyError) Unwrap() error { return e.Err }
+
+// A WeightError means that what a body holds takes more memory than one caller may have.
+type WeightError struct{ Values, Bytes, Most int64 }
+
+// Error implements error.
+func (e *WeightError) Error() string { return "the body takes more memory than one caller may have" }
+
+// Read waits for memory and reads the body of r, sent by who. Its errors are ErrLarge, a *BusyError and that of reading. Without an error the
+// caller calls Close of the body once it has been answered.
+func (b *Budget) Read(w http.ResponseWriter, r *http.Request, who fair.Who) (*Body, error) {
+	body := &Body{budget: b, who: who, lane: &b.small, until: time.Now().Add(b.patience)}
+	err := body.read(w, r)
+	if err != nil {
+		body.Close()
+		return nil, err
+	}
+	return body, nil
+}
+
+// lingers is how long the rest of a body that was refused is read.
+const lingers = 2 * time.Second
+
+// Discard reads the body of a request that is refused for lack of memory, and keeps nothing: most clients read the answer only when they
+// have sent all. One that asks first, with Expect, isn't told to send.
+func (b *Budget) Discard(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" || http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingers)) != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, b.largest+1)) // what doesn't arrive isn't missed
+}
+
+// read reads the body of r. One whose length isn't declared is small until it turns out to be large.
+func (b *Body) read(w http.ResponseWriter, r *http.Request) error {
+	n := r.ContentLength
+	if n > b.budget.largest {
+		return ErrLarge
+	}
+	if n > small {
+		b.lane = &b.budget.large
+	}
+	room := n
+	if n < 0 {
+		room = min(small, b.budget.largest)
+	}
+	if err := b.take(r.Context(), b.lane.raw, room); err != nil {
+		return err
+	}
+	// The time that it waited is not its sender's. Not every ResponseWriter supports deadlines.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(late))
+	var err error
+	if n >= 0 {
+		b.Bytes, err = readAll(r.Body, n)
+		return err
+	}
+	if b.Bytes, err = readAll(io.LimitReader(r.Body, room+1), room+1); err != nil || int64(len(b.Bytes)) <= room {
+		return err
+	}
+	if room == b.budget.largest {
+		return ErrLarge
+	}
+	b.lane = &b.budget.large
+	if err := b.take(r.Context(), b.lane.raw, b.budget.largest); err != nil {
+		return err
+	}
+	rest, err := io.ReadAll(io.LimitReader(r.Body, b.budget.largest-int64(len(b.Bytes))+1))
+	b.Bytes = append(b.Bytes, rest...)
+	if err == nil && int64(len(b.Bytes)) > b.budget.largest {
+		return ErrLarge
+	}
+	return err
+}
+
+// readAll reads r, of at most n bytes, to its end, which clears the deadline.
+func readAll(r io.Reader, n int64) ([]byte, error) {
+	b := make([]byte, 0, min(n, small)+1)
+	for {
+		if len(b) == cap(b) {
+			// Memory grows with what has arrived: a length that is only declared takes none.
+			grown := make([]byte, len(b), min(2*int64(cap(b)), n+1))
+			copy(grown, b)
+			b = grown
+		}
+		k, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+k]
+		switch {
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case err != nil:
+			return b, err
+		}
+	}
+}
+
+// Parse waits for memory for what is made of the body, which the caller parses afterwards. Its errors are a *BusyError and a *WeightError.
+func (b *Body) Parse(ctx context.Context) error {
+	values := Values(b.Bytes)
+	weight := Weight(len(b.Bytes), values)
+	if weight > memory(b.lane.parsed.Each()) && b.lane == &b.budget.small {
+		b.lane = &b.budget.large
+	}
+	if most := memory(b.lane.parsed.Each()); weight > most {
+		return &WeightError{Values: int64(values), Bytes: weight, Most: most}
+	}
+	raw := b.leave
+	b.leave = nil
+	err := b.take(ctx, b.lane.parsed, weight)
+	if err != nil {
+		b.leave = append(b.leave, raw...)
+		return err
+	}
+	for _, leave := range raw { // what is made of it includes its bytes
+		leave()
+	}
+	return nil
+}
+
+// Drop forgets the bytes of a body that is parsed.
+func (b *Body) Drop() { b.Bytes = nil }
+
+// Close gives back the memory of the body.
+func (b *Body) Close() {
+	for _, leave := range b.leave {
+		leave()
+	}
+	b.leave = nil
+}
+
+// take waits for memory.
+func (b *Body) take(ctx context.Context, of *fair.Semaphore, bytes int64) error {
+	ctx, cancel := context.WithDeadline(ctx, b.until)
+	defer cancel()
+	leave, err := of.EnterMany(ctx, b.who, units(bytes))
+	if err != nil {
+		return &BusyError{Bytes: b.budget.of(b.lane), Err: err}
+	}
+	b.leave = append(b.leave, leave)
+	return nil
+}
+
+// of returns the memory of a lane.
+func (b *Budget) of(l *lane) int64 { return memory(l.raw.Slots() + l.parsed.Slots()) }
+
+func memory(units int) int64 { return int64(units) * unit }
+
+func units(bytes int64) int { return int(bytes/unit) + 1 }
+
+// Load returns the bytes that bodies hold: those that are read or wait unparsed, and what is made of others.
+func (b *Budget) Load() (raw, parsed int64) {
+	held := func(g *fair.Semaphore) int64 {
+		n, _ := g.Load()
+		return memory(n)
+	}
+	return held(b.small.raw) + held(b.large.raw), held(b.small.parsed) + held(b.large.parsed)
+}
+
+// Most returns the most bytes that bodies can hold, in the order of Load.
+func (b *Budget) Most() (raw, parsed int64) {
+	return memory(b.small.raw.Slots() + b.large.raw.Slots()), memory(b.small.parsed.Slots() + b.large.parsed.Slots())
+}
+
+// Weight returns about how many bytes a call takes whose body has so many bytes and values.
+func Weight(bytes, values int) int64 { return copies*int64(bytes) + eachValue*int64(values) }
+
+// Values returns at least as many values as the JSON in body has, without parsing it.
+func Values(body []byte) int {
+	n, quoted, escaped := 1, false, false
+	for _, c := range body {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped, quoted = c == '\\', c != '"'
+		case c == '"':
+			quoted = true
+		case c == ',', c == '[', c == '{':
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,29 @@
+package writes
+
+import (
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Unchanged reports whether all writes of the plan are updates of fields that the caller sees whole, and that have the
+// asked values already. A field that is hidden or masked isn't compared, and neither is what the source makes of the
+// values: the answer would tell of hidden data.
+func (p *Plan) Unchanged(effects []change.Effect) bool {
+	if len(p.Items) == 0 || len(effects) != len(p.Items) {
+		return false
+	}
+	for i, item := range p.Items {
+		if item.Op != write.OpUpdate || item.View == nil || len(item.Sets) == 0 || effects[i].Before.Kind() != value.Object {
+			return false
+		}
+		for _, set := range item.Sets {
+			name := set.Field.Name
+			before, had := effects[i].Before.Get(name)
+			if set.Forced || set.From != nil || item.View.Field(name) == nil || item.View.Mask(name) != nil || !had || !value.Equal(before, set.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}

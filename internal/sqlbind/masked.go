@@ -1,0 +1,83 @@
+package sqlbind
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+)
+
+// by adds the keys of the group. A masked column among them is no key: it is taken if the others determine it.
+func (g *grouping) by(list []sqlparse.Expr) error {
+	var masked []*sqlparse.Name
+	for _, e := range list {
+		if n := g.masked(e); n != nil {
+			masked = append(masked, n)
+			continue
+		}
+		if err := g.key(e); err != nil {
+			return err
+		}
+	}
+	for _, n := range masked {
+		if err := g.take(n); err != nil {
+			return err
+		}
+		if _, c, err := g.find(n); err == nil && !g.fixes(c.at) {
+			return mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
+		}
+	}
+	return nil
+}
+
+// masked returns e if it is a masked column of this query whose values can't be a key; else nil.
+func (g *grouping) masked(e sqlparse.Expr) *sqlparse.Name {
+	n, ok := e.(*sqlparse.Name)
+	if !ok {
+		return nil
+	}
+	up, c, err := g.find(n)
+	if err != nil || up > 0 || c.at < 0 || !g.shape.Columns[c.at].Mask.Hides() {
+		return nil
+	}
+	return n
+}
+
+// pseudonym binds e if it is a column with pseudonyms: a group by these is one by the key of the record, and leaves as they do. Grouping
+// sets have no such keys.
+func (g *grouping) pseudonym(e sqlparse.Expr) (sqlexpr.Node, bool) {
+	n, ok := e.(*sqlparse.Name)
+	if !ok || g.set {
+		return sqlexpr.Node{}, false
+	}
+	x, err := g.Passed(n)
+	_, ref := x.Expr.(plan.Ref)
+	return x, err == nil && ref && x.Column != nil && x.Column.Mask.Names()
+}
+
+// namesIn makes the pseudonyms in over, outside of aggregates, keys of the group if its keys determine them: SELECT id, name
+// … GROUP BY id. The groups are the same with them, and a key is the only part of a group that can keep a pseudonym.
+func (g *grouping) namesIn(over []any) error {
+	var names []*sqlparse.Name
+	sqlparse.Walk(over, func(e sqlparse.Expr) bool {
+		if c, ok := e.(*sqlparse.Call); ok && sqlparse.AggregateIn(c) == c {
+			return false
+		}
+		if n, ok := e.(*sqlparse.Name); ok {
+			names = append(names, n)
+		}
+		return true
+	})
+	for _, n := range names {
+		up, c, err := g.find(n)
+		if err != nil || up > 0 || c.at < 0 || !g.shape.Columns[c.at].Mask.Names() || slices.Contains(g.keys, g.rel.key(n)) || !g.fixes(c.at) {
+			continue // what is wrong is found later
+		}
+		if err := g.key(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package mariadb
+
+import (
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// mostGroups is the number of groups that a replacement of the server can name.
+const mostGroups = 9
+
+// findMatch writes FindMatch. The texts of the groups are found in the part that matches: the whole of it is matched again, in the same
+// way, and replaced by a group. A condition in the expression tells a group that took no part from an empty one.
+func (m dialect) findMatch(s expr.Scope, e plan.Apply, x string) (string, error) {
+	if e.Op == plan.FindMatches {
+		return "", expr.Unsupported("MariaDB has no form of $regexFindAll", "use $regexFind for the first part, or $split")
+	}
+	r := query.Regex{Pattern: e.Expression()}
+	groups := r.Groups()
+	if groups > mostGroups {
+		return "", expr.Unsupported("MariaDB can be asked for at most "+strconv.Itoa(mostGroups)+" groups of a regular expression", "write (?:…) for groups that needn't be captured")
+	}
+	expression, err := regex.MariaDBGroups(r)
+	if err != nil {
+		return "", err
+	}
+	x = s.Atom(x)
+	first := s.Arg(expression, "")
+	part := s.Atom("(CASE WHEN OCTET_LENGTH(" + x + ") <= " + strconv.Itoa(plan.MostSearched) + " THEN REGEXP_SUBSTR(" + x + ", " + first + ") END)")
+	whole, captures := `\A(?:`+expression+`)\z`, make([]string, groups)
+	for i := range captures {
+		n := strconv.Itoa(i + 1)
+		text := "REGEXP_REPLACE(" + part + ", " + s.Arg(whole, "") + ", " + s.Arg(`\`+n, "") + ")"
+		captures[i] = "CASE WHEN " + part + " REGEXP " + s.Arg(whole+"(?("+n+")|(?!))", "") + " THEN " + m.ToJSON(s, text, schema.String) + " END"
+	}
+	object := m.Object(s, []string{"match", "idx", "captures"}, []string{m.ToJSON(s, part, schema.String), "REGEXP_INSTR(" + x + ", " + first + ") - 1", m.List(s, captures)})
+	return "(CASE WHEN " + part + " <> '' THEN " + object + " END)", nil
+}

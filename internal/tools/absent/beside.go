@@ -1,0 +1,321 @@
+package absent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// mostTies is how many records after the last one are compared with it.
+const mostTies = 50
+
+// beside notes what the answer to a SELECT statement doesn't show. shown is the number of its records.
+func beside(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
+	ties(ctx, c, s, shown)
+	nulls(ctx, c, s)
+	repeated(ctx, c, s)
+	few(ctx, c, s)
+}
+
+// again parses a statement another time, to change it; false if it isn't one SELECT.
+func again(s *query.SQL) (*sqlparse.Query, *sqlparse.Select, bool) {
+	fresh, err := query.ParseSQL(s.Text)
+	if err != nil || s.Cursor != "" {
+		return nil, nil, false
+	}
+	q := fresh.Statement()
+	body, ok := q.Body.(*sqlparse.Select)
+	return q, body, ok
+}
+
+// look runs a changed statement for at most limit records.
+func look(ctx context.Context, c *bailiwick.Call, s *query.SQL, q *sqlparse.Query, limit int) ([]value.Value, error) {
+	changed := s.As(q)
+	changed.Limit, changed.Most = limit, limit
+	return c.Look(ctx, changed)
+}
+
+// one returns the values of the single record of a statement of aggregates over the records of body.
+func one(ctx context.Context, c *bailiwick.Call, s *query.SQL, q *sqlparse.Query, body *sqlparse.Select) (value.Value, bool) {
+	rows, err := look(ctx, c, s, &sqlparse.Query{With: q.With, Body: body, At: q.At}, 1)
+	if err != nil || len(rows) != 1 {
+		return value.Value{}, false
+	}
+	return rows[0], true
+}
+
+func counting(name string) sqlparse.Item {
+	return sqlparse.Item{X: &sqlparse.Call{Name: "count", Star: true}, Alias: &sqlparse.Ident{Text: name, Quoted: true}}
+}
+
+// ties notes how many records after the LIMIT have the same values in ORDER BY as the last record shown.
+func ties(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
+	n, ok := s.Limited()
+	q, body, single := again(s)
+	if !ok || !single || n != shown || n < 1 || q.Offset != nil || len(q.Order) == 0 || body.On != nil {
+		return
+	}
+	var keys []string
+	for i, o := range q.Order {
+		name, found := titleOf(body, o.X)
+		if !found {
+			if body.Distinct {
+				return
+			}
+			name = fmt.Sprintf("tie %d", i)
+			body.Items = append(body.Items, sqlparse.Item{X: o.X, Alias: &sqlparse.Ident{Text: name, Quoted: true}})
+		}
+		keys = append(keys, name)
+	}
+	q.Limit = &sqlparse.Number{Text: fmt.Sprint(n + mostTies + 1), At: q.At}
+	if rows, err := look(ctx, c, s, q, n+mostTies+1); err == nil {
+		noteTies(c, rows, n, keys, orderText(q.Order))
+	}
+}
+
+// noteTies notes how many records after the first n have the same values under keys, which order them, as the last of
+// these.
+func noteTies(c *bailiwick.Call, rows []value.Value, n int, keys []string, order string) {
+	more := 0
+	for more < len(rows)-n && same(rows[n-1], rows[n+more], keys) {
+		more++
+	}
+	switch {
+	case more > mostTies:
+		c.Note(fmt.Sprintf("more than %d more records have the same %s as the last one shown", mostTies, order))
+	case more > 1:
+		c.Note(fmt.Sprintf("%d more records have the same %s as the last one shown", more, order))
+	case more == 1:
+		c.Note(fmt.Sprintf("1 more record has the same %s as the last one shown", order))
+	}
+}
+
+// titleOf returns the name of the column that an expression of ORDER BY names or numbers.
+func titleOf(body *sqlparse.Select, e sqlparse.Expr) (string, bool) {
+	for i, it := range body.Items {
+		if _, star := it.X.(*sqlparse.Star); star {
+			return "", false // the numbers of columns, and their names, aren't known
+		}
+		title, _ := it.Title()
+		switch e := e.(type) {
+		case *sqlparse.Number:
+			if fmt.Sprint(i+1) == e.Text {
+				return title, true
+			}
+		case *sqlparse.Name:
+			if len(e.Parts) == 1 && it.Alias != nil && strings.EqualFold(e.Parts[0].Text, it.Alias.Text) {
+				return title, true
+			}
+		}
+	}
+	return "", false
+}
+
+// orderText names what a statement is ordered by, for a note.
+func orderText(order []sqlparse.Order) string {
+	var names []string
+	for _, o := range order {
+		n, ok := o.X.(*sqlparse.Name)
+		if !ok {
+			return "place in the order"
+		}
+		names = append(names, n.Written())
+	}
+	return strings.Join(names, " and ")
+}
+
+// same reports whether two records have equal values under all keys. A key that is missing makes them different.
+func same(a, b value.Value, keys []string) bool {
+	for _, k := range keys {
+		x, okX := a.Get(k)
+		y, okY := b.Get(k)
+		if !okX || !okY || x.String() != y.String() || x.Kind() != y.Kind() {
+			return false
+		}
+	}
+	return true
+}
+
+// mostNulls is how many conditions of a statement are looked at for what they leave out.
+const mostNulls = 3
+
+// nulls notes how many records the conditions of a statement leave out only because a column is null.
+func nulls(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
+	_, body, ok := again(s)
+	if !ok || body.Where == nil {
+		return
+	}
+	n := 0
+	for i, part := range sqlparse.Conjuncts(body.Where) {
+		column, how := unequal(part)
+		if column == nil || n == mostNulls {
+			continue
+		}
+		n++
+		q, body, _ := again(s)
+		parts := sqlparse.Conjuncts(body.Where)
+		parts[i] = &sqlparse.Is{X: column, What: "null", At: column.Pos()}
+		where := parts[0]
+		for _, p := range parts[1:] {
+			where = &sqlparse.Binary{Op: "and", L: where, R: p, At: p.Pos()}
+		}
+		row, ok := one(ctx, c, s, q, &sqlparse.Select{Items: []sqlparse.Item{counting("n")}, From: body.From, Where: where, At: body.At})
+		if left, _ := row.Get("n"); ok && left.Int() > 0 {
+			c.Note(fmt.Sprintf("%s %s leaves out %s: add OR %s IS NULL to have them", column.Written(), how, without(left.Int(), column.Written()), column.Written()))
+		}
+	}
+}
+
+func without(n int64, field string) string {
+	if n == 1 {
+		return "1 record without " + field
+	}
+	return fmt.Sprintf("%d records without %s", n, field)
+}
+
+// unequal returns the column that a condition says to be something else, and the operator; nil for another condition.
+func unequal(e sqlparse.Expr) (*sqlparse.Name, string) {
+	var x sqlparse.Expr
+	how := ""
+	switch e := e.(type) {
+	case *sqlparse.Binary:
+		if x, how = e.L, e.Op; how != "<>" {
+			return nil, ""
+		}
+		if w, null := e.R.(*sqlparse.Word); null && w.Text == "null" {
+			return nil, ""
+		}
+	case *sqlparse.In:
+		if x, how = e.X, "NOT IN"; !e.Not {
+			return nil, ""
+		}
+	case *sqlparse.Like:
+		if x, how = e.X, "NOT LIKE"; !e.Not {
+			return nil, ""
+		}
+	case *sqlparse.Unary:
+		switch inner := e.X.(type) {
+		case *sqlparse.Binary:
+			if x, how = inner.L, "NOT … ="; inner.Op != "=" {
+				return nil, ""
+			}
+		case *sqlparse.In:
+			x, how = inner.X, "NOT IN"
+		case *sqlparse.Like:
+			x, how = inner.X, "NOT LIKE"
+		}
+		if e.Op != "not" {
+			return nil, ""
+		}
+	}
+	n, ok := x.(*sqlparse.Name)
+	if !ok {
+		return nil, ""
+	}
+	return n, how
+}
+
+// foldedIn reports whether the statement finds a record if the comparison with text, in its WHERE, ignores case and finds the text within
+// longer ones.
+func foldedIn(ctx context.Context, c *bailiwick.Call, s *query.SQL, text *sqlparse.String) bool {
+	q, body, ok := again(s)
+	if !ok {
+		return false
+	}
+	changed := false
+	written := strings.ToLower(strings.Trim(text.Text, "% "))
+	sqlparse.Walk(body.Where, func(e sqlparse.Expr) bool {
+		switch e := e.(type) {
+		case *sqlparse.Binary:
+			if t, is := e.R.(*sqlparse.String); is && t.At == text.At && e.Op == "=" {
+				found := &sqlparse.Call{Name: "strpos", Args: []sqlparse.Expr{&sqlparse.Call{Name: "lower", Args: []sqlparse.Expr{e.L}, At: e.At}, &sqlparse.String{Text: written, At: e.At}}, At: e.At}
+				e.Op, e.L, e.R, changed = ">", found, &sqlparse.Number{Text: "0", At: e.At}, true
+				return false
+			}
+		case *sqlparse.Like:
+			if t, is := e.Pattern.(*sqlparse.String); is && t.At == text.At {
+				e.Op, e.Pattern, changed = "ilike", &sqlparse.String{Text: "%" + written + "%", At: e.At}, true
+			}
+		}
+		return !changed
+	})
+	if !changed {
+		return false
+	}
+	row, ok := one(ctx, c, s, q, &sqlparse.Select{Items: []sqlparse.Item{counting("n")}, From: body.From, Where: body.Where, At: body.At})
+	n, _ := row.Get("n")
+	return ok && n.Int() > 0
+}
+
+// fewRecords is the number of records below which a share is noted.
+const fewRecords = 10
+
+// few notes how many rows of an answer have a percentage or a share over few records.
+func few(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
+	q, body, ok := again(s)
+	if !ok || body.Distinct || body.On != nil || body.Sets != nil || q.Limit == nil && body.Group != nil && len(body.Group) > 8 {
+		return
+	}
+	i := slices.IndexFunc(body.Items, share)
+	if i < 0 {
+		return
+	}
+	title, _ := body.Items[i].Title()
+	body.Items = append(body.Items, counting("of how many"))
+	rows, err := look(ctx, c, s, q, max(1, s.Limit))
+	if err != nil {
+		return
+	}
+	small, least := 0, int64(fewRecords)
+	for _, r := range rows {
+		n, ok := r.Get("of how many")
+		if ok && n.Int() < fewRecords && n.Int() > 0 {
+			small, least = small+1, min(least, n.Int())
+		}
+	}
+	switch {
+	case small == 0:
+	case len(rows) == 1:
+		c.Note(fmt.Sprintf("%s is over %s only", title, records(least)))
+	default:
+		c.Note(fmt.Sprintf("%s is over fewer than %d records in %d of %d rows; the fewest are %d", title, fewRecords, small, len(rows), least))
+	}
+}
+
+func records(n int64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return fmt.Sprintf("%d records", n)
+}
+
+// share reports whether an item is a percentage or a share: a quotient of aggregates, with 100 in it or with a name that says so.
+func share(it sqlparse.Item) bool {
+	if sqlparse.AggregateIn(it.X) == nil || sqlparse.Windowed(it.X) {
+		return false
+	}
+	title, _ := it.Title()
+	named := slices.ContainsFunc([]string{"pct", "percent", "rate", "share", "ratio"}, func(w string) bool { return strings.Contains(strings.ToLower(title), w) })
+	hundred, quotient, average := false, false, false
+	sqlparse.Walk(it.X, func(e sqlparse.Expr) bool {
+		switch e := e.(type) {
+		case *sqlparse.Number:
+			hundred = hundred || e.Text == "100" || e.Text == "100.0"
+		case *sqlparse.Binary:
+			quotient = quotient || e.Op == "/"
+		case *sqlparse.Call:
+			if e.Name == "avg" && len(e.Args) == 1 {
+				_, cases := e.Args[0].(*sqlparse.Case)
+				average = average || cases
+			}
+		}
+		return true
+	})
+	return (quotient || average) && (hundred || named)
+}

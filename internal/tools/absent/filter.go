@@ -1,0 +1,117 @@
+package absent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// counted returns how many records of a class a filter finds, as the caller sees them.
+func counted(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) (int64, error) {
+	rows, err := c.Look(ctx, &query.Pipeline{Class: class, Stages: []query.Stage{query.Match{Where: where}, query.CountStage{Name: "n"}}, Limit: 1})
+	if err != nil || len(rows) != 1 {
+		return 0, err
+	}
+	n, _ := rows[0].Get("n")
+	return n.Int(), nil
+}
+
+// besideFilter notes what the answer to a find, a count or a pipeline doesn't show.
+func besideFilter(ctx context.Context, c *bailiwick.Call, q query.Query, shown int) {
+	if where, ok := condition(q); ok {
+		matched(ctx, c, q.From(), where)
+	}
+	if f, ok := q.(*query.Find); ok {
+		tiesOfFind(ctx, c, f, shown)
+	}
+	p, ok := q.(*query.Pipeline)
+	if !ok || len(p.Stages) < 2 || shown < 1 {
+		return
+	}
+	last, limited := p.Stages[len(p.Stages)-1].(query.Limit)
+	sorted, is := p.Stages[len(p.Stages)-2].(query.SortStage)
+	if !limited || !is || last.N != int64(shown) {
+		return
+	}
+	keys, ok := columns(sorted.Order)
+	if !ok {
+		return
+	}
+	more := *p
+	more.Limit, more.Most = shown+mostTies+1, 0
+	more.Stages = append(slices.Clone(p.Stages[:len(p.Stages)-1]), query.Limit{N: int64(shown + mostTies + 1), At: last.At})
+	if rows, err := c.Look(ctx, &more); err == nil {
+		noteTies(c, rows, shown, keys, strings.Join(keys, " and "))
+	}
+}
+
+// columns returns the columns that an order names; false if it names a part of one, or a field of another record.
+func columns(order []query.Sort) ([]string, bool) {
+	var out []string
+	for _, o := range order {
+		if len(o.Path) != 1 {
+			return nil, false
+		}
+		out = append(out, o.Path[0])
+	}
+	return out, true
+}
+
+// mostShort is the greatest limit of a find whose last record is compared with those behind it: with a larger one the caller reads pages.
+const mostShort = 20
+
+// tiesOfFind notes how many records behind a short list have the same values in its order as the last one.
+func tiesOfFind(ctx context.Context, c *bailiwick.Call, f *query.Find, shown int) {
+	if len(f.Order) == 0 || shown < 1 || shown != f.Limit || shown > mostShort || f.Cursor != "" || f.Search != nil || f.IDs != nil {
+		return
+	}
+	keys, ok := columns(f.Order)
+	if !ok {
+		return
+	}
+	more := *f
+	more.Limit, more.Keys, more.Include, more.Lean = shown+mostTies+1, nil, nil, false
+	for _, o := range f.Order {
+		more.Keys = append(more.Keys, o.Path)
+	}
+	if rows, err := c.Look(ctx, &more); err == nil {
+		noteTies(c, rows, shown, keys, strings.Join(keys, " and "))
+	}
+}
+
+// matched notes how many records a filter finds only because a field is null and so isn't the value of $ne or $nin.
+func matched(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) {
+	parts, ok := where.(query.And)
+	if !ok {
+		parts = query.And{where}
+	}
+	looked := 0
+	for i, part := range parts {
+		var path query.Path
+		at := ""
+		switch f := part.(type) {
+		case query.Compare:
+			if f.Op == query.Ne && !f.Value.IsNull() {
+				path, at = f.Path, f.At
+			}
+		case query.In:
+			if f.Not && !slices.ContainsFunc(f.Values, value.Value.IsNull) {
+				path, at = f.Path, f.At
+			}
+		}
+		if len(path) != 1 || looked == mostNulls {
+			continue
+		}
+		looked++
+		other := slices.Clone(parts)
+		other[i] = query.Exists{Path: path}
+		if n, err := counted(ctx, c, class, other); err == nil && n > 0 {
+			c.Note(fmt.Sprintf(`%s: it also finds %s; {%q: {"$ne": null}} leaves them out`, at, without(n, path.String()), path.String()))
+		}
+	}
+}

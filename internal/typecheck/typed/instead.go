@@ -1,0 +1,68 @@
+package typed
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// instead returns how to write a constant that is compared with a value of another type; "" where nothing is known of it. Operators of
+// pipelines have a dollar, and constants as JSON writes them.
+func instead(x, y *Node, op string) string {
+	quote := "'"
+	if strings.HasPrefix(op, "$") {
+		quote = `"`
+	}
+	for _, pair := range [][2]*Node{{x, y}, {y, x}} {
+		with, constant := pair[0], pair[1]
+		if !constant.Constant || constant.IsNull() || with.Constant || with.IsObject() {
+			continue
+		}
+		v := constant.Expr.(plan.Const).Value
+		switch t := with.Kind(); {
+		case (t == schema.Date || t == schema.Day) && (v.Kind() == value.String || v.IsNumber()):
+			return DateInstead(v.String(), quote)
+		case t == schema.Boolean:
+			return "write true or false, without quotes"
+		case Numeric(t) && v.Kind() == value.String:
+			if n, err := value.Read([]byte(strings.TrimSpace(v.Text())), 1); err == nil && n.IsNumber() {
+				return "write " + n.String() + ", without quotes"
+			}
+			return "write a number, without quotes"
+		case t == schema.String && v.IsNumber():
+			return "write " + quote + v.String() + quote
+		}
+	}
+	return ""
+}
+
+var (
+	yearOrMonth = regexp.MustCompile(`^(\d{4})(?:[-/.](\d{1,2}))?$`)
+	yearFirst   = regexp.MustCompile(`^(\d{4})(?:([-/.])(\d{1,2})[-/.](\d{1,2})|(\d{2})(\d{2}))$`)
+)
+
+// DateInstead returns how to write a text that isn't a date in ISO 8601 as one. A year or a month has a first day, and a first day after it.
+func DateInstead(text, quote string) string {
+	text = strings.TrimSpace(text)
+	if m := yearOrMonth.FindStringSubmatch(text); m != nil {
+		begin, months := m[1]+"-01-01", 12
+		if m[2] != "" {
+			begin, months = fmt.Sprintf("%s-%02s-01", m[1], m[2]), 1
+		}
+		if t, err := time.Parse(time.DateOnly, begin); err == nil {
+			return fmt.Sprintf("write a day: %[1]s begins at %[2]s%[3]s%[2]s and ends before %[2]s%[4]s%[2]s", text, quote, begin, t.AddDate(0, months, 0).Format(time.DateOnly))
+		}
+	}
+	if m := yearFirst.FindStringSubmatch(text); m != nil {
+		day := fmt.Sprintf("%s-%02s-%02s", m[1], m[3]+m[5], m[4]+m[6])
+		if _, err := time.Parse(time.DateOnly, day); err == nil {
+			return "write " + quote + day + quote
+		}
+	}
+	return fmt.Sprintf("write a date as %[1]s2026-01-31%[1]s, or a time as %[1]s2026-01-31T10:00:00Z%[1]s", quote)
+}

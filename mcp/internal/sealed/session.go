@@ -1,0 +1,79 @@
+package sealed
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/once"
+)
+
+// sessionLife is how long after its beginning a session can be continued by a process that doesn't have it.
+const sessionLife = 24 * time.Hour
+
+// Sessions makes the IDs of sessions that each process with the same key can continue. An ID holds what the client said when it began the
+// session, sealed for its principal (AES-256-GCM).
+type Sessions struct {
+	aead  cipher.AEAD
+	ended once.Store
+}
+
+// NewSessions returns Sessions with a key of 32 bytes. ended keeps which sessions their clients have ended.
+func NewSessions(key []byte, ended once.Store) (*Sessions, error) {
+	if len(key) != 32 {
+		return nil, errors.New("server: a SessionKey must be 32 bytes")
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("server: making the session cipher: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("server: making the session cipher: %w", err)
+	}
+	return &Sessions{aead: aead, ended: ended}, nil
+}
+
+// bound returns what an ID of principal is bound to.
+func bound(principal string) []byte { return []byte("session of " + principal) }
+
+// Seal returns the ID of a session of principal that begins now.
+func (s *Sessions) Seal(principal string, client []byte) string {
+	plain := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Unix()))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, client...), bound(principal)))
+}
+
+// Open returns what the client said that began the session id of principal. ok is false for an ID of another principal, for one that was not
+// made here, is too old or was ended.
+func (s *Sessions) Open(ctx context.Context, principal, id string) (client []byte, ok bool, err error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	if err != nil {
+		return nil, false, nil
+	}
+	plain, err := s.aead.Open(nil, nil, raw, bound(principal))
+	if err != nil || len(plain) < 8 {
+		return nil, false, nil
+	}
+	age := time.Since(time.Unix(int64(binary.BigEndian.Uint64(plain)), 0))
+	if age > sessionLife || age < -sessionLife { // clocks of replicas differ
+		return nil, false, nil
+	}
+	ended, err := s.ended.UsedUp(ctx, endedName(id))
+	if err != nil || ended {
+		return nil, false, err
+	}
+	return plain[8:], true, nil
+}
+
+// End keeps that a client has ended its session.
+func (s *Sessions) End(ctx context.Context, id string) error {
+	_, err := s.ended.UseUp(ctx, endedName(id), time.Now().Add(2*sessionLife))
+	return err
+}
+
+func endedName(id string) string { return "session " + Digest([]byte(id)) }

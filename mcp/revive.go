@@ -1,0 +1,172 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxClient is the most bytes of what a client said that an ID of a session holds.
+const maxClient = 2048
+
+// sessionIDs gives the SDK the IDs of sessions. The SDK asks for one without saying for which request, so the request hands its ID over
+// while it holds mu.
+type sessionIDs struct {
+	sealed *sealed.Sessions // nil if other processes can't continue sessions
+
+	mu    sync.Mutex
+	next  string
+	taken *bool
+
+	reviving sync.Mutex // held by the one request that begins a session again
+}
+
+// hand begins a session with the SDK in do. The session gets id, or a random one for "".
+func (s *sessionIDs) hand(id string, do func()) {
+	if id == "" {
+		id = rand.Text()
+	}
+	taken := false
+	s.mu.Lock()
+	s.next, s.taken = id, &taken
+	defer func() {
+		if !taken { // the SDK has refused the request
+			s.mu.Unlock()
+		}
+	}()
+	do()
+}
+
+// take returns the ID that was handed over, and lets the next request hand one over.
+func (s *sessionIDs) take() string {
+	id := s.next
+	*s.taken = true
+	s.mu.Unlock()
+	return id
+}
+
+// sealedSessions returns what makes the IDs of sessions that other processes can continue, or nil without a key.
+func sealedSessions(o *Options) (*sealed.Sessions, error) {
+	if o.SessionKey == nil {
+		return nil, nil
+	}
+	if o.SessionsEnded == nil {
+		o.SessionsEnded = &once.Memory{}
+	}
+	return sealed.NewSessions(o.SessionKey, o.SessionsEnded)
+}
+
+// sessionID returns an ID for the session that x begins, or "" for a random one.
+func (s *Server) sessionID(x *exchange) string {
+	switch {
+	case x.session != "":
+		return x.session
+	case s.ids.sealed == nil:
+		return ""
+	}
+	return s.ids.sealed.Seal(x.who.ID, saidBy(x.message.Params))
+}
+
+// saidBy returns what a process must know of a client to continue its session. Of a client that says very much it knows only the protocol.
+func saidBy(params value.Value) []byte {
+	part := func(v value.Value, key string, otherwise string) []byte {
+		if got, ok := v.Get(key); ok {
+			return got.AppendJSON(nil)
+		}
+		return []byte(otherwise)
+	}
+	info, _ := params.Get("clientInfo")
+	version := part(params, "protocolVersion", `""`)
+	if len(version) > 64 {
+		version = []byte(`""`)
+	}
+	client := []byte(`{"protocolVersion":` + string(version) + `,"clientInfo":{"name":` + string(part(info, "name", `""`)) + `,"version":` +
+		string(part(info, "version", `""`)) + `},"capabilities":` + string(part(params, "capabilities", `{}`)) + `}`)
+	if len(client) > maxClient {
+		client = []byte(`{"protocolVersion":` + string(version) + `,"clientInfo":{"name":"","version":""},"capabilities":{}}`)
+	}
+	return client
+}
+
+// revive begins the session of r again in this process if another one, or this one before a restart, has begun it for p. Subscriptions and
+// open streams of the session are not there: the client makes them again. It reports whether the session is here.
+func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool, *wire.RPCFault) {
+	if s.ids.sealed == nil {
+		return false, nil
+	}
+	client, ok, err := s.ids.sealed.Open(r.Context(), p.ID, id)
+	if err != nil {
+		s.log.ErrorContext(r.Context(), "a session can't be looked up", "error", err)
+		return false, wire.Internal()
+	}
+	if !ok {
+		return false, nil
+	}
+	s.ids.reviving.Lock()
+	defer s.ids.reviving.Unlock()
+	if leave, ok := s.sessions.Use(p.ID, id); ok { // another request was first
+		leave()
+		return true, nil
+	}
+	begun := s.replay(r, p, id, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":`+string(client)+`}`)
+	if begun != http.StatusOK {
+		return false, busy()
+	}
+	s.replay(r, p, id, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return true, nil
+}
+
+// replay has the SDK answer a message of the session id as if its client had sent it, and returns the status.
+func (s *Server) replay(r *http.Request, p identity.Principal, id, body string) int {
+	messages, _, f := wire.Read([]byte(body), s.options.MaxDepth+2)
+	if f != nil {
+		return http.StatusInternalServerError
+	}
+	m := &messages[0]
+	x := &exchange{who: p, message: m, correlation: newCorrelation(), operation: s.operation(r.Header, m), metadata: s.metadata(r), session: id}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	again := r.Clone(ctx)
+	again.Method, again.Body, again.ContentLength = http.MethodPost, io.NopCloser(bytes.NewReader([]byte(body))), int64(len(body))
+	again.Header = http.Header{"Content-Type": {asJSON}, "Accept": {asJSON + ", " + asEvents}}
+	if m.Method != "initialize" {
+		again.Header.Set("Mcp-Session-Id", id)
+	}
+	w := &unsent{header: http.Header{}}
+	s.pass(w, again, x, s.legacy)
+	return w.status
+}
+
+// An unsent is a ResponseWriter for an answer that nobody reads.
+type unsent struct {
+	header http.Header
+	status int
+}
+
+// Header implements [http.ResponseWriter].
+func (u *unsent) Header() http.Header { return u.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (u *unsent) WriteHeader(status int) {
+	if u.status == 0 {
+		u.status = status
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (u *unsent) Write(b []byte) (int, error) {
+	u.WriteHeader(http.StatusOK)
+	return len(b), nil
+}
+
+// FlushError lets [http.ResponseController] flush.
+func (u *unsent) FlushError() error { return nil }

@@ -1,0 +1,51 @@
+package query
+
+// Whole returns a filter of a rule in which a condition that lets a record in compares the whole value at its path. A list isn't equal to
+// one of its elements then, and a path doesn't go through the elements of a list. Filters of callers find lists by their elements: a rule
+// that says to whom a record belongs must not, because who writes the list would decide who else reads it.
+//
+// A condition that keeps a record out stays as it is, so {"labels": {"$ne": "secret"}} still keeps out a list that holds secret. Size and
+// ElemMatch are about lists by their meaning; within an ElemMatch a whole element is compared.
+func Whole(f Filter) Filter { return comparesWhole(f, true) }
+
+// comparesWhole is Whole for a part of a filter. in tells whether the record is let in where the part holds; it is false below a Not.
+func comparesWhole(f Filter, in bool) Filter {
+	switch f := f.(type) {
+	case And:
+		return And(eachWhole(f, in))
+	case Or:
+		return Or(eachWhole(f, in))
+	case Not:
+		return Not{Part: comparesWhole(f.Part, !in)}
+	case Compare:
+		f.Whole = in != (f.Op == Ne)
+		return f
+	case In:
+		f.Whole = in != f.Not
+		return f
+	case Exists:
+		f.Whole = in != f.Want
+		return f
+	case Regex:
+		f.Whole = in
+		return f
+	case StartsWith:
+		f.Whole = in
+		return f
+	case GeoWithin:
+		f.Whole = in
+		return f
+	case ElemMatch:
+		f.Match = comparesWhole(f.Match, in)
+		return f
+	}
+	return f
+}
+
+func eachWhole(parts []Filter, in bool) []Filter {
+	out := make([]Filter, len(parts))
+	for i, p := range parts {
+		out[i] = comparesWhole(p, in)
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package tool
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// toolNames returns the names of the tools that texts refer to. A test compares it with the tools that there are.
+func toolNames() []string {
+	return []string{"list_tools", "get_all_schemas", "get_schema", "find_values", "query_class", "count_objects", "get_object", "get_objects", "get_sample_objects", "aggregate",
+		"group_by", "group_by_date", "distinct", "export_data", "query_sql", "explain_query", "text_search",
+		"create_object", "update_object", "delete_object", "propose_changes", "create_class", "delete_class", "call_method", "list_my_changes", "get_change", "wait_for_change",
+		"reply_to_change", "cancel_change", "search_api", "call_api_read", "call_api_write", "org_describe"}
+}
+
+// ListedFor reports whether tools/list shows t to p. A tool that the list of p's tools names is always shown.
+func (t *Tool) ListedFor(p identity.Principal) bool {
+	for l := &p.Tools; l != nil; l = l.Within {
+		if slices.Contains(l.Only, t.Name) {
+			return true
+		}
+	}
+	return !t.Unlisted
+}
+
+// Mentions returns the names of tools in a text of the gateway. A name of one word counts after "the tool".
+func Mentions(text string) []string {
+	var out []string
+	names := toolNames()
+	for rest, before := text, ""; rest != ""; {
+		n := strings.IndexFunc(rest, func(r rune) bool { return !isWord(r) })
+		if n < 0 {
+			n = len(rest)
+		}
+		if word := rest[:n]; n > 0 && slices.Contains(names, word) && !strings.HasSuffix(before, `"`) &&
+			(strings.Contains(word, "_") || strings.HasSuffix(before, "the tool ")) {
+			out = append(out, word)
+		}
+		n = max(n, 1)
+		before, rest = text[:len(text)-len(rest)+n], rest[n:]
+	}
+	return out
+}
+
+// isWord reports whether r can stand in the name of a tool.
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r >= '0' && r <= '9'
+}
+
+// Advice returns text without the sentences and clauses that name a tool for which can is false.
+func Advice(text string, can func(name string) bool) string {
+	if !strings.Contains(text, "_") && !strings.Contains(text, "the tool ") {
+		return text
+	}
+	bad := func(part string) bool {
+		return slices.ContainsFunc(Mentions(part), func(name string) bool { return !can(name) })
+	}
+	if !bad(text) {
+		return text
+	}
+	var sentences []string
+	for _, sentence := range strings.SplitAfter(text, ". ") {
+		clauses := slices.DeleteFunc(strings.Split(sentence, "; "), bad)
+		if len(clauses) > 0 {
+			sentences = append(sentences, strings.Join(clauses, "; "))
+		}
+	}
+	return strings.TrimRight(strings.Join(sentences, ""), " ")
+}
+
+// advise returns err without advice to call tools that p may not call. What is wrong stays.
+func (s *Set) advise(p identity.Principal, err error) error {
+	e, ok := errors.AsType[*problem.Error](err)
+	if !ok {
+		return err
+	}
+	can := func(name string) bool { return s.May(p, name) }
+	out := *e
+	out.Suggestion = Advice(e.Suggestion, can)
+	if what, next, ok := strings.Cut(e.Detail, "; "); ok {
+		out.Detail = strings.TrimSuffix(what+"; "+Advice(next, can), "; ")
+	}
+	if out.Suggestion == e.Suggestion && out.Detail == e.Detail {
+		return err
+	}
+	return &out
+}
+
+// advice returns text if the caller may call the tools in it, else "".
+func advice(c *bailiwick.Call, text string) string { return Advice(text, c.MayCall) }

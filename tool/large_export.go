@@ -1,0 +1,94 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/held"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const (
+	// exportKind is the kind of the URIs of exports.
+	exportKind = "exports"
+	// exportBytes is the most bytes of an export that is read as a resource.
+	exportBytes = 16 << 20
+	// exportLook is how many rows of a large export its answer shows.
+	exportLook = 20
+)
+
+// ExportTool is the tool whose large answers are resources.
+const ExportTool = "export_data"
+
+// mediaTypes are those of the formats.
+var mediaTypes = map[pages.Format]string{pages.CSV: "text/csv", pages.Markdown: "text/markdown", pages.Table: "text/plain", pages.JSONLines: "application/jsonl"}
+
+// large returns the result of an export that is larger than an answer: its first rows, and a link to a resource with all rows. It
+// returns err, the refusal of the export, if the arguments are too long for a URI.
+func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, err error) (Result, error) {
+	uri := held.URI(c, exportKind, string(in.AppendJSON(nil)))
+	if uri == "" {
+		return Result{}, err
+	}
+	look := *x
+	if x.pipeline != nil {
+		q := *x.pipeline
+		q.Stages = append(slices.Clone(q.Stages), query.Limit{N: min(exportLook, int64(x.cap))})
+		look.pipeline = &q
+	} else {
+		q := *x.find
+		q.Limit = min(q.Limit, exportLook)
+		look.find = &q
+	}
+	var out bytes.Buffer
+	narrow := problem.Of(err).Suggestion
+	done, err := c.Export(ctx, look.query(), &out, x.options)
+	if problem.CodeOf(err) == problem.BudgetExceeded { // a few rows are too large as well
+		out.Reset()
+		done.Count = 0
+	} else if err != nil {
+		return Result{}, x.placed(err)
+	}
+	shown := "the first " + many(done.Count, "row", "rows")
+	if done.Count == 0 {
+		shown = "no row is shown"
+	}
+	hint := fmt.Sprintf("larger than an answer: %s. The linked resource is all of it, at most %d rows, for you alone and for an hour; or %s", shown, x.cap, narrow)
+	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
+		member("row_count", value.OfInt(int64(done.Count))), member("row_cap", value.OfInt(int64(x.cap))), text("output", out.String()),
+		member("truncated", value.OfBool(true)), text("uri", uri), text("hint", hint)}
+	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: out.String() + hint,
+		Links: []Link{{URI: uri, Name: x.class + "." + string(x.options.Format), MediaType: mediaTypes[x.options.Format]}}}, nil
+}
+
+// IsExport reports whether a URI has the form of an export's.
+func IsExport(uri string) bool { return held.Is(exportKind, uri) }
+
+// ReadExport makes a large export again by its URI, under the present rules. It fails with problem.NotFound for any other URI.
+func ReadExport(ctx context.Context, c *bailiwick.Call, uri string) (text []byte, mediaType string, err error) {
+	absent := &problem.Error{Code: problem.NotFound, Kind: "unknown_export", Detail: "Resource not found"}
+	texts, ok := held.Open(c, exportKind, uri, 1)
+	if !ok {
+		return nil, "", absent
+	}
+	in, err := value.Read([]byte(texts[0]), 0)
+	if err != nil {
+		return nil, "", absent
+	}
+	x, err := newExport(in)
+	if err != nil {
+		return nil, "", err
+	}
+	var out bytes.Buffer
+	x.options.Budget = exportBytes
+	if _, err := c.Export(ctx, x.query(), &out, x.options); err != nil {
+		return nil, "", x.placed(err)
+	}
+	return out.Bytes(), mediaTypes[x.options.Format], nil
+}
