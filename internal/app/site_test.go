@@ -13,8 +13,10 @@ func TestLink(t *testing.T) {
 		{"", "https://gate.example", "https://gate.example/console/changes/01"},
 		{"", "", "http://127.0.0.1:8420/console/changes/01"},
 	} {
-		p := &App{Address: "http://127.0.0.1:8420", Config: &config.Config{}}
-		p.Config.Notifications.URL, p.Config.Server.URL = c.notifications, c.server
+		p := &App{Address: "http://127.0.0.1:8420"}
+		in := &config.Config{}
+		in.Notifications.URL, in.Server.URL = c.notifications, c.server
+		p.latest.Store(in)
 		if got := p.link("01"); got != c.want {
 			t.Errorf("link is %s, want %s", got, c.want)
 		}

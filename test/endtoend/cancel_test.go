@@ -57,7 +57,7 @@ func TestClientStopsStatement(t *testing.T) {
 	web := httptest.NewServer(s.Handler())
 	defer web.Close()
 	running := func() (n int) {
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%slow%' AND pid <> pg_backend_pid()").Scan(&n); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query LIKE '%slow%' AND pid <> pg_backend_pid()").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -189,8 +189,11 @@ func (m *maker) full(t table, n int) record {
 			r[name] = m.hidden(name, r["id"])
 		}
 	}
-	if t.name == "comments" {
+	switch t.name {
+	case "comments":
 		r["issue_id"] = pick[any](m.Rand, nil, uuid(1), uuid(2), uuid(3), uuid(4), uuid(5))
+	case "parts":
+		r["share_id"] = pick[any](m.Rand, nil, 1, 2, 3, 4, 5)
 	}
 	if m.IntN(6) == 0 {
 		m.hostile(r)

@@ -76,6 +76,9 @@ func TestRollingRestart(t *testing.T) {
 	for _, r := range f.replicas {
 		r.stop(syscall.SIGINT) // without a drain, for nobody calls
 	}
+	if t.Failed() {
+		t.Log(f.logs())
+	}
 	if n := f.recorded(); n != total {
 		t.Errorf("%d calls were answered, and %d are in the audit", total, n)
 	}
