@@ -21,7 +21,7 @@ const (
 	Reordered Kind = "reordered" // a record is not in the place that its number says
 	Forked    Kind = "forked"    // the chain continues another history than the one before it
 	Unsigned  Kind = "unsigned"  // no checkpoint covers records that should be covered
-	Lost      Kind = "lost"      // a file that may have contained records is missing
+	Lost      Kind = "lost"      // a file that may have contained records is missing, or the store was restored while it was used
 )
 
 // A Damage is a place where a log is not what was written.
@@ -164,6 +164,7 @@ func (c *checker) read(ctx context.Context, log Chain) error {
 			if buf == nil {
 				buf = make([]byte, 0, 4096)
 			}
+			c.lose(&r)
 			if c.relic(&r, buf) {
 				return true
 			}

@@ -134,6 +134,13 @@ func (p *App) openStore(ctx context.Context) error {
 	if file, ok := p.Store.(*sqlite.Store); ok {
 		file.SyncEvery(p.Config.Audit.Every)
 	}
+	if shared, ok := p.Store.(*postgres.Store); ok {
+		shared.OnLoss(func(gone audit.Head) {
+			if p.log != nil {
+				p.log.Error("the store lacks records that this server had written to it. It was restored or replaced while the server ran. See audit verify", "record", gone.Seq)
+			}
+		})
+	}
 	if kept, ok := p.Store.(audit.Losses); ok {
 		lost, err := kept.Losses(ctx)
 		if err != nil {

@@ -27,21 +27,38 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 // unnumbered is the beginning of the canonical form of a record without a place in the chain.
 var unnumbered = []byte(`{"seq":0`)
 
-// appendBatch writes the records of several callers. It doesn't retry on a lost connection, since the records may
-// have been written.
+// appendBatch writes the records of several callers, and after them the record of a loss, if one is known. It is called by one goroutine.
 func (s *Store) appendBatch(batch []*audit.Record) error {
+	before, after, err := s.write(batch)
+	if err != nil {
+		return err
+	}
+	if gone, ok := s.last.lost(before); ok {
+		loss := audit.LossOf(gone)
+		if _, after, err = s.write([]*audit.Record{&loss}); err != nil {
+			return nil // the batch is written, and the loss is noted with the next one
+		}
+		s.last.tell(gone)
+	}
+	s.last.set(after)
+	return nil
+}
+
+// write appends a batch and returns the ends of the chain before and after it. It doesn't retry on a lost connection, since the records may
+// have been written.
+func (s *Store) write(batch []*audit.Record) (before, after audit.Head, err error) {
 	size := 0
 	bodies, steps := make([]string, len(batch)), make([]string, len(batch))
 	for i, r := range batch {
 		audit.Seal(audit.Head{Seq: -1}, r)
 		body, ok := bytes.CutPrefix(r.AppendCanonical(nil), unnumbered)
 		if !ok {
-			return fmt.Errorf("append to the audit log: a record begins with %.20q", body)
+			return before, after, fmt.Errorf("append to the audit log: a record begins with %.20q", body)
 		}
 		bodies[i], steps[i] = string(body), r.Step
 		size += len(body)
 	}
-	err := s.try(context.Background(), "append to the audit log", func(ctx context.Context) error {
+	err = s.try(context.Background(), "append to the audit log", func(ctx context.Context) error {
 		var prev, hash []byte
 		var seq int64
 		var there []bool
@@ -54,6 +71,7 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 				head.Seq--
 			}
 		}
+		before = head
 		for i, r := range batch {
 			if !there[i] {
 				head = audit.Seal(head, r)
@@ -64,10 +82,11 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 		if head.Hash != hex.EncodeToString(hash) {
 			return fmt.Errorf("record %d was sealed as another one than was given", seq)
 		}
+		after = head
 		return nil
 	})
 	s.probe.appended(err, size)
-	return err
+	return before, after, err
 }
 
 // find reads the record of a step into r.

@@ -74,6 +74,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.writable(ctx); err != nil {
 		return err
 	}
+	if err := s.lookBack(ctx); err != nil {
+		return err
+	}
 	p := &s.probe
 	p.trying.Lock()
 	defer p.trying.Unlock()

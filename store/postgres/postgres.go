@@ -45,6 +45,7 @@ type Store struct {
 	shut    atomic.Bool
 	tokens  tokens.Version
 	probe   probe
+	last    last
 
 	latest   changes.Latest
 	recent   changes.Recent

@@ -34,9 +34,19 @@ func (s *Store) openJournal() (err error) {
 	return err
 }
 
-// claimJournal stores that the folder id is in use. A folder that was in use before and was not closed is lost.
-func (s *Store) claimJournal(id string) error {
+// claimJournal stores that the folder id is in use. A folder that was in use before and was not closed is lost. One that has records, and
+// was never claimed here, is another store's.
+func (s *Store) claimJournal(id string, records bool) error {
 	_, err := s.once(context.Background(), func(tx *sql.Tx) error {
+		if records {
+			var known bool
+			if err := tx.QueryRow(`SELECT count(*) FROM journal WHERE id = ?`, id).Scan(&known); err != nil {
+				return err
+			}
+			if !known {
+				return journal.ErrForeign
+			}
+		}
 		head, err := readHead(tx.QueryRow(headSQL))
 		if err != nil {
 			return err

@@ -126,6 +126,43 @@ func TestJournalLost(t *testing.T) {
 	if lost := losses(openFile(t, backup)); lost != nil {
 		t.Errorf("a backup has no journal, and %v", lost)
 	}
+	// The write-ahead log is removed after a process was killed: what was committed to it is gone.
+	if _, err := s.Head(t.Context()); err != nil { // folds
+		t.Fatal(err)
+	}
+	back := filepath.Join(dir, "back.db")
+	if err := sqlite.Copy(path, back); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(back + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := sqlite.Open(t.Context(), back); err == nil || !strings.Contains(err.Error(), "Its -wal file was removed") {
+		t.Errorf("without its -wal file: %v, %v", other, err)
+	}
+	if err := os.RemoveAll(back + "-audit"); err != nil {
+		t.Fatal(err)
+	}
+	if s := openFile(t, back); losses(s) == nil {
+		t.Error("the folder was moved away, and no loss is known")
+	}
+	// The folder of another store, whose records have numbers that this one has too.
+	foreign := filepath.Join(dir, "foreign.db")
+	o := openFile(t, foreign)
+	appends(o)
+	mixed := filepath.Join(dir, "mixed.db")
+	if err := sqlite.Copy(path, mixed); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(mixed + "-audit"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(mixed+"-audit", os.DirFS(foreign+"-audit")); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := sqlite.Open(t.Context(), mixed); err == nil || !strings.Contains(err.Error(), "lacks records") {
+		t.Errorf("with the folder of another store: %v, %v", other, err)
+	}
 	// Another process closes the folder that this one has open.
 	other := openFile(t, path)
 	appends(other)

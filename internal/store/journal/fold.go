@@ -34,7 +34,7 @@ func (j *Journal) Fold() error {
 	return j.settled(size)
 }
 
-// Exclusive folds the journal and calls do while no process can append.
+// Exclusive folds the journal and calls do, which may append to the tables, while no process can append.
 func (j *Journal) Exclusive(do func() error) error {
 	unlock, err := j.lock()
 	if err != nil {
@@ -51,7 +51,13 @@ func (j *Journal) Exclusive(do func() error) error {
 	if err != nil {
 		return err
 	}
-	return do()
+	if err := do(); err != nil {
+		return err
+	}
+	if head, err := j.options.Head(); err == nil && head.Seq > 0 {
+		_ = j.setMark(mark{end: settled, head: head}) // an older mark is true as well
+	}
+	return nil
 }
 
 // Try returns nil if Append would succeed. It folds the journal, and writes and removes a file larger than what a segment grows
@@ -86,7 +92,7 @@ func (j *Journal) seal() (names []string, end audit.Head, err error) {
 	if names, err = j.segments(); err != nil {
 		return nil, end, err
 	}
-	if _, m := j.getMark(); len(names) == 0 && m.head.Seq == 0 {
+	if _, m := j.getMark(); len(names) == 0 && (m.head.Seq == 0 || m.end == settled) {
 		return nil, end, nil
 	}
 	j.release()
@@ -142,10 +148,11 @@ func (j *Journal) settled(size int64) error {
 	if err != nil || len(names) > 0 {
 		return err
 	}
-	if _, m := j.getMark(); m.head.Seq == 0 {
+	_, m := j.getMark()
+	if m.head.Seq == 0 || m.end == settled {
 		return nil
 	}
-	return j.setMark(mark{})
+	return j.setMark(mark{end: settled, head: m.head})
 }
 
 // Rows returns the records in the journal, in order, for readers when it can't be folded. The tables may have them too.

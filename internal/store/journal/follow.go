@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func first(name string) int64 {
 func (j *Journal) follow() error {
 	now, m := j.getMark()
 	j.fault = j.fault || m.end == faulty
-	if m.head.Seq > 0 && bytes.Equal(now, j.mark) && (j.current == nil || j.untouched()) {
+	if m.head.Seq > 0 && m.end != settled && bytes.Equal(now, j.mark) && (j.current == nil || j.untouched()) {
 		return nil
 	}
 	j.release()
@@ -82,6 +83,9 @@ func (j *Journal) follow() error {
 	table, err := j.options.Head()
 	if err != nil {
 		return err
+	}
+	if m.end == settled && (table.Seq < m.head.Seq || table.Seq == m.head.Seq && table != m.head) {
+		return fmt.Errorf("%s: %w", j.dir, ErrForeign)
 	}
 	if found = later(table, found); last == found && size > 0 {
 		if j.current, err = j.options.open(filepath.Join(j.dir, m.name), false); err != nil {

@@ -148,15 +148,15 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 }
 
 // A mark is written to the file "lock" after each batch, and not synced: by it a process sees that another one has
-// appended, and that a segment was cut.
+// appended, that a segment was cut, and that the tables end before records that they had.
 type mark struct {
 	name string // of the segment that is appended to; "" for none
-	end  int64  // of what was appended to it; or faulty
+	end  int64  // of what was appended to it; or faulty or settled
 	head audit.Head
 }
 
-// faulty is the end in a mark when a write failed, and records must go to the tables.
-const faulty = -1
+// Ends in a mark: faulty when a write failed, and records must go to the tables; settled when the tables have all records up to head.
+const faulty, settled = -1, -2
 
 const nameSize, markSize = 33, 33 + 8 + 8 + hashSize + 4
 

@@ -41,17 +41,18 @@ var (
 	ErrMoved  = errors.New("the audit's journal was removed or replaced while it was in use; put it back and restart")
 	ErrClosed = errors.New("the audit's journal is closed")
 	ErrLocked = errors.New("another process has kept the audit's journal locked for 10 s")
-	// ErrForeign is returned by Open if records are missing between the tables and the journal.
-	ErrForeign = errors.New("the audit's journal continues another audit than the store has; if the store was replaced by a copy, move the journal's folder away")
+	// ErrForeign is returned if the tables don't have what they had when the journal was last used. Records, and changes with them, are missing.
+	ErrForeign = errors.New("the store lacks records that the audit's journal shows it had. Its -wal file was removed, or it was replaced by a copy. Put the store back. " +
+		"To go on without these records, move the journal's folder away, and audit verify reports the loss")
 )
 
 // Options configure a Journal.
 type Options struct {
 	Head func() (audit.Head, error)                     // returns the end of the chain in the tables
 	Keep func(rows []records.Row, end audit.Head) error // moves rows into the tables, those that they have aside; see Fold
-	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for the same folder. If it is
-	// nil, a missing folder is not detected.
-	Claim   func(id string) error
+	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for the same folder. If the
+	// folder has records already, and the tables don't know it, Claim returns ErrForeign. If it is nil, a missing folder is not detected.
+	Claim   func(id string, records bool) error
 	Release func() error // not nil with Claim
 	// Every is the longest time until a record is synced to the disk; 0 means before Append returns.
 	Every time.Duration

@@ -494,6 +494,47 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestTablesWentBack checks that tables which end before, or beside, what they had are noticed: at the next start, and by a process that goes
+// on. They had it by way of the journal, or directly.
+func TestTablesWentBack(t *testing.T) {
+	for name, last := range map[string]func(j *Journal, to *table) error{
+		"folded":   func(j *Journal, _ *table) error { return errors.Join(j.Append(batchOf("b")), j.Fold()) },
+		"directly": func(j *Journal, to *table) error { return j.Exclusive(func() error { return to.direct(batchOf("b")) }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
+			j := open(t, dir, to, Options{})
+			if err := errors.Join(j.Append(batchOf("a")), j.Fold()); err != nil {
+				t.Fatal(err)
+			}
+			older := table{rows: slices.Clone(to.rows), head: to.head}
+			beside := table{rows: slices.Clone(to.rows), head: to.head}
+			if err := errors.Join(last(j, to), beside.direct(batchOf("other"))); err != nil {
+				t.Fatal(err)
+			}
+			for what, wrong := range map[string]*table{"before": &older, "beside": &beside} {
+				if _, err := Open(dir, Options{Head: wrong.end, Keep: wrong.keep}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), dir) {
+					t.Errorf("a start with tables that end %s: %v", what, err)
+				}
+			}
+			same := open(t, dir, to, Options{}) // no process ended cleanly, and nothing is missing
+			if err := same.Append(batchOf("c")); err != nil {
+				t.Fatal(err)
+			}
+			if err := same.Fold(); err != nil {
+				t.Fatal(err)
+			}
+			to.wantChain(t, []string{"a", "b", "c"})
+			to.rows, to.head = older.rows, older.head
+			for what, err := range map[string]error{"append": j.Append(batchOf("d")), "fold": j.Fold(), "exclusive": j.Exclusive(func() error { return to.direct(batchOf("d")) }), "try": j.Try()} {
+				if !errors.Is(err, ErrForeign) {
+					t.Errorf("%s while the tables went back: %v", what, err)
+				}
+			}
+		})
+	}
+}
+
 // TestTogether appends, folds and closes from several handles at once.
 func TestTogether(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}

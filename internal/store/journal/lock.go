@@ -3,6 +3,7 @@ package journal
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,18 +99,28 @@ func (j *Journal) claim() error {
 	}
 	path := filepath.Join(j.dir, idFile)
 	id, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(id) != idLength { // none, or one that was not written completely
+	named := err == nil && len(id) == idLength
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !named { // none, or one that was not written completely
 		id = []byte(rand.Text())[:idLength]
 		err = writeSynced(path, id)
 	}
-	if err == nil {
-		err = syncDir(j.dir)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = j.options.Claim(string(id))
+	if err := syncDir(j.dir); err != nil {
+		return err
 	}
-	j.claimed = err == nil
-	return err
+	names, err := j.segments()
+	if err != nil {
+		return err
+	}
+	if err := j.options.Claim(string(id), named && len(names) > 0); errors.Is(err, ErrForeign) {
+		return fmt.Errorf("%s: %w", j.dir, err)
+	} else if err != nil {
+		return err
+	}
+	j.claimed = true
+	return nil
 }
 
 // idLength is the number of characters of a folder's name.

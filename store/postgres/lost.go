@@ -1,0 +1,89 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// The database can be restored, or replaced by a standby that had less, while this process uses it. Its chain is whole then, and shorter than what was
+// promised. A process that appended before knows, and notes the loss in the chain: see audit.LossOf.
+
+// last is the last record that this process appended.
+type last struct {
+	mu     sync.Mutex
+	head   audit.Head // the zero Head for none
+	gone   bool       // Ping did not find it
+	notice func(gone audit.Head)
+}
+
+func (l *last) set(h audit.Head) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.head, l.gone = h, false
+}
+
+// lost returns the last record, if the chain that ended at before can't have it.
+func (l *last) lost(before audit.Head) (audit.Head, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	back := before.Seq < l.head.Seq || before.Seq == l.head.Seq && before != l.head
+	return l.head, l.gone || back
+}
+
+func (l *last) get() audit.Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head
+}
+
+// miss notes that h, if it is still the last record, is gone.
+func (l *last) miss(h audit.Head) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = l.head == h
+}
+
+func (l *last) tell(gone audit.Head) {
+	l.mu.Lock()
+	notice := l.notice
+	l.mu.Unlock()
+	if notice != nil {
+		notice(gone)
+	}
+}
+
+// OnLoss has f called when a record that this process had appended is not in the database any more, after that is in the audit.
+func (s *Store) OnLoss(f func(gone audit.Head)) {
+	s.last.mu.Lock()
+	defer s.last.mu.Unlock()
+	s.last.notice = f
+}
+
+// lookBack looks for the last record that this process appended. Others may have appended as many since it was lost.
+func (s *Store) lookBack(ctx context.Context) error {
+	h := s.last.get()
+	if h.Seq == 0 {
+		return nil
+	}
+	return s.again(ctx, "read the audit log", func(ctx context.Context) error {
+		var hash []byte
+		err := s.pool.QueryRow(ctx, `SELECT hash FROM bailiwick.audit WHERE seq = $1`, h.Seq).Scan(&hash)
+		if errors.Is(err, pgx.ErrNoRows) {
+			base, err := readBase(s.pool.QueryRow(ctx, baseSQL))
+			if err == nil && base.Seq < h.Seq { // an archive does not have it
+				s.last.miss(h)
+			}
+			return err
+		}
+		if err == nil && hex.EncodeToString(hash) != h.Hash {
+			s.last.miss(h)
+		}
+		return err
+	})
+}
