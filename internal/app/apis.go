@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/console"
@@ -19,16 +20,12 @@ import (
 // their accounts in connections; where it is nil, calls that need one are refused. A program's own credential takes the place of all
 // that are configured for base_url.
 func openAPI(c *config.Config, s config.Source, connections *connect.Connections) (*openapi.API, error) {
-	who, servers, err := configured.Credentials(s.OpenAPI, s.Name, connections)
-	if c.Credential != nil {
-		if own := c.Credential(s.Name); own != nil {
-			who, err = configured.Beside(who, own), nil
-		}
-	}
+	who, servers, err := credentialsOf(c, s, connections)
 	if err != nil {
-		return nil, fmt.Errorf("source %s can't be opened: its credential: %w", s.Name, err)
+		return nil, err
 	}
-	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: knownTo(c), Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads}
+	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: &credential.Known{}, Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads}
+	o.Known.Add(secretsOf(c)...)
 	for _, h := range s.OpenAPI.Headers {
 		if !h.Secret {
 			o.Headers.Set(h.Name, h.Value)
@@ -55,6 +52,57 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 	return openapi.NewOver(s.Name, sender, senders), nil
 }
 
+// credentialsOf returns the credentials of an API for base_url, and those for its further servers, by address.
+func credentialsOf(c *config.Config, s config.Source, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
+	who, servers, err := configured.Credentials(s.OpenAPI, s.Name, connections)
+	if c.Credential != nil {
+		if own := c.Credential(s.Name); own != nil {
+			who, err = configured.Beside(who, own), nil
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("source %s can't be opened: its credential: %w", s.Name, err)
+	}
+	return who, servers, nil
+}
+
+// keyed returns what gives open sources the keys of c, if they have changed. Sources that have changed otherwise keep theirs.
+func (p *App) keyed(c *config.Config) (func(), error) {
+	var puts []func()
+	in := func(all []config.Source, name string) *config.Source {
+		i := slices.IndexFunc(all, func(s config.Source) bool { return s.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return &all[i]
+	}
+	for _, s := range c.Sources {
+		opened, last := in(p.opened, s.Name), in(p.Config.Sources, s.Name)
+		same := opened != nil && reflect.DeepEqual(opened.Fixed(), s.Fixed())
+		changed := same && (last == nil || !reflect.DeepEqual(*last, s))
+		switch src := p.sources[s.Name].(type) {
+		case *openapi.API:
+			puts = append(puts, func() { src.Mask(secretsOf(c)...) })
+			if changed {
+				who, servers, err := credentialsOf(c, s, p.connections)
+				if err != nil {
+					return nil, err
+				}
+				puts = append(puts, func() { src.Use(who, servers) })
+			}
+		case interface{ Rekey(master, rest string) }:
+			if changed {
+				puts = append(puts, func() { src.Rekey(s.Parse.MasterKey, s.Parse.RESTKey) })
+			}
+		}
+	}
+	return func() {
+		for _, put := range puts {
+			put()
+		}
+	}, nil
+}
+
 // openConnections returns the connections of people that p's sources use, nil if none does.
 func (p *App) openConnections() (*connect.Connections, error) {
 	if !slices.ContainsFunc(p.Config.Sources, func(s config.Source) bool {
@@ -66,17 +114,16 @@ func (p *App) openConnections() (*connect.Connections, error) {
 	return connect.New(connect.Options{Store: p.Store, Used: p.Store, Key: keys.Key, Previous: keys.Previous, Page: func() string { return p.site() + console.Path + "/you" }})
 }
 
-// knownTo returns the credentials of all sources, including the passwords of databases.
-func knownTo(c *config.Config) *credential.Known {
-	known := &credential.Known{}
+// secretsOf returns the credentials of all sources, including the passwords of databases.
+func secretsOf(c *config.Config) (all []string) {
 	for _, s := range c.Sources {
 		if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 			password, _ := u.User.Password()
-			known.Add(password)
+			all = append(all, password)
 		}
 		if s.OpenAPI != nil {
-			known.Add(configured.Secrets(s.OpenAPI)...)
+			all = append(all, configured.Secrets(s.OpenAPI)...)
 		}
 	}
-	return known
+	return all
 }

@@ -32,7 +32,8 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	warnings, listed := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
 	prompts, prompted := Prompts(c)
-	named := []error{checkTools(c), listed, prompted}
+	keys, keyed := p.keyed(c)
+	named := []error{checkTools(c), listed, prompted, keyed}
 	checked := false
 	with := func(rules *policy.Policy, actions *action.Set) (func(), error) {
 		checked = true
@@ -53,6 +54,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys()
 	if !reflect.DeepEqual(served(p.Config), served(c)) {
 		p.Gateway.Announce(bailiwick.ToolsChanged)
 	}
@@ -123,12 +125,12 @@ func Restart(started, now *config.Config) []string {
 	}
 	a, b := *started, *now
 	differ("listen", cmp.Or(a.Listen, config.DefaultListen), cmp.Or(b.Listen, config.DefaultListen))
-	differ("store", storePath(a.Store), storePath(b.Store))
+	differ("store", config.Userless(storePath(a.Store)), config.Userless(storePath(b.Store)))
 	sources := map[string][2]config.Source{}
 	for i, c := range []config.Config{a, b} {
 		for _, s := range c.Sources {
 			pair := sources[s.Name]
-			pair[i] = s
+			pair[i] = s.Fixed()
 			sources[s.Name] = pair
 		}
 	}

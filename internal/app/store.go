@@ -47,12 +47,14 @@ var ErrNoStore = errors.New("name it with --store sqlite:FILE, --store postgres:
 // OpenStore opens the store at url. It creates a missing store unless there is set, which requires it to exist and
 // excludes a temporary one.
 func OpenStore(ctx context.Context, url string, there bool) (Store, error) {
+	return openStore(ctx, url, postgres.Options{There: there})
+}
+
+// openStore is OpenStore with what a store that replicas share takes.
+func openStore(ctx context.Context, url string, o postgres.Options) (Store, error) {
+	there := o.There
 	if shared(url) {
-		open := postgres.Open
-		if there {
-			open = postgres.OpenThere
-		}
-		s, err := open(ctx, url)
+		s, err := postgres.OpenWith(ctx, url, o)
 		if errors.Is(err, postgres.ErrNone) {
 			return nil, noStore(url)
 		}
@@ -119,13 +121,16 @@ func (p *App) openStore(ctx context.Context) error {
 		p.closers = append(p.closers, func() error { return os.RemoveAll(dir) })
 		url = "sqlite:" + filepath.Join(dir, "bailiwick.db")
 	}
+	link := source.Link{Fresh: p.Config.Renewal("").URL}
+	o := postgres.Options{There: true, Renewed: func() (user, password string, ok bool) { return link.Renewed(url) }}
 	var err error
-	p.Store, err = OpenStore(ctx, url, true)
+	p.Store, err = openStore(ctx, url, o)
 	if errors.Is(err, ErrNoStore) {
 		if storePath(p.Config.Store) != sqlite.Memory {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("the store %s is new: it has no tokens, no changes and no audit. If there was one, stop this server and put it back", StoreName(url)))
 		}
-		p.Store, err = OpenStore(ctx, url, false)
+		o.There = false
+		p.Store, err = openStore(ctx, url, o)
 	}
 	if err != nil {
 		return err

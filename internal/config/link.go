@@ -1,6 +1,8 @@
 package config
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,7 +39,7 @@ func (o *SSH) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// A Renewal reads the URLs of a source again when a file that the configuration was read from has changed. It is safe for
+// A Renewal reads the URLs of a source, or that of the store, again when a file that the configuration was read from has changed. It is safe for
 // concurrent use.
 type Renewal struct {
 	mu     sync.Mutex
@@ -46,7 +48,7 @@ type Renewal struct {
 	source string
 }
 
-// Renewal returns the renewal of a source.
+// Renewal returns the renewal of a source; of the store if source is "".
 func (c *Config) Renewal(source string) *Renewal { return &Renewal{of: c, latest: c, source: source} }
 
 // URL returns the URL, or the write_url, as it is configured now that was old when the configuration was read; "" if the
@@ -64,18 +66,61 @@ func (n *Renewal) URL(old string) string {
 		}
 		n.latest = next
 	}
-	write := false
-	for _, s := range n.of.Sources {
-		write = write || s.Name == n.source && s.URL != old && s.WriteURL == old
+	if n.source == "" {
+		return n.latest.Store
 	}
-	for _, s := range n.latest.Sources {
-		switch {
-		case s.Name != n.source:
-		case write:
-			return s.WriteURL
-		default:
-			return s.URL
+	is := func(s Source) bool { return s.Name == n.source }
+	then, now := slices.IndexFunc(n.of.Sources, is), slices.IndexFunc(n.latest.Sources, is)
+	if then < 0 || now < 0 {
+		return ""
+	}
+	for i, url := range n.of.Sources[then].urls() {
+		if url == old {
+			return n.latest.Sources[now].urls()[i]
 		}
 	}
-	return ""
+	return n.latest.Sources[now].URL
+}
+
+// urls returns the URLs of a source in a fixed order; "" for one that it hasn't.
+func (s *Source) urls() [3]string {
+	all := [3]string{s.URL, s.WriteURL}
+	if s.Parse != nil {
+		all[2] = s.Parse.Direct
+	}
+	return all
+}
+
+// Fixed returns s with placeholders for what an open source takes from a changed configuration without a restart: passwords of databases,
+// keys of Parse Server, and credentials of APIs.
+func (s Source) Fixed() Source {
+	switch {
+	case s.OpenAPI != nil:
+		s.OpenAPI = s.OpenAPI.Fixed()
+	case s.Parse != nil:
+		p := *s.Parse
+		p.MasterKey, p.RESTKey, p.Direct = "*", placeholder(p.RESTKey), Userless(p.Direct)
+		s.Parse = &p
+	case !s.MongoDB(): // its driver keeps what it began with
+		s.URL, s.WriteURL = Userless(s.URL), Userless(s.WriteURL)
+	}
+	return s
+}
+
+// Userless returns a URL without its user and password; a text that is no URL as it is.
+func Userless(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		return text
+	}
+	u.User = nil
+	return u.String()
+}
+
+// placeholder returns "*" in place of a text that isn't empty.
+func placeholder(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "*"
 }

@@ -39,6 +39,17 @@ func NewOver(name string, s *client.Sender, servers map[string]*client.Sender) *
 	return &API{name, s, servers}
 }
 
+// Use makes own and servers, by address, the credentials of all further calls. The former ones stay masked in answers.
+func (a *API) Use(own Credential, servers map[string]Credential) {
+	a.sender.Use(own)
+	for at, s := range a.servers {
+		s.Use(servers[at])
+	}
+}
+
+// Mask adds secrets to those that are masked in answers.
+func (a *API) Mask(secrets ...string) { a.sender.Mask(secrets...) }
+
 // send sends a message to the address of its request.
 func (a *API) send(ctx context.Context, m client.Message) (*request.Response, error) {
 	s := a.to(m.Request)

@@ -23,7 +23,18 @@ type credential struct{ header, value string }
 var nobody = credential{}
 
 // master returns the credential of the master key.
-func (s *Source) master() credential { return credential{"X-Parse-Master-Key", s.options.MasterKey} }
+func (s *Source) master() credential {
+	return credential{"X-Parse-Master-Key", s.keys.Load().master}
+}
+
+// keys are the keys of the application that can change.
+type keys struct{ master, rest string }
+
+// Rekey makes master and rest, as in Options, the keys of all further requests. The former ones stay masked in answers.
+func (s *Source) Rekey(master, rest string) {
+	s.secrets.Add(master, rest)
+	s.keys.Store(&keys{master, rest})
+}
 
 // A request is one call of the REST API.
 type request struct {
@@ -123,8 +134,8 @@ func (s *Source) send(ctx context.Context, r request, most answer.Limit) (int, [
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	req.Header.Set("X-Parse-Application-Id", s.options.AppID)
-	if s.options.RESTKey != "" {
-		req.Header.Set("X-Parse-REST-API-Key", s.options.RESTKey)
+	if rest := s.keys.Load().rest; rest != "" {
+		req.Header.Set("X-Parse-REST-API-Key", rest)
 	}
 	if r.as != nobody {
 		req.Header.Set(r.as.header, r.as.value)

@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
@@ -79,6 +80,7 @@ type Source struct {
 	page    int           // how many records are asked for at once
 	looks   chan struct{} // held while a record is read to be written, whose size isn't known
 	secrets secrets.Known // to find in answers
+	keys    atomic.Pointer[keys]
 
 	mu      sync.Mutex
 	classes map[string]*class  // by name, as last described
@@ -108,7 +110,7 @@ func Open(o Options) (*Source, error) {
 	if s.whose, err = o.posture(); err != nil {
 		return wrong("%v", err)
 	}
-	s.secrets.Add(o.MasterKey, o.RESTKey)
+	s.Rekey(o.MasterKey, o.RESTKey)
 	s.http = &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: o.Roots}), Timeout: 60 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil

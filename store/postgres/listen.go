@@ -36,6 +36,7 @@ func (s *Store) listen(ctx context.Context) {
 // hear listens over one connection until it is lost.
 func (s *Store) hear(ctx context.Context) error {
 	config := s.pool.Config().ConnConfig
+	s.renew(config)
 	// Ending a wait must neither cancel the next statement on the server nor close the connection.
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}

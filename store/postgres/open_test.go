@@ -105,11 +105,11 @@ func TestOpenRefuses(t *testing.T) {
 		})
 	}
 	empty := testservices.Postgres(t)
-	if _, err := postgres.OpenThere(t.Context(), empty); !errors.Is(err, postgres.ErrNone) {
+	if _, err := postgres.OpenWith(t.Context(), empty, postgres.Options{There: true}); !errors.Is(err, postgres.ErrNone) {
 		t.Error("a store that isn't there:", err)
 	}
 	open(t, empty).Close()
-	if s, err := postgres.OpenThere(t.Context(), empty); err != nil {
+	if s, err := postgres.OpenWith(t.Context(), empty, postgres.Options{There: true}); err != nil {
 		t.Error(err)
 	} else {
 		s.Close()

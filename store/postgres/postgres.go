@@ -42,6 +42,7 @@ type Store struct {
 	at      string // host and database, for messages
 	pool    *pgxpool.Pool
 	appends *records.Writer
+	renewed func() (user, password string, ok bool) // see Options
 	shut    atomic.Bool
 	tokens  tokens.Version
 	probe   probe
@@ -66,20 +67,24 @@ var (
 
 // Open connects to the database at url, postgres://user:password@host/database, and migrates its store to the current
 // version. It creates the schema "bailiwick" if there is none.
-func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
+func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
-// OpenThere is Open for an existing store; ErrNone is in the error if there is none.
-func OpenThere(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
+// Options say how a Store is opened. The zero Options create a store, and keep the user and the password of the URL.
+type Options struct {
+	There bool // the store must exist; ErrNone is in the error if there is none
+	// Renewed returns the user and the password for new connections, and false while they are those of the URL. It may be nil.
+	Renewed func() (user, password string, ok bool)
+}
 
-// open connects to the database, migrates it, and starts the writer of the audit and the listener for events. there is passed to
-// migrate. Its errors don't repeat the URL, which may hold a password.
-func open(ctx context.Context, url string, there bool) (*Store, error) {
+// OpenWith is Open with options. It starts the writer of the audit and the listener for events. Its errors don't repeat the URL, which may
+// hold a password.
+func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, errors.New("open the store: its URL can't be read") // the error would repeat the password
 	}
 	c := cfg.ConnConfig
-	s := &Store{at: place(c)}
+	s := &Store{at: place(c), renewed: o.Renewed}
 	c.RuntimeParams["application_name"] = "bailiwick"
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
@@ -89,6 +94,7 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
 	cfg.AfterConnect = pinned
+	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { s.renew(c); return nil }
 	cfg.MaxConnIdleTime = 5 * time.Minute
 	if err := lasts(ctx, c); err != nil {
 		return nil, s.failed("open", err)
@@ -96,7 +102,7 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.failed("open", err)
 	}
-	if err := s.migrate(ctx, there); err != nil {
+	if err := s.migrate(ctx, o.There); err != nil {
 		s.pool.Close()
 		return nil, s.failed("open", err)
 	}
@@ -105,6 +111,16 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	s.unlisten, s.listened = unlisten, make(chan struct{})
 	go s.listen(listening)
 	return s, nil
+}
+
+// renew puts the user and the password of now into c.
+func (s *Store) renew(c *pgx.ConnConfig) {
+	if s.renewed == nil {
+		return
+	}
+	if user, password, ok := s.renewed(); ok {
+		c.User, c.Password = user, password
+	}
 }
 
 // Close waits for the appends under way, and closes all connections.

@@ -32,7 +32,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*request
 		if f != nil || res.Status != http.StatusUnauthorized || renewed {
 			return res, f
 		}
-		renewer, ok := credential.Of(s.o.Credential, m.Request.Credentials).(credential.Renewer)
+		renewer, ok := s.of(m.Request).(credential.Renewer)
 		if !ok || !renewer.Renew(m.Who, r) || !m.Repeat {
 			return res, nil
 		}
@@ -84,7 +84,7 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 		r.Header.Set("Idempotency-Key", m.Key)
 	}
 	maps.Copy(r.Header, s.o.Headers)
-	signer := credential.Of(s.o.Credential, m.Request.Credentials)
+	signer := s.of(m.Request)
 	if signer == nil {
 		return r, nil, nil
 	}

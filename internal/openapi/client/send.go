@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -70,9 +71,39 @@ type Sender struct {
 	base   *url.URL // scheme and host
 	prefix string   // start of every path, percent-encoded, without a trailing slash
 
+	signs atomic.Pointer[signer]
+
 	reads, writes http.RoundTripper
 	close         func()
 }
+
+// A signer holds the credential in use; nil for none.
+type signer struct{ credential.Credential }
+
+// Use makes c, as Options.Credential, the credential of all further requests. The former one stays masked in responses.
+func (s *Sender) Use(c credential.Credential) {
+	if h, ok := c.(credential.Holder); ok {
+		s.o.Known.Add(h.Secrets()...)
+	}
+	if former := s.signs.Swap(&signer{c}); former != nil {
+		former.close()
+	}
+}
+
+// close closes idle connections to the servers of the credential.
+func (s *signer) close() {
+	if c, ok := s.Credential.(interface{ Close() }); ok {
+		c.Close()
+	}
+}
+
+// of returns the credential of one request.
+func (s *Sender) of(r *request.Request) credential.Credential {
+	return credential.Of(s.signs.Load().Credential, r.Credentials)
+}
+
+// Mask adds secrets to those that are masked in responses.
+func (s *Sender) Mask(secrets ...string) { s.o.Known.Add(secrets...) }
 
 // New returns a Sender. It resolves the host of the API (see netguard.Transport) and sends nothing.
 func New(o Options) (*Sender, error) {
@@ -87,10 +118,8 @@ func New(o Options) (*Sender, error) {
 	if o.Known == nil {
 		o.Known = &credential.Known{}
 	}
-	if h, ok := o.Credential.(credential.Holder); ok {
-		o.Known.Add(h.Secrets()...)
-	}
 	s := &Sender{o: o, base: &url.URL{Scheme: base.Scheme, Host: base.Host}, prefix: strings.TrimRight(base.EscapedPath(), "/")}
+	s.Use(o.Credential)
 	if climbs(s.prefix) {
 		return nil, errors.New(`the base URL has a path with a segment "." or ".."`)
 	}
@@ -116,14 +145,12 @@ func New(o Options) (*Sender, error) {
 // Close closes idle connections, those to the servers of the credential too. Requests in progress continue.
 func (s *Sender) Close() {
 	s.close()
-	if c, ok := s.o.Credential.(interface{ Close() }); ok {
-		c.Close()
-	}
+	s.signs.Load().close()
 }
 
 // Whose returns whose credentials a request on behalf of a principal carries.
 func (s *Sender) Whose(who identity.Principal, r *request.Request) []string {
-	return credential.Owners(credential.Of(s.o.Credential, r.Credentials), who)
+	return credential.Owners(s.of(r), who)
 }
 
 // Send sends m and returns the API's response once it was read completely, whatever its status except 429. A request
