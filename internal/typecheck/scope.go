@@ -107,7 +107,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 		}
 		f.Key = query.Path{key}
 	}
-	target, _, _, err := other.Scope.Field(f.Key, query.Pointer(f.At, "key"))
+	target, name, _, err := other.Scope.Field(f.Key, query.Pointer(f.At, "key"))
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +131,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 		}
 		return query.Never{}, nil
 	}
+	f.Key = query.Path{name} // _id and objectId mean the key of the class
 	f.View = other.Number + 1
 	return f, nil
 }

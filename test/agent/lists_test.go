@@ -64,6 +64,8 @@ func TestListsOfPointers(t *testing.T) {
 		{`query_class {"class_name":"tasks","keys":["title"],"where":{"tag_ids.owner_id.name":"Bob"}}`, `[{"id":"1","title":"a"}]`},
 		{`query_class {"class_name":"tasks","keys":["title"],"where":{"tag_ids":{"$inQuery":{"className":"tags","where":{"name":{"$in":["red","theirs"]}}}}}}`,
 			`[{"id":"1","title":"a"},{"id":"3","title":"c"}]`},
+		{`query_class {"class_name":"tasks","keys":["title"],"where":{"lead_id":{"$select":{"query":{"className":"people","where":{"name":"Ann"}},"key":"_id"}}}}`, `[{"id":"1","title":"a"}]`},
+		{`query_class {"class_name":"tasks","keys":["title"],"where":{"lead_id":{"$dontSelect":{"query":{"className":"people","where":{"name":"Bob"}},"key":"objectId"}},"id":1}}`, `[{"id":"1","title":"a"}]`},
 		{`query_class {"class_name":"tasks","keys":["title"],"where":{"tag_ids":"1"}}`, `[{"id":"1","title":"a"},{"id":"3","title":"c"}]`},
 		{`query_class {"class_name":"tasks","keys":["title"],"where":{"tag_ids":9}}`, `[{"id":"3","title":"c"},{"id":"6","title":"f"}]`},
 		{`aggregate {"class_name":"tasks","pipeline":[{"$unwind":"$tag_ids"},{"$group":{"_id":"$tag_ids.name","n":{"$sum":1}}},{"$sort":{"n":-1,"_id":1}}]}`,
