@@ -60,7 +60,10 @@ func TestTexts(t *testing.T) {
 			}
 			all := []identity.Principal{who("all", everything, identity.List{}), who("reads", everything[:1], identity.List{})}
 			for _, name := range names {
-				all = append(all, who("no "+name, everything, identity.List{Except: []string{name}}), who("only "+name, everything, identity.List{Only: []string{name}}))
+				all = append(all, who("no "+name, everything, identity.List{Except: []string{name}}))
+				if profile == "standard" { // the other one lists the same for these
+					all = append(all, who("only "+name, everything, identity.List{Only: []string{name}}))
+				}
 			}
 			for _, who := range all {
 				walk(t, p, who)

@@ -14,9 +14,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestWithheldCost bounds what looking at the values of 100 classes of 3,000 records adds to a start: of classes with three
+// TestWithheldCost bounds what looking at the values of 40 classes of 3,000 records adds to a start: of classes with three
 // texts, and of those with twelve, some of which are long or JSON. The bound is on allocations, which don't depend on how busy
-// the machine is. The times are in the log, and in docs/hidden.md.
+// the machine is. The times are in the log. Those of 100 classes are in
+// docs/hidden.md.
 func TestWithheldCost(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		for name, open := range map[string]func(*testing.T, []string) changing{"sqlite": changingSQLite, "postgres": changingPostgres, "mariadb": changingMariaDB} {
@@ -39,10 +40,10 @@ func TestWithheldCost(t *testing.T) {
 				}
 				without, usual, few := start(bailiwick.Sampling{Off: true})
 				with, cpu, many := start(bailiwick.Sampling{})
-				t.Logf("100 classes: %s with a look at values, %s without; %s of processor time, %d allocations", with, without, cpu-usual, many-few)
-				most := uint64(400_000)
+				t.Logf("40 classes: %s with a look at values, %s without; %s of processor time, %d allocations", with, without, cpu-usual, many-few)
+				most := uint64(160_000)
 				if wide {
-					most = 3_000_000
+					most = 1_200_000
 				}
 				if many-few > most {
 					t.Errorf("it costs %d allocations", many-few)
@@ -54,7 +55,7 @@ func TestWithheldCost(t *testing.T) {
 
 // costly returns the statements that make and fill the classes of TestWithheldCost.
 func costly(database string, wide bool) (ddl []string) {
-	const classes, records = 100, 3000
+	const classes, records = 40, 3000
 	columns := "id integer primary key, title varchar(80), body text, note text, kind varchar(20), n integer"
 	values := "i, CONCAT('title ', i), CONCAT('a body of some words, as people write them, number ', i), NULL, 'kind', i"
 	if wide {
