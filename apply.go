@@ -252,7 +252,8 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 	if err != nil {
 		return e.fallen(ctx, w, c, err)
 	}
-	_, unmarked := g.options.Sources[c.Source].(source.Unmarked)
+	direct, _ := source.WriterOf(g.options.Sources[c.Source])
+	_, unmarked := direct.(source.Unmarked)
 	permit = permit.Recorded(func(ctx context.Context, done change.Receipt, had []int) error {
 		if err := e.queue.Reached(ctx, a, done, had); err != nil {
 			return err

@@ -92,7 +92,7 @@ func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) 
 
 // writer returns the named source as a Writer, or a problem.Unsupported if it is read-only.
 func (g *Gateway) writer(name string) (source.Writer, error) {
-	w, ok := g.options.Sources[name].(source.Writer)
+	w, ok := source.WriterOf(g.options.Sources[name])
 	if !ok {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "read_only", Detail: fmt.Sprintf("the source %s can only be read", name)}
 	}

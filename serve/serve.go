@@ -117,7 +117,7 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	options := p.Door()
-	options.Logger, options.Notes = log, func() []string { return append(s.watch.Notes(), p.Closed()...) }
+	options.Logger, options.Notes = log, func() []string { return append(s.watch.Notes(), p.Notes()...) }
 	if o.Authenticate != nil {
 		options.Authenticate = o.Authenticate
 	}

@@ -161,6 +161,19 @@ type Adapter interface {
 	io.Closer
 }
 
+// A Server is the server of a source, as an operator asks about it.
+type Server struct {
+	Version  string // "PostgreSQL 16.2"; "" if it isn't known
+	Writes   bool   // the account may write to a table
+	ReadOnly bool   // nothing can be written at all, as to a standby
+	Pooled   bool   // a pooler stands before it
+}
+
+// A Reporter is a Source that says what its server is. It changes nothing.
+type Reporter interface {
+	Report(ctx context.Context) (Server, error)
+}
+
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the
 // response, whatever its status, with the permit of the call that it answers: another one if the API redirected. It
 // refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
@@ -182,6 +195,23 @@ func Whose(s Source, p writes.Permit) string {
 		all = append(all, plan.Items[i].Call)
 	}
 	return caller.Whose(all...)
+}
+
+// A Late is a Source that can be opened for writing while a gateway uses it.
+type Late interface {
+	Source
+	// Writing returns what writes to the source, or nil while it can only be read.
+	Writing() Writer
+}
+
+// WriterOf returns what writes to s. It returns false while s can only be read.
+func WriterOf(s Source) (Writer, bool) {
+	if late, ok := s.(Late); ok {
+		w := late.Writing()
+		return w, w != nil
+	}
+	w, ok := s.(Writer)
+	return w, ok
 }
 
 // An Unmarked is a Writer that can't keep a marker of a change together with its effect, as one over an API. A change that

@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/evaluate"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/explore"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/oneshot"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/operate"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/reviews"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/stores"
@@ -36,7 +37,7 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.Usage(err) })
 	terminal.Group(root)
 	root.AddCommand(demoCommand(t), serveCommand(t), talk.Ask(t), talk.Chat(t), explore.Command(t), evaluate.Command(t), oneshot.Call(t), oneshot.Tools(t), oneshot.Schema(t), oneshot.Export(t), oneshot.SQL(t), oneshot.Prompts(t), oneshot.Resources(t), oneshot.Dispatch(t), tokens.Command(t), tokens.People(t), tokens.Connect(t), stores.Command(t),
-		audits.Command(t), reviews.Command(t), policies.Command(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), healthCommand(t), versionCommand(t))
+		audits.Command(t), reviews.Command(t), policies.Command(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), operate.Health(t), operate.Doctor(t), versionCommand(t))
 	return root
 }
 

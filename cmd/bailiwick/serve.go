@@ -84,7 +84,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	defer p.Close()
 	var w configwatch.Watcher
 	o := p.Door()
-	o.Logger, o.Notes = log, func() []string { return append(w.Notes(), p.Closed()...) }
+	o.Logger, o.Notes = log, func() []string { return append(w.Notes(), p.Notes()...) }
 	alive := context.WithoutCancel(ctx)
 	serves, err := p.Serve(alive, o)
 	if err != nil {
@@ -263,6 +263,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	defer r.watch(ctx, new(configwatch.Watcher))()
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
+	defer p.Share(ctx, log)()
 	garbage.Loaded()
 	return s.ServeStdio(ctx, principal)
 }

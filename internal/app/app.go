@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
@@ -55,6 +56,8 @@ type App struct {
 
 	log         *slog.Logger         // nil for a program that ends with its answer
 	connections *connect.Connections // accounts that people connect; nil for none
+	signing     string               // the identifier of the key that signs the audit
+	shares      atomic.Pointer[replicas.Keeper]
 
 	closers []func() error
 }
@@ -85,15 +88,10 @@ func (p *App) open(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if p.Config.Writes(s) {
-			var warning string
-			if opened, warning = openWritable(ctx, s, opened); warning != "" {
-				p.Config.Notes = append(p.Config.Notes, warning)
-			}
-		}
 		p.closers = append(p.closers, opened.Close)
 		p.sources[s.Name] = opened
 	}
+	p.Config.Notes = append(p.Config.Notes, p.openWriters(ctx, p.Config)...)
 	p.declare(p.Config)
 	return p.openGateway(ctx)
 }

@@ -60,11 +60,12 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// Closed returns what anyone may read on /readyz about classes, sources and schemas that are closed or can't be described: their number.
-func (p *App) Closed() []string {
-	n := len(p.Gateway.Closed())
-	if n == 0 {
-		return nil
+// Notes returns what anyone may read on /readyz: how many classes, sources and schemas are closed or can't be described, and how many
+// replicas differ from this one.
+func (p *App) Notes() []string {
+	var out []string
+	if n := len(p.Gateway.Closed()); n > 0 {
+		out = append(out, fmt.Sprintf("%d classes, sources or schemas no longer fit their description or the rules; the log names them", n))
 	}
-	return []string{fmt.Sprintf("%d classes, sources or schemas no longer fit their description or the rules; the log names them", n)}
+	return append(out, p.shares.Load().State().Notes()...)
 }

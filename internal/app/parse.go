@@ -33,7 +33,7 @@ func openParse(ctx context.Context, c *config.Config, s config.Source) (Opened, 
 		}
 		return nil, err
 	}
-	return &keptParse{opened, c, s}, nil
+	return &keptParse{Source: opened, config: c, from: s}, nil
 }
 
 // keptParse is a Parse application restricted to the classes that its configuration allows.
@@ -41,6 +41,8 @@ type keptParse struct {
 	*parse.Source
 	config *config.Config
 	from   config.Source
+
+	late
 }
 
 // Describe implements source.Source.
@@ -54,10 +56,15 @@ func (k *keptParse) Describe(ctx context.Context) ([]schema.Class, []string, err
 	return classes, warnings, err
 }
 
-// keptParseWritable is a keptParse that can be written to.
-type keptParseWritable struct {
-	keptParse
-	source.Unmarked
+// openWriter implements laterWritable.
+func (k *keptParse) openWriter(context.Context, config.Source) error {
+	opened, err := k.Writable()
+	if err != nil {
+		return err
+	}
+	var w writable = opened
+	k.writer.Store(&w)
+	return nil
 }
 
 // because returns why an application on Parse Server can't be read, for the operator.

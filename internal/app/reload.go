@@ -35,12 +35,17 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	keys, keyed := p.keyed(c)
 	named := []error{checkTools(c), listed, prompted, keyed}
 	checked := false
+	var unwritable []string
 	with := func(rules *policy.Policy, actions *action.Set) (func(), error) {
 		checked = true
 		if err := merge(&config.Config{}, append(named, checkActions(c, rules, actions))); err != nil {
 			return nil, err
 		}
-		return p.replacing(c, actions.All(), prompts)
+		put, err := p.replacing(c, actions.All(), prompts)
+		if err == nil {
+			unwritable = p.openWriters(ctx, c)
+		}
+		return put, err
 	}
 	var err error
 	if c.Rules.Version != p.Config.Rules.Version || !reflect.DeepEqual(c.Actions, p.Config.Actions) {
@@ -67,7 +72,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	if err != nil {
 		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
 	}
-	return slices.Concat(c.Notes, warnings, strays), nil
+	return slices.Concat(c.Notes, unwritable, warnings, strays), nil
 }
 
 // replacing returns what puts the tools and prompts of c into force.
@@ -144,15 +149,12 @@ func Restart(started, now *config.Config) []string {
 	}
 	differ("limits", a.Limits, b.Limits)
 	differ("review", a.Review, b.Review)
-	for _, s := range b.Sources {
-		if b.Writes(s) && !a.Writes(s) { // sources are opened for writing at the start
-			keys = append(keys, "gates")
-			break
-		}
-	}
 	differ("auth", plain(a.Auth.Anonymous, a.Auth), plain(b.Auth.Anonymous, b.Auth))
 	differ("stdio", plain(&a.Stdio, config.Auth{}), plain(&b.Stdio, config.Auth{}))
 	differ("accounts", a.Accounts, b.Accounts)
+	differ("audit.key", a.Audit.Key, b.Audit.Key)
+	differ("audit.durability", a.Audit.Every, b.Audit.Every)
+	differ("audit.archive", a.Audit.Archive, b.Audit.Archive)
 	differ("server", a.Server, b.Server)
 	differ("log", a.Log, b.Log)
 	differ("telemetry", a.Telemetry, b.Telemetry)

@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -127,5 +130,58 @@ func TestReloadAtOnce(t *testing.T) {
 	}
 	if len(outcomes) < 2 {
 		t.Errorf("too few kinds of calls: %v", outcomes)
+	}
+}
+
+// TestReloadOpensForWriting raises a gate, and adds the first action, while the gateway runs: what agents are then offered, they can use.
+func TestReloadOpensForWriting(t *testing.T) {
+	const raw, action = "gates: {writes: review, raw_writes: review}\n", "actions: {finish: {on: tracker.issues, do: update, tool: true, input: {required: [id], properties: {id: {type: string}}}, record: {$cel: input.id}, set: {title: x}}}\n"
+	for _, row := range []struct{ name, more, call, arguments string }{
+		{"gate", raw, "update_object", `{"class_name":"issues","object_id":"ID","data":{"title":"x"},"reason":"a test"}`},
+		{"action", action, "finish", `{"id":"ID","reason":"a test"}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := demo.Create(t.Context(), filepath.Join(dir, "tracker.db")); err != nil {
+				t.Fatal(err)
+			}
+			load := func(more string) *config.Config {
+				c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte("store: 'sqlite:"+dir+"/memory.db'\nsources: {tracker: {url: 'sqlite:"+dir+"/tracker.db'}}\n"+
+					"classes: {tracker.issues: {tenant: {field: org_id}}}\n"+more), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			first, second := load(""), load(row.more)
+			p, err := app.Build(t.Context(), first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { p.Close() })
+			if warnings, err := p.Reload(t.Context(), second); err != nil || len(warnings) > 0 {
+				t.Fatal(warnings, err)
+			}
+			if keys := app.Restart(load(""), load(row.more)); keys != nil {
+				t.Errorf("%v take a restart", keys)
+			}
+			bot := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read, identity.Write}}
+			db, err := sql.Open("sqlite", filepath.Join(dir, "tracker.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			var id string
+			if err := db.QueryRow("SELECT id FROM issues WHERE org_id = ? AND deleted_at IS NULL LIMIT 1", demo.Acme).Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			var args value.Value
+			if err := json.Unmarshal([]byte(strings.ReplaceAll(row.arguments, "ID", id)), &args); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Tools.Call(t.Context(), bot, tool.Request{Name: row.call, Arguments: args}); err != nil {
+				t.Errorf("%+v", problem.Of(err))
+			}
+		})
 	}
 }

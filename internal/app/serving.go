@@ -132,7 +132,7 @@ func about(people bool) http.HandlerFunc {
 // "http://127.0.0.1:8420".
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
-	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}
+	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log), s.plant.Share(ctx, s.log)}
 	if o := s.plant.inForce().Audit.Archive; o.Folder != "" {
 		ends = append(ends, archive.Keep(ctx, s.plant.Store, o.Folder, o.After, s.log))
 	}

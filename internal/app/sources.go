@@ -103,8 +103,10 @@ type kept struct {
 
 	through *tunnel // to the SSH server; nil for none
 
-	mu   *sync.Mutex // held while it is described
-	once *bool       // it was described before
+	mu   sync.Mutex // held while it is described
+	once bool       // it was described before
+
+	late
 }
 
 // keep restricts a source to the classes that choice allows.
@@ -115,7 +117,7 @@ func keep(s source.Adapter, choice *config.Chooser) *kept {
 	if d, ok := s.(source.Divided); ok && choice.Template() != "" {
 		d.Divide(choice.Template())
 	}
-	return &kept{Adapter: s, choice: choice, mu: new(sync.Mutex), once: new(bool)}
+	return &kept{Adapter: s, choice: choice}
 }
 
 // Describe implements source.Source. Names in the configuration that match nothing are an error the first time. Later they
@@ -129,12 +131,12 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case wrong != nil && !*k.once:
+	case wrong != nil && !k.once:
 		return nil, nil, wrong
 	case wrong != nil:
 		warnings = append(warnings, wrong.Error())
 	}
-	*k.once = true
+	k.once = true
 	if len(classes) == 0 {
 		warnings = append(warnings, "source "+k.choice.Name()+" has no class: the account may read no table, or the keys schemas and tables leave out all of them")
 	}
@@ -142,12 +144,26 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 }
 
 // Close closes the source and its tunnel.
-func (k *kept) Close() error { return errors.Join(k.Adapter.Close(), k.through.close()) }
+func (k *kept) Close() error {
+	var all io.Closer = k.Adapter
+	if w := k.writer.Load(); w != nil {
+		all = *w
+	}
+	return errors.Join(all.Close(), k.through.close())
+}
 
 // Drifts implements source.Drifting.
 func (k *kept) Drifts() bool {
 	d, ok := k.Adapter.(source.Drifting)
 	return ok && d.Drifts()
+}
+
+// Report implements source.Reporter. The zero Server is that of a source which says nothing.
+func (k *kept) Report(ctx context.Context) (source.Server, error) {
+	if r, ok := k.Adapter.(source.Reporter); ok {
+		return r.Report(ctx)
+	}
+	return source.Server{}, nil
 }
 
 // LeftOut implements source.Partial.

@@ -17,6 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -37,6 +39,7 @@ type Store interface {
 	source.Pinger
 	once.Store
 	connect.Store
+	replicas.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer
 }
@@ -92,6 +95,9 @@ func storePath(url string) string {
 	return strings.TrimPrefix(url, "sqlite:")
 }
 
+// StorePath returns the file of a store. It returns false for a database.
+func StorePath(url string) (string, bool) { return storePath(url), !shared(url) }
+
 // StoreName returns a store's name for messages: its file, or its URL without the password.
 func StoreName(text string) string {
 	if !shared(text) {
@@ -101,11 +107,15 @@ func StoreName(text string) string {
 	if err != nil {
 		return "postgres://…" // a malformed URL may contain a password anywhere
 	}
-	name := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	if user := u.User.Username(); user != "" {
-		name.User = url.User(user)
+	user := ""
+	if name := u.User.Username(); name != "" {
+		user = url.User(name).String() + "@"
 	}
-	return name.String()
+	at := u.Path // of a socket at the usual place
+	if u.Host != "" || u.Query().Has("host") {
+		at = reach.Place(text)
+	}
+	return u.Scheme + "://" + user + at
 }
 
 // openStore opens the configured store, or makes a new one with a warning: an operator who moved a store would otherwise run without

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
@@ -18,10 +20,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// A writable is a source that can be written to; reads use connections of their own.
+// A writable is what writes to a source, over connections of its own. Close closes the source as well.
 type writable interface {
-	source.Adapter
 	source.Writer
+	io.Closer
 }
 
 // A declarer is a Writer that runs the declared statements of actions.
@@ -29,10 +31,36 @@ type declarer interface {
 	Declare(statements []string)
 }
 
-// keptWritable is a kept source that can be written to.
-type keptWritable struct {
-	kept
-	source.Writer
+// late implements source.Late: what writes to a source, from when it is opened for writing.
+type late struct{ writer atomic.Pointer[writable] }
+
+// Writing implements source.Late.
+func (l *late) Writing() source.Writer {
+	if w := l.writer.Load(); w != nil {
+		return *w
+	}
+	return nil
+}
+
+// A laterWritable is an open source that can be opened for writing.
+type laterWritable interface {
+	source.Late
+	openWriter(ctx context.Context, s config.Source) error
+}
+
+// openWriters opens the sources for writing to which c lets agents write, as far as they aren't yet. It returns warnings about those that
+// can only be read.
+func (p *App) openWriters(ctx context.Context, c *config.Config) (warnings []string) {
+	for _, s := range p.opened {
+		later, ok := p.sources[s.Name].(laterWritable)
+		if !ok || !c.Writes(s) || later.Writing() != nil {
+			continue
+		}
+		if err := later.openWriter(ctx, s); err != nil {
+			warnings = append(warnings, fmt.Sprintf("source %s can only be read: %v", s.Name, err))
+		}
+	}
+	return warnings
 }
 
 // declare passes the statements of the actions of c (do: sql) to the sources.
@@ -44,12 +72,9 @@ func (p *App) declare(c *config.Config) {
 		}
 	}
 	for _, s := range p.sources {
-		k, _ := s.(*keptWritable)
-		if k == nil {
-			continue
-		}
-		if w, ok := k.Writer.(declarer); ok {
-			w.Declare(statements)
+		w, _ := source.WriterOf(s)
+		if d, ok := w.(declarer); ok {
+			d.Declare(statements)
 		}
 	}
 }
@@ -70,38 +95,26 @@ func (p *App) site() string {
 // link returns the console's URL of a change.
 func (p *App) link(id string) string { return p.site() + console.Path + "/changes/" + id }
 
-// openWritable opens src for writing as well, if possible. A source that can only be read is returned unchanged, with a
-// warning that gives the reason.
-func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened, string) {
-	if k, ok := opened.(*keptParse); ok {
-		w, err := k.Writable()
-		if err != nil {
-			return opened, fmt.Sprintf("source %s can only be read: %v", src.Name, err)
-		}
-		return &keptParseWritable{*k, w}, ""
-	}
-	k, ok := opened.(*kept)
-	if !ok {
-		return opened, ""
-	}
+// openWriter implements laterWritable.
+func (k *kept) openWriter(ctx context.Context, from config.Source) error {
 	var w writable
 	var err error
 	switch s := k.Adapter.(type) {
 	case *sqlite.Source:
 		w, err = s.Writable(ctx)
 	case *postgres.Source:
-		w, err = s.Writable(ctx, src.WriteURL)
+		w, err = s.Writable(ctx, from.WriteURL)
 	case *mariadb.Source:
-		w, err = s.Writable(ctx, src.WriteURL)
+		w, err = s.Writable(ctx, from.WriteURL)
 	case *mongodb.Source:
-		w, err = s.Writable(ctx, src.WriteURL)
+		w, err = s.Writable(ctx, from.WriteURL)
 	default:
 		err = errors.New("this version writes to no such source")
 	}
-	if err != nil {
-		return opened, fmt.Sprintf("source %s can only be read: %v", src.Name, err)
+	if err == nil {
+		k.writer.Store(&w)
 	}
-	return &keptWritable{kept{w, k.choice, k.through, k.mu, k.once}, w}, ""
+	return err
 }
 
 // Apply applies approved changes until stop is called, which returns when no change is in progress. It logs failures for

@@ -242,6 +242,9 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 	return c, nil
 }
 
+// SecretFiles returns the paths of the files from which secrets were read.
+func (c *Config) SecretFiles() []string { return c.document.Secrets() }
+
 // version returns the Digest of the rules, combined with actions and review settings if there are any.
 func (c *Config) version() string {
 	digest := Digest(c.Rules)

@@ -138,6 +138,9 @@ func (c *Config) setStore(folder, s string) string {
 	scheme, rest, _ := strings.Cut(s, ":")
 	switch {
 	case scheme == "postgres" || scheme == "postgresql":
+		if several, err := connstring.Parse(s); err == nil && strings.Contains(several.URL, "host=") { // several hosts, which url.Parse doesn't read
+			s = several.URL
+		}
 		if u, err := url.Parse(s); err != nil || u.Opaque != "" { // the error would quote the password
 			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
@@ -19,7 +20,8 @@ type Watch struct {
 	Pools  map[string]source.Pooled
 	Closed func() int // how many classes, actions and sources don't fit their description
 
-	Withheld func() int // how many fields are hidden because of their values
+	Withheld func() int            // how many fields are hidden because of their values
+	Replicas func() replicas.State // how the processes that share the store compare
 }
 
 // Look makes t report w. It must be called at most once.
@@ -32,6 +34,9 @@ var (
 	policyInfo  = prometheus.NewDesc("bailiwick_policy_info", "1, with the version of the rules in force.", []string{"version"}, nil)
 	closedInfo  = prometheus.NewDesc("bailiwick_classes_closed", "Classes and actions that are closed because their source has changed, and sources that can't be described.", nil, nil)
 	withheld    = prometheus.NewDesc("bailiwick_fields_withheld", "Fields that are hidden because their values look like credentials.", nil, nil)
+	replicaInfo = prometheus.NewDesc("bailiwick_replicas", "Processes that share the store, with this one; 0 if they aren't known.", nil, nil)
+	replicaDiff = prometheus.NewDesc("bailiwick_replicas_differ", "Other processes that share the store and differ from this one, by kind: rules, audit_key, program, clock.", []string{"kind"}, nil)
+	storeClock  = prometheus.NewDesc("bailiwick_store_clock_difference_seconds", "By how much the clock of this process is ahead of the clock of the store.", nil, nil)
 	doorRunning = prometheus.NewDesc("bailiwick_door_requests_running", "Calls that the MCP door has let in.", nil, nil)
 	doorWaiting = prometheus.NewDesc("bailiwick_door_requests_waiting", "Calls that wait for their turn at the MCP door.", nil, nil)
 	doorStreams = prometheus.NewDesc("bailiwick_door_streams", "Event streams that stay open.", nil, nil)
@@ -44,7 +49,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{policyInfo, closedInfo, withheld, doorRunning, doorWaiting, doorStreams, doorSession, poolConns, poolMost, poolWaits, poolWaited} {
+	for _, d := range []*prometheus.Desc{policyInfo, closedInfo, withheld, replicaInfo, replicaDiff, storeClock, doorRunning, doorWaiting, doorStreams, doorSession, poolConns, poolMost, poolWaits, poolWaited} {
 		out <- d
 	}
 }
@@ -62,6 +67,14 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 	if g.w.Withheld != nil {
 		tell(withheld, float64(g.w.Withheld()))
+	}
+	if g.w.Replicas != nil {
+		s := g.w.Replicas()
+		tell(replicaInfo, float64(s.Replicas))
+		for _, kind := range replicas.Kinds() {
+			tell(replicaDiff, float64(s.Kinds[kind]), string(kind))
+		}
+		tell(storeClock, s.Clock.Seconds())
 	}
 	if g.w.Load != nil {
 		l := g.w.Load()

@@ -104,7 +104,7 @@ var ErrSaid = errors.New("")
 // Fail prints err and returns the exit code.
 func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	code := 1
-	if isUsage(err) {
+	if IsUsage(err) {
 		code = 2
 	}
 	switch {
@@ -172,7 +172,7 @@ func failureJSON(err error) []byte {
 		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" || p.Denial != nil || p.Reply != nil {
 			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope, Denial: p.Denial, Reply: p.Reply}
 		}
-	} else if isUsage(err) {
+	} else if IsUsage(err) {
 		out.Code = "usage"
 	} else {
 		out.Code = "failed"

@@ -57,8 +57,8 @@ func (e *usageError) Unwrap() error { return e.err }
 // Usagef returns a usage error.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// isUsage reports whether err is a usage error.
-func isUsage(err error) bool {
+// IsUsage reports whether err is a usage error.
+func IsUsage(err error) bool {
 	_, ok := errors.AsType[*usageError](err)
 	return ok
 }

@@ -95,6 +95,20 @@ func (d Document) WritableByOthers() []string {
 	return paths
 }
 
+// Secrets returns the paths of the files that hold secrets of the document.
+func (d Document) Secrets() []string {
+	if d.origin == nil {
+		return nil
+	}
+	var paths []string
+	for _, p := range d.origin.parts {
+		if p.kind == aSecret && !slices.Contains(paths, p.path) {
+			paths = append(paths, p.path)
+		}
+	}
+	return paths
+}
+
 // An origin lists everything a document was read from, in the order of reading.
 type origin struct{ parts []part }
 

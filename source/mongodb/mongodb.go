@@ -125,6 +125,9 @@ func unquoted(err error) error {
 	if c, ok := errors.AsType[mongo.CommandError](err); ok {
 		return fmt.Errorf("the server refuses (%s, code %d)", c.Name, c.Code)
 	}
+	if why := selection(err); why != "" {
+		return errors.New("no server can be reached: " + why)
+	}
 	if mongo.IsTimeout(err) || errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("no server answers in time")
 	}

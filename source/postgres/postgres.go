@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
+	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
@@ -77,7 +78,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	cfg, err := pgxpool.ParseConfig(parsed.URL)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, reach.Unreadable(err)
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "bailiwick"
 	cfg.AfterConnect, cfg.PrepareConn = established, prepared

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,14 +11,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/source"
 )
-
-// unreadable returns why the driver can't use a URL, without a part of it.
-func unreadable(err error) error {
-	if _, ok := errors.AsType[*os.PathError](err); ok {
-		return errors.New("a file that the database url names can't be read: look at sslrootcert, sslcert, sslkey and servicefile")
-	}
-	return errors.New("the database url can't be read: look at its port, sslmode, target_session_attrs, service and the numbers of its options")
-}
 
 // linked parses a URL of connections that are made over a link.
 func linked(url string, link source.Link) (*pgxpool.Config, error) {

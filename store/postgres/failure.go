@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -13,17 +14,29 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// place returns the address and name of a database, without its password.
+// place returns the addresses and the name of a database, without its password.
 func place(c *pgx.ConnConfig) string {
-	if strings.HasPrefix(c.Host, "/") {
-		return c.Host + " " + c.Database
+	var hosts []string
+	add := func(host string, port uint16) {
+		at := fmt.Sprintf("%s:%d", host, port)
+		if strings.HasPrefix(host, "/") {
+			at = host
+		}
+		if !slices.Contains(hosts, at) { // a host is there once for each mode of encryption
+			hosts = append(hosts, at)
+		}
 	}
-	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
+	add(c.Host, c.Port)
+	for _, other := range c.Fallbacks {
+		add(other.Host, other.Port)
+	}
+	return strings.Join(hosts, ",") + "/" + c.Database
 }
 
 // failed returns an operator's error: what could not be done, in which database, and why. It returns errors with a
@@ -62,10 +75,12 @@ func (s *Store) failed(doing string, err error) error {
 		f.Why = "the database is read-only"
 	case strings.HasPrefix(code, "57P0"):
 		f.Why = "the database is being stopped or started"
+	case code == "" && connecting(err):
+		f.Why = "the database can't be reached: " + reach.Why(err)
 	case code == "57014" || errors.Is(err, context.DeadlineExceeded):
 		f.Why = "the database did not answer in time"
 	case lost(err):
-		f.Why = "the database can't be reached"
+		f.Why = "the database can't be reached: " + reach.Why(err)
 	}
 	f.Public = public[state(err)]
 	return f
@@ -96,6 +111,12 @@ func told(err error) error {
 	return nil
 }
 
+// connecting reports whether err is of the way to the database.
+func connecting(err error) bool {
+	_, ok := errors.AsType[*pgconn.ConnectError](err)
+	return ok
+}
+
 // lost reports whether err means a lost connection, so that it isn't known whether the statement took effect.
 func lost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -105,6 +126,5 @@ func lost(err error) bool {
 		return strings.HasPrefix(code, "57P0") || strings.HasPrefix(code, "08")
 	}
 	_, network := errors.AsType[net.Error](err)
-	_, connecting := errors.AsType[*pgconn.ConnectError](err)
-	return network || connecting || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
+	return network || connecting(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }

@@ -158,7 +158,7 @@ func TestOlderChanges(t *testing.T) {
 	storetest.Older(t, func() storetest.Store { return open(t, url) }, func() {
 		sql(t, url, `DELETE FROM bailiwick.change_class WHERE position('\x1f'::bytea IN class) > 0`)
 		sql(t, url, `DROP TABLE bailiwick.audit_base`)
-		sql(t, url, `DROP TABLE bailiwick.connection`)
+		sql(t, url, `DROP TABLE bailiwick.connection, bailiwick.replica`)
 		sql(t, url, `DROP INDEX bailiwick.audit_step_seq`)
 		sql(t, url, `DROP FUNCTION bailiwick.audit_base_moves(), bailiwick.audit_shrinks() CASCADE`)
 		sql(t, url, `ALTER TABLE bailiwick.change DROP COLUMN leased`)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
@@ -39,7 +42,8 @@ const (
 
 // A Store is a pool of connections to a database. It is safe for use by several goroutines, and reconnects by itself.
 type Store struct {
-	at      string // host and database, for messages
+	at      string // hosts and database, for messages
+	pooled  bool   // a pooler in session mode stands before the database
 	pool    *pgxpool.Pool
 	appends *records.Writer
 	renewed func() (user, password string, ok bool) // see Options
@@ -63,6 +67,7 @@ var (
 	_ change.Store        = (*Store)(nil)
 	_ webhook.Store       = (*Store)(nil)
 	_ once.Store          = (*Store)(nil)
+	_ replicas.Store      = (*Store)(nil)
 )
 
 // Open connects to the database at url, postgres://user:password@host/database, and migrates its store to the current
@@ -76,12 +81,28 @@ type Options struct {
 	Renewed func() (user, password string, ok bool)
 }
 
-// OpenWith is Open with options. It starts the writer of the audit and the listener for events. Its errors don't repeat the URL, which may
-// hold a password.
+// OpenWith is Open with options. It starts the writer of the audit and the listener for events.
 func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
+	s, err := connected(ctx, url, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.migrate(ctx, o.There); err != nil {
+		s.pool.Close()
+		return nil, s.failed("open", err)
+	}
+	s.appends = records.NewWriter(s.appendBatch)
+	listening, unlisten := context.WithCancel(context.WithoutCancel(ctx))
+	s.unlisten, s.listened = unlisten, make(chan struct{})
+	go s.listen(listening)
+	return s, nil
+}
+
+// connected connects to the database and changes nothing. Its errors don't repeat the URL, which may hold a password.
+func connected(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("open the store: its URL can't be read") // the error would repeat the password
+		return nil, fmt.Errorf("open the store: its URL can't be read: %w", reach.Unreadable(err)) // the driver's error would repeat the password
 	}
 	c := cfg.ConnConfig
 	s := &Store{at: place(c), renewed: o.Renewed}
@@ -96,20 +117,12 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg.AfterConnect = pinned
 	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { s.renew(c); return nil }
 	cfg.MaxConnIdleTime = 5 * time.Minute
-	if err := lasts(ctx, c); err != nil {
+	if s.pooled, err = lasts(ctx, c); err != nil {
 		return nil, s.failed("open", err)
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.failed("open", err)
 	}
-	if err := s.migrate(ctx, o.There); err != nil {
-		s.pool.Close()
-		return nil, s.failed("open", err)
-	}
-	s.appends = records.NewWriter(s.appendBatch)
-	listening, unlisten := context.WithCancel(context.WithoutCancel(ctx))
-	s.unlisten, s.listened = unlisten, make(chan struct{})
-	go s.listen(listening)
 	return s, nil
 }
 

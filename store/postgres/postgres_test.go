@@ -87,6 +87,7 @@ func TestClockJumps(t *testing.T) {
 		db := connect(t, url)
 		return clocks.Case{Store: s, Rates: s, Jump: func(by time.Duration) error {
 			for _, text := range []string{`UPDATE bailiwick.change SET expires = expires - $1::interval, lease = lease - $1::interval, leased = leased - $1::interval`,
+				`UPDATE bailiwick.replica SET seen = seen - $1::interval`,
 				`UPDATE bailiwick.rate SET full_at = full_at - (extract(epoch FROM $1::interval) * 1e9)::bigint`} {
 				if _, err := db.Exec(t.Context(), text, by); err != nil {
 					return err

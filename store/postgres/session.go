@@ -48,43 +48,43 @@ var errPooled = errors.New("a pooler in transaction mode stands before the datab
 
 // lasts reports, as an error, that sessions with the database don't last: a pooler in transaction mode gives each
 // transaction another one. A pooler stands between if another process answers than the connection was told. Then a
-// session that listens must hear what another one sends.
-func lasts(ctx context.Context, config *pgx.ConnConfig) error {
+// session that listens must hear what another one sends. pooled reports whether a pooler stands between.
+func lasts(ctx context.Context, config *pgx.ConnConfig) (pooled bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer c.Close(context.WithoutCancel(ctx))
 	rows, err := c.PgConn().Exec(ctx, `SELECT pg_catalog.pg_backend_pid()`).ReadAll()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(rows) == 1 && len(rows[0].Rows) == 1 && string(rows[0].Rows[0][0]) == fmt.Sprint(c.PgConn().PID()) {
-		return nil
+		return false, nil
 	}
 	name := make([]byte, 8)
 	rand.Read(name)
 	channel := "bailiwick_probe_" + hex.EncodeToString(name)
 	if _, err := c.PgConn().Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
-		return err
+		return true, err
 	}
 	other, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return err
+		return true, err
 	}
 	defer other.Close(context.WithoutCancel(ctx))
 	if _, err := other.PgConn().Exec(ctx, "NOTIFY "+channel).ReadAll(); err != nil {
-		return err
+		return true, err
 	}
 	wait, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if _, err := c.WaitForNotification(wait); err != nil {
 		if ctx.Err() == nil && wait.Err() != nil {
-			return errPooled
+			return true, errPooled
 		}
-		return err
+		return true, err
 	}
-	return nil
+	return true, nil
 }
 
 // refusedParameter reports whether a pooler refused a parameter of the connection string.

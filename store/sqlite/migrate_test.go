@@ -25,7 +25,7 @@ func TestOlderFile(t *testing.T) {
 	for _, statement := range []string{
 		`DROP TRIGGER audit_never_shrinks`, `DROP TABLE audit_base`, shrinks,
 		`DROP TABLE change`, `DROP TABLE change_class`, `DROP TABLE change_event`, `DROP TABLE delivery`, `DROP TABLE delivered`,
-		`DROP TABLE used`, `DROP TABLE change_after`, `DROP TABLE audit_step`, `DROP TABLE outbox`, `DROP TABLE ticket`, `DROP TABLE connection`, `DROP TABLE journal`,
+		`DROP TABLE used`, `DROP TABLE change_after`, `DROP TABLE audit_step`, `DROP TABLE outbox`, `DROP TABLE ticket`, `DROP TABLE connection`, `DROP TABLE journal`, `DROP TABLE replica`,
 		`ALTER TABLE token DROP COLUMN actions`, `ALTER TABLE token DROP COLUMN more`, `DROP TRIGGER audit_head_moves`, `ALTER TABLE audit_head DROP COLUMN moves`,
 		`DELETE FROM goose_db_version WHERE version_id >= 3`,
 		`INSERT INTO token VALUES ('1', 'prefix', zeroblob(32), 'bot', 'agent', '', '', 'read', '{"only":["query_class"]}', '{}', 'null', '', 1, 2, NULL, NULL)`,
@@ -84,7 +84,7 @@ func TestOlderChanges(t *testing.T) {
 		defer db.Close()
 		for _, text := range []string{`DELETE FROM change_class WHERE class LIKE '%' || char(31) || '%'`, `DELETE FROM goose_db_version WHERE version_id >= 15`,
 			`ALTER TABLE change DROP COLUMN leased`,
-			`DROP TRIGGER audit_never_shrinks`, `DROP TABLE audit_base`, `DROP INDEX audit_step_seq`, `DROP TABLE connection`, `DROP TABLE journal`, shrinks} {
+			`DROP TRIGGER audit_never_shrinks`, `DROP TABLE audit_base`, `DROP INDEX audit_step_seq`, `DROP TABLE connection`, `DROP TABLE journal`, `DROP TABLE replica`, shrinks} {
 			if _, err := db.ExecContext(t.Context(), text); err != nil {
 				t.Fatal(err)
 			}

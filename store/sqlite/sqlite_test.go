@@ -223,7 +223,7 @@ func TestClockJumps(t *testing.T) {
 		s := openFile(t, path)
 		t.Cleanup(func() { s.Close() })
 		return clocks.Case{Store: s, Jump: func(by time.Duration) error {
-			raw(t, path, fmt.Sprintf("PRAGMA busy_timeout = 10000; UPDATE change SET expires = expires - %d, lease = lease - %[1]d, leased = leased - %[1]d", by.Microseconds()))
+			raw(t, path, fmt.Sprintf("PRAGMA busy_timeout = 10000; UPDATE change SET expires = expires - %d, lease = lease - %[1]d, leased = leased - %[1]d; UPDATE replica SET seen = seen - %[1]d", by.Microseconds()))
 			return nil
 		}}
 	})

@@ -42,6 +42,7 @@ var pictures = map[string][]string{
 	"docs/clients.md":        {"invalid_query:"},                                                                                              // an answer, of tool's golden files
 	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                                                                            // where files are; of source/duckdb, which "make duckdb" tests
 	"docs/metadata.md":       {".metadata/.plugins"},                                                                                          // where files are
+	"docs/operating.md":      {"$ bailiwick doctor"},                                                                                          // of cmd/bailiwick's script doctor
 	"docs/parse.md":          {`{"$relatedTo"`},                                                                                               // written as Parse writes it, of TestRelatedTo
 	"docs/policy.md":         {"$ bailiwick policy describe", "$ bailiwick audit tail", "$ bailiwick policy test", "$ bailiwick policy diff"}, // of cmd/bailiwick's scripts policy, audit, policy-test and policy-diff
 }

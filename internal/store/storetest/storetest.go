@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
@@ -32,6 +33,7 @@ type Store interface {
 	Secret(ctx context.Context, name string) ([]byte, error)
 	once.Store
 	connect.Store
+	replicas.Store
 	Close() error
 }
 
@@ -66,6 +68,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("changes reconciled", func(t *testing.T) { testReconcile(t, open) })
 	t.Run("deliveries", func(t *testing.T) { testDeliveries(t, open) })
 	t.Run("deliveries of two handles", func(t *testing.T) { testDeliveryHandles(t, open) })
+	t.Run("replicas", func(t *testing.T) { testReplicas(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 

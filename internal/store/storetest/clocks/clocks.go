@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -115,6 +116,47 @@ func jump(t *testing.T, c Case, by time.Duration) {
 	if report, err := audit.Verify(ctx, c); err != nil || !report.Whole() {
 		t.Errorf("%+v, %v", report, err)
 	}
+	processes(t, c, by)
+}
+
+// processes checks that the row of a process is ignored when the clock jumps, and removed by the next beat of another process.
+func processes(t *testing.T, c Case, by time.Duration) {
+	ctx := t.Context()
+	check := func(want ...string) {
+		t.Helper()
+		rows, err := c.Replicas(ctx)
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.ID)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("processes: %v, %v; want %v", got, err, want)
+		}
+	}
+	beat := func(id string) {
+		t.Helper()
+		if _, err := c.Beat(ctx, replicas.Row{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jump := func(by time.Duration) {
+		t.Helper()
+		if err := c.Jump(by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	beat("a")
+	check("a")
+	jump(by)
+	if by.Abs() <= replicas.Lasting {
+		check("a")
+		return
+	}
+	check()
+	beat("b")
+	check("b")
+	jump(-by)
+	check()
 }
 
 // leases checks who ends held, whose lease has run out if free is true.

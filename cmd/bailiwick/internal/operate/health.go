@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// healthCommand asks a server of this machine how it is, for containers that have no program besides this one.
-func healthCommand(t *terminal.Terminal) *cobra.Command {
+// Health returns the command health, which asks a server of this machine how it is, for containers that have no program besides this one.
+func Health(t *terminal.Terminal) *cobra.Command {
 	var address string
 	var ready bool
 	var wait time.Duration

@@ -1,0 +1,21 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+// Share compares this process with the others that share its store until stop is called. A temporary store has no others.
+func (p *App) Share(ctx context.Context, log *slog.Logger) (stop func()) {
+	if storePath(p.Config.Store) == sqlite.Memory {
+		return func() {}
+	}
+	k := replicas.Keep(ctx, replicas.Options{Store: p.Store, Log: log, Own: func() replicas.Row {
+		return replicas.Row{Rules: p.Gateway.PolicyVersion(), Key: p.signing, Program: Version()}
+	}})
+	p.shares.Store(k)
+	return k.Close
+}

@@ -1,0 +1,154 @@
+package replicas
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/outage"
+)
+
+const (
+	every   = 10 * time.Second // between two beats
+	changes = time.Second      // between two looks at what is in force here
+	brief   = time.Second      // a beat that takes longer doesn't tell the time
+)
+
+// Options configure a Keeper.
+type Options struct {
+	Store Store
+	Own   func() Row // what is in force in this process; its ID, Name and Clock are ignored
+	Log   *slog.Logger
+
+	Every time.Duration    // between two beats; 0 is ten seconds
+	Now   func() time.Time // the clock of this process; nil is time.Now
+}
+
+// A Keeper keeps the row of this process and compares it with the others. A nil Keeper knows nothing.
+type Keeper struct {
+	options Options
+	own     Row
+	state   atomic.Pointer[State]
+	found   []string // how others differed in the last round
+	logged  []string // how others differed when it was last logged
+	late    bool     // the log says that the clock differs
+	failing *outage.Log
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+// Keep starts a Keeper. A store that can't be written or read is logged and tried again.
+func Keep(ctx context.Context, o Options) *Keeper {
+	if o.Every == 0 {
+		o.Every = every
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	k := &Keeper{options: o, cancel: cancel, done: make(chan struct{}),
+		failing: &outage.Log{Log: o.Log, Level: slog.LevelWarn, Fails: "this process can't be compared with its replicas", Works: "this process is compared with its replicas again"}}
+	k.own.ID = rand.Text()
+	host, _ := os.Hostname() // without a name, the process id must do
+	k.own.Name = fmt.Sprintf("%s process %d", host, os.Getpid())
+	go k.run(ctx)
+	return k
+}
+
+// Close removes the row of this process.
+func (k *Keeper) Close() {
+	k.cancel()
+	<-k.done
+}
+
+// State returns how the processes compared in the last round.
+func (k *Keeper) State() State {
+	if k == nil {
+		return State{}
+	}
+	if s := k.state.Load(); s != nil {
+		return *s
+	}
+	return State{}
+}
+
+// run makes a round at once, at regular times, and when what is in force here changes.
+func (k *Keeper) run(ctx context.Context) {
+	defer close(k.done)
+	tick := time.NewTicker(min(changes, k.options.Every))
+	defer tick.Stop()
+	k.failing.Note(ctx, k.beat(ctx)) // so that the first round knows the clock
+	var last time.Time
+	for {
+		if now := k.options.Own(); time.Since(last) >= k.options.Every || now.Rules != k.own.Rules || now.Key != k.own.Key {
+			last = time.Now()
+			k.failing.Note(ctx, k.round(ctx))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
+			defer cancel()
+			_ = k.options.Store.Leave(leaving, k.own.ID) // what stays is ignored soon
+			return
+		}
+	}
+}
+
+// beat stores the row of this process, and measures the clock for the next one.
+func (k *Keeper) beat(ctx context.Context) error {
+	now := k.options.Own()
+	k.own.Rules, k.own.Key, k.own.Program = now.Rules, now.Key, now.Program
+	before := k.options.Now()
+	began := time.Now()
+	at, err := k.options.Store.Beat(ctx, k.own)
+	took := time.Since(began)
+	if err == nil && took < brief {
+		k.own.Clock = before.Add(took / 2).Sub(at)
+	}
+	return err
+}
+
+// round stores the row of this process and compares all.
+func (k *Keeper) round(ctx context.Context) error {
+	err := k.beat(ctx)
+	rows, unread := k.options.Store.Replicas(ctx)
+	if err = errors.Join(err, unread); err != nil {
+		k.state.Store(nil) // not known
+		return err
+	}
+	s, differ := compare(rows, k.own)
+	k.state.Store(&s)
+	k.tell(ctx, differ)
+	return nil
+}
+
+// tell logs a difference once it was found twice in a row, because replicas don't reload a changed configuration at the same moment.
+func (k *Keeper) tell(ctx context.Context, differ []string) {
+	again := slices.Equal(differ, k.found)
+	k.found = differ
+	log := k.options.Log
+	switch {
+	case !again || slices.Equal(differ, k.logged):
+	case differ == nil:
+		log.InfoContext(ctx, "the replicas that share the store agree again")
+		k.logged = nil
+	default:
+		log.WarnContext(ctx, "replicas that share the store differ from this one", "differ", differ)
+		k.logged = differ
+	}
+	if late := k.own.Clock.Abs() > MaxClock; late != k.late {
+		k.late = late
+		if late {
+			log.WarnContext(ctx, "the clock of this machine differs from the clock of the store", "ahead", k.own.Clock.Round(time.Millisecond).String())
+		} else {
+			log.InfoContext(ctx, "the clock of this machine agrees with the clock of the store again")
+		}
+	}
+}

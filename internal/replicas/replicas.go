@@ -1,0 +1,146 @@
+// Package replicas compares the processes that share a store: the rules in force, the key that signs the audit, the program and the clock.
+//
+// Each process keeps one row in the store and reads the rows of the others. A row holds digests and versions only. A process that
+// ended without removing its row is ignored after a while.
+package replicas
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lasting is how old a row may be, by the clock of the store. Older rows are ignored and removed.
+const Lasting = 35 * time.Second
+
+// MaxClock is the largest difference between the clocks of a process and of the store that isn't reported.
+const MaxClock = 2 * time.Second
+
+// A Row is what a process says of itself.
+type Row struct {
+	ID      string        // random, unique to the process
+	Name    string        // host and process, for operators
+	Rules   string        // the version of the rules in force
+	Key     string        // the KeyID of the key that signs the audit
+	Program string        // the version of the program
+	Clock   time.Duration // by which its clock was ahead of the clock of the store
+}
+
+// A Store keeps rows for all processes that share it. It is safe for concurrent use.
+type Store interface {
+	// Beat stores r as of now, in place of the row with the same ID, and removes rows that are too old. It returns the time of the store.
+	Beat(ctx context.Context, r Row) (time.Time, error)
+	// Replicas returns the rows that are not too old, by Name and ID.
+	Replicas(ctx context.Context) ([]Row, error)
+	// Leave removes the row with this ID.
+	Leave(ctx context.Context, id string) error
+}
+
+// KeyID returns an identifier of a key. It tells nothing of the private key.
+func KeyID(key ed25519.PublicKey) string {
+	sum := sha256.Sum256(append([]byte("bailiwick audit key "), key...))
+	return hex.EncodeToString(sum[:6])
+}
+
+// A Kind is what processes differ in.
+type Kind string
+
+// The kinds of differences.
+const (
+	Rules   Kind = "rules"
+	Key     Kind = "audit_key"
+	Program Kind = "program"
+	Clock   Kind = "clock"
+)
+
+// Kinds returns all kinds of differences.
+func Kinds() []Kind { return []Kind{Rules, Key, Program, Clock} }
+
+// Differs returns what r differs in from own. A clock differs if it is wrong by the clock of the store.
+func (r Row) Differs(own Row) []Kind {
+	var out []Kind
+	for kind, differs := range map[Kind]bool{Rules: r.Rules != own.Rules, Key: r.Key != own.Key, Program: r.Program != own.Program, Clock: r.Clock.Abs() > MaxClock} {
+		if differs {
+			out = append(out, kind)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Describe says how r differs from own, for operators; "" if it doesn't.
+func (r Row) Describe(own Row) string {
+	var parts []string
+	for _, kind := range r.Differs(own) {
+		switch kind {
+		case Rules:
+			parts = append(parts, fmt.Sprintf("rules %s, not %s", r.Rules, own.Rules))
+		case Key:
+			parts = append(parts, fmt.Sprintf("audit key %s, not %s", r.Key, own.Key))
+		case Program:
+			parts = append(parts, fmt.Sprintf("program %s, not %s", r.Program, own.Program))
+		case Clock:
+			ahead := "ahead of"
+			if r.Clock < 0 {
+				ahead = "behind"
+			}
+			parts = append(parts, "clock "+ahead+" the store's")
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return r.Name + ": " + strings.Join(parts, "; ")
+}
+
+// A State is how the processes that share a store compare with this one.
+type State struct {
+	Replicas int           // with this one; 0 if it isn't known
+	Differ   int           // others that differ from this one
+	Kinds    map[Kind]int  // the others that differ, by what they differ in
+	Clock    time.Duration // by which the clock of this process is ahead of the clock of the store
+}
+
+// compare compares all rows with own, which is among them.
+func compare(rows []Row, own Row) (s State, described []string) {
+	s = State{Replicas: 1, Kinds: map[Kind]int{}, Clock: own.Clock}
+	for _, r := range rows {
+		if r.ID == own.ID {
+			continue
+		}
+		s.Replicas++
+		kinds := r.Differs(own)
+		if kinds == nil {
+			continue
+		}
+		s.Differ++
+		for _, kind := range kinds {
+			s.Kinds[kind]++
+		}
+		described = append(described, r.Describe(own))
+	}
+	return s, described
+}
+
+// Notes returns what anyone may read of the state: numbers and kinds, and no names.
+func (s State) Notes() []string {
+	var out []string
+	if s.Differ > 0 {
+		var kinds []string
+		for _, kind := range Kinds() {
+			if s.Kinds[kind] > 0 {
+				kinds = append(kinds, string(kind))
+			}
+		}
+		out = append(out, fmt.Sprintf("replicas: %d of %d differ from this one, in %s; the log names them", s.Differ, s.Replicas, strings.Join(kinds, ", ")))
+	}
+	if s.Clock.Abs() > MaxClock {
+		out = append(out, fmt.Sprintf("clock: this machine and the store differ by more than %d s", int(MaxClock.Seconds())))
+	}
+	return out
+}

@@ -1,0 +1,244 @@
+package replicas_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+)
+
+// memory is a Store with the clock of the test.
+type memory struct {
+	mu    sync.Mutex
+	rows  map[string]replicas.Row
+	fails error
+	beats int
+}
+
+func (m *memory) Beat(_ context.Context, r replicas.Row) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails != nil {
+		return time.Time{}, m.fails
+	}
+	m.beats++
+	m.rows[r.ID] = r
+	return time.Now(), nil
+}
+
+func (m *memory) Replicas(context.Context) ([]replicas.Row, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.rows), func(a, b replicas.Row) int { return strings.Compare(a.ID, b.ID) }), m.fails
+}
+
+func (m *memory) Leave(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.rows, id)
+	return m.fails
+}
+
+func (m *memory) breaks(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fails = err
+}
+
+// A place is a process for a test: what is in force in it, its clock and its log.
+type place struct {
+	mu   sync.Mutex
+	row  replicas.Row
+	off  time.Duration
+	log  bytes.Buffer
+	keep *replicas.Keeper
+}
+
+func (p *place) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *place) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+func (p *place) set(change func(*place)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(p)
+}
+
+// begin starts a process with a row.
+func begin(t *testing.T, s replicas.Store, row replicas.Row) *place {
+	t.Helper()
+	p := &place{row: row}
+	p.keep = replicas.Keep(t.Context(), replicas.Options{Store: s, Log: slog.New(slog.NewTextHandler(p, nil)),
+		Own: func() replicas.Row { p.mu.Lock(); defer p.mu.Unlock(); return p.row },
+		Now: func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return time.Now().Add(p.off) }})
+	return p
+}
+
+// later lets processes make their rounds.
+func later(by time.Duration) {
+	time.Sleep(by)
+	synctest.Wait()
+}
+
+// TestKeep compares three processes: who differs is named in the log of each, and counted for anyone, until all agree.
+func TestKeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]replicas.Row{}}
+		same := replicas.Row{Rules: "r1", Key: "k1", Program: "v1"}
+		a, b := begin(t, s, same), begin(t, s, same)
+		later(time.Second)
+		c := begin(t, s, replicas.Row{Rules: "r2", Key: "k2", Program: "v1"})
+		later(time.Second)
+		if got := c.keep.State(); got.Replicas != 3 || got.Differ != 2 {
+			t.Errorf("at once: %+v", got)
+		}
+		later(25 * time.Second)
+		if got := a.keep.State(); got.Replicas != 3 || got.Differ != 1 || got.Kinds[replicas.Rules] != 1 || got.Kinds[replicas.Key] != 1 || got.Kinds[replicas.Program] != 0 {
+			t.Errorf("%+v", got)
+		}
+		notes := strings.Join(a.keep.State().Notes(), "\n")
+		if want := "replicas: 1 of 3 differ from this one, in rules, audit_key; the log names them"; notes != want {
+			t.Errorf("%q, want %q", notes, want)
+		}
+		for _, p := range []*place{a, b} {
+			if got := p.said(); strings.Count(got, "differ from this one") != 1 || !strings.Contains(got, "audit key k2, not k1; rules r2, not r1") || !strings.Contains(got, "process ") {
+				t.Error(got)
+			}
+		}
+		c.set(func(p *place) { p.row = same })
+		later(25 * time.Second)
+		for _, p := range []*place{a, b, c} {
+			if got := p.said(); strings.Count(got, "agree again") != 1 {
+				t.Error(got)
+			}
+			if got := p.keep.State(); got.Differ != 0 || got.Notes() != nil {
+				t.Errorf("%+v", got)
+			}
+		}
+		c.keep.Close()
+		if got := len(s.rows); got != 2 {
+			t.Errorf("%d rows after one has left", got)
+		}
+		a.keep.Close()
+		b.keep.Close()
+	})
+}
+
+// TestReload: replicas that reload one after the other within seconds are no difference for the log.
+func TestReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]replicas.Row{}}
+		a, b := begin(t, s, replicas.Row{Rules: "r1"}), begin(t, s, replicas.Row{Rules: "r1"})
+		for range 20 {
+			later(9500 * time.Millisecond)
+			for _, p := range []*place{a, b} {
+				p.set(func(p *place) { p.row.Rules += "x" })
+				later(2 * time.Second)
+			}
+		}
+		for _, p := range []*place{a, b} {
+			if got := p.said(); got != "" {
+				t.Error(got)
+			}
+			p.keep.Close()
+		}
+	})
+}
+
+// TestClock: the process whose clock differs from the store's is told so, and the others are told of it.
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]replicas.Row{}}
+		a, b := begin(t, s, replicas.Row{}), begin(t, s, replicas.Row{})
+		b.set(func(p *place) { p.off = -5 * time.Second })
+		later(40 * time.Second)
+		if got := b.keep.State(); got.Clock != -5*time.Second || got.Differ != 0 || strings.Join(got.Notes(), "") != "clock: this machine and the store differ by more than 2 s" {
+			t.Errorf("%+v %v", got, got.Notes())
+		}
+		if got := b.said(); strings.Count(got, "the clock of this machine differs from the clock of the store") != 1 || !strings.Contains(got, "ahead=-5s") {
+			t.Error(got)
+		}
+		if got := a.keep.State(); got.Clock != 0 || got.Kinds[replicas.Clock] != 1 {
+			t.Errorf("%+v", got)
+		}
+		if got := a.said(); strings.Count(got, "clock behind the store's") != 1 {
+			t.Error(got)
+		}
+		b.set(func(p *place) { p.off = 2 * time.Second })
+		later(40 * time.Second)
+		if got := b.said(); !strings.Contains(got, "agrees with the clock of the store again") {
+			t.Error(got)
+		}
+		a.keep.Close()
+		b.keep.Close()
+	})
+}
+
+// TestStoreFails: a store that can't be written is logged once a minute, nothing is claimed meanwhile, and it is tried again.
+func TestStoreFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]replicas.Row{}}
+		s.breaks(errors.New("read-only"))
+		p := begin(t, s, replicas.Row{Rules: "r1"})
+		later(30 * time.Second)
+		if got := p.keep.State(); got.Replicas != 0 || got.Notes() != nil {
+			t.Errorf("%+v", got)
+		}
+		if got := p.said(); strings.Count(got, "can't be compared") != 1 || !strings.Contains(got, "read-only") {
+			t.Error(got)
+		}
+		s.breaks(nil)
+		later(15 * time.Second)
+		if got := p.keep.State(); got.Replicas != 1 {
+			t.Errorf("%+v", got)
+		}
+		s.breaks(errors.New("gone"))
+		p.keep.Close() // ends, although it can't leave
+	})
+	var none *replicas.Keeper
+	if got := none.State(); got.Replicas != 0 || got.Notes() != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestBeats: an idle process writes one row each ten seconds.
+func TestBeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]replicas.Row{}}
+		p := begin(t, s, replicas.Row{})
+		later(time.Minute)
+		if s.beats > 8 || s.beats < 6 {
+			t.Errorf("%d beats in a minute", s.beats)
+		}
+		p.keep.Close()
+	})
+}
+
+// TestKeyID: the identifier of a key differs by key, and holds nothing of the private one.
+func TestKeyID(t *testing.T) {
+	seed := bytes.Repeat([]byte{7}, ed25519.SeedSize)
+	private := ed25519.NewKeyFromSeed(seed)
+	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
+	a, b := replicas.KeyID(private.Public().(ed25519.PublicKey)), replicas.KeyID(other.Public().(ed25519.PublicKey))
+	if a == b || len(a) != 12 || strings.Contains(a, "0707") {
+		t.Error(a, b)
+	}
+}

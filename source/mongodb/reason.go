@@ -1,0 +1,53 @@
+package mongodb
+
+import (
+	"crypto/x509"
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+)
+
+// selection returns why each server of a URL can't be used, if err says that none can; "" otherwise.
+func selection(err error) string {
+	none, ok := errors.AsType[topology.ServerSelectionError](err)
+	if !ok {
+		return ""
+	}
+	var out []string
+	for _, s := range none.Desc.Servers {
+		out = append(out, s.Addr.String()+" "+reason(s.LastError))
+	}
+	return strings.Join(out, "; ")
+}
+
+// reason returns why a connection failed, without texts of the server.
+func reason(err error) string {
+	if err == nil {
+		return "no answer in time"
+	}
+	if e, ok := errors.AsType[syscall.Errno](err); ok {
+		return e.Error()
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return e.Error()
+	}
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		return e.Error()
+	}
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		return e.Error()
+	}
+	if strings.Contains(err.Error(), "auth error") {
+		return "the server refuses the account"
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return "no answer in time"
+	}
+	return "the connection failed"
+}

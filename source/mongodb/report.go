@@ -1,0 +1,24 @@
+package mongodb
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// Report implements source.Reporter. What the account may write isn't asked: not every server says it.
+func (s *Source) Report(ctx context.Context) (source.Server, error) {
+	var is struct {
+		Version string `bson:"version"`
+		Ferret  string `bson:"ferretdbVersion"`
+	}
+	if err := s.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is); err != nil {
+		return source.Server{}, unquoted(err)
+	}
+	if is.Ferret != "" {
+		return source.Server{Version: "FerretDB " + is.Ferret}, nil
+	}
+	return source.Server{Version: "MongoDB " + is.Version}, nil
+}
