@@ -115,6 +115,7 @@ type Field struct {
 
 	Form    string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others
 	Ordered bool   // of a type with a Form: the source compares its texts by what they mean, also as less and more
+	Point   bool   // of a type with a Form: each value is a place on the earth, the longitude first
 	Endless bool   // of a date: it can also be infinite, or outside of the years 1 to 9999, which is a text in answers
 
 	Beyond string // what values that expressions read as null the column may hold, or for a double, that have no sum: "NaN or infinite"; "" for none
@@ -126,6 +127,17 @@ type Field struct {
 
 // Single reports whether each value of f is one scalar. A source without declared types may still hold a list in it.
 func (f *Field) Single() bool { return !f.Type.Structured() && (f.Type != Any || f.Atomic) }
+
+// Operators lists the conditions that a field of a type with a Form takes.
+func (f *Field) Operators() string {
+	switch {
+	case f.Ordered:
+		return "$eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists"
+	case f.Point:
+		return "$geoWithin, $near, $eq, $ne, $in, $nin and $exists"
+	}
+	return "$eq, $ne, $in, $nin and $exists"
+}
 
 // A Typing is what a source that can hold values of any type in a column does about those of other types than a field's.
 type Typing uint8

@@ -159,12 +159,16 @@ func (a Area) Distance(v value.Value) value.Value {
 	return value.OfInt(int64(math.RoundToEven(distance(a.From, p) * 1e9)))
 }
 
-// HoldsText is Holds for a point in the text of PostgreSQL: (1.5,2).
+// HoldsText is Holds for a point in the text of PostgreSQL, (1.5,2), or of MariaDB, POINT(1.5 2).
 func (a Area) HoldsText(v value.Value) bool { return a.Holds(OfText(v)) }
 
-// OfText returns the pair of a point in the text of PostgreSQL, null if v isn't one.
+// OfText returns the pair of a point in the text of PostgreSQL or MariaDB, null if v isn't one.
 func OfText(v value.Value) value.Value {
-	x, y, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(v.Text(), "("), ")"), ",")
+	text, between := strings.TrimSuffix(v.Text(), ")"), ","
+	if known, ok := strings.CutPrefix(text, "POINT"); ok {
+		text, between = known, " "
+	}
+	x, y, ok := strings.Cut(strings.TrimPrefix(text, "("), between)
 	lng, err := strconv.ParseFloat(x, 64)
 	lat, also := strconv.ParseFloat(y, 64)
 	if !ok || err != nil || also != nil {

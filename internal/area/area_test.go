@@ -30,7 +30,8 @@ func TestHolds(t *testing.T) {
 			t.Errorf("the box holds %s: %t", text, !want)
 		}
 	}
-	for text, want := range map[string]bool{"(10.7,59.9)": true, "(59,10)": false, "(1e400,60)": false, "(NaN,60)": false, "x": false} {
+	for text, want := range map[string]bool{"(10.7,59.9)": true, "(59,10)": false, "(1e400,60)": false, "(NaN,60)": false, "x": false,
+		"POINT(10.7 59.9)": true, "POINT(59 10)": false, "POINT(10.7,59.9)": false, "(10.7 59.9)": false, "POLYGON((10.7 59.9))": false} {
 		if box.HoldsText(value.OfString(text)) != want {
 			t.Errorf("the box holds %s: %t", text, !want)
 		}

@@ -141,9 +141,7 @@ func (g *generator) operator(f *schema.Field, depth int) string {
 		}
 	}
 	if f.Type.Structured() {
-		if _, lacks := g.d.limits[Points]; !lacks {
-			ops = append(ops, "$geoWithin")
-		}
+		ops = append(ops, "$geoWithin")
 	}
 	return rapid.SampledFrom(ops).Draw(g.t, "operator")
 }
@@ -187,7 +185,7 @@ func (g *generator) operand(op string, f *schema.Field, depth int) []value.Membe
 // nearby sometimes adds a $near to a where object, about a field that may have points.
 func (g *generator) nearby(where value.Value) value.Value {
 	at := slices.IndexFunc(g.view.Fields(), func(f *schema.Field) bool { return f.Type.Structured() && !g.leads(f) })
-	if _, lacks := g.d.limits[Points]; lacks || at < 0 || !pick(g, "near", true, false, false) {
+	if at < 0 || !pick(g, "near", true, false, false) {
 		return where
 	}
 	near := []value.Member{{Name: "$nearSphere", Value: ofJSON(pick(g, "center", "[10.7522, 59.9139]", "[21, 10]", "[0, 0]", "[-179.5, 0.25]"))}}

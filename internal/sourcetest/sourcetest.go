@@ -33,7 +33,6 @@ const (
 	LongRepeat    Ability = "regular expressions that repeat more than 255 times"
 	Microseconds  Ability = "dates finer than a millisecond"
 	OpenRepeats   Ability = "regular expressions with more than 4 repetitions such as * and +"
-	Points        Ability = "conditions on points"
 	Infinities    Ability = "doubles that are infinite"
 	FarDecimals   Ability = "conditions on decimals that name infinity"
 	Lists         Ability = "columns of lists, beside those of JSON"

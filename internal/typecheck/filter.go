@@ -155,12 +155,8 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 	}
 	switch {
 	case f.Type != schema.Opaque || about == presence || about == equality && f.Form != "" || about == order && f.Ordered:
-	case f.Ordered:
-		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
-			Detail: fmt.Sprintf("%s is %s: conditions on it are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists", f.Name, f.Form)}
 	case f.Form != "":
-		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
-			Detail: fmt.Sprintf("%s is %s: conditions on it are $eq, $ne, $in, $nin and $exists", f.Name, f.Form)}
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: fmt.Sprintf("%s is %s: conditions on it are %s", f.Name, f.Form, f.Operators())}
 	default:
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
 			Detail: fmt.Sprintf("%s can't be filtered: its type is known to the database alone; only $exists works on it", f.Name)}
@@ -318,7 +314,7 @@ func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
 	return false, nil
 }
 
-// located binds $geoWithin and $near, which JSON can satisfy, and a column of points in PostgreSQL. Behind a list of pointers there are
+// located binds $geoWithin and $near, which JSON and columns of points can satisfy. Behind a list of pointers there are
 // several distances.
 func (b *filters) located(g query.GeoWithin) (query.Filter, error) {
 	f, err := b.target(&g.Path, g.At, equality)
@@ -326,8 +322,14 @@ func (b *filters) located(g query.GeoWithin) (query.Filter, error) {
 		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At, Detail: "a record has no one distance behind a list of pointers, so it can't be ordered by it",
 			Suggestion: "use $geoWithin with $centerSphere, which finds the records without an order"}
 	}
-	g.Text = err == nil && f.Type == schema.Opaque && f.Native == "point"
-	if err == nil && !f.Type.Structured() && !g.Text {
+	g.Text = err == nil && f.Point
+	switch {
+	case err != nil || f.Type.Structured() || g.Text:
+	case f.Type == schema.Opaque:
+		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At,
+			Detail:     fmt.Sprintf("%s is not of a type of points. %s takes JSON that holds points, and columns of the types point, geometry(Point, 4326) and geography(Point)", f.Name, g.Operator()),
+			Suggestion: "ask the owner for a view with such a column"}
+	default:
 		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At,
 			Detail:     fmt.Sprintf("%s is of type %s. %s takes JSON that holds points: GeoJSON, [longitude, latitude], or an object with both by name", f.Name, f.Type, g.Operator()),
 			Suggestion: "where longitude and latitude are numbers, compare each with $gte and $lte"}

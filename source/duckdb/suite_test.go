@@ -17,7 +17,6 @@ var suite = database.Database{
 	Dialect: sqlgen.DuckDB,
 	Tables: sourcetest.Limits{
 		sourcetest.Untyped:     "its columns have types",
-		sourcetest.Points:      "it has no functions of the earth without an extension",
 		sourcetest.Conversions: "stored values are read in their own types",
 	},
 	Fresh:  func(t testing.TB) string { return filepath.Join(t.TempDir(), "app.duckdb") },
@@ -47,6 +46,7 @@ func (r related) Describe(ctx context.Context) ([]schema.Class, []string, error)
 }
 
 func TestQueries(t *testing.T)                { suite.TestQueries(t) }
+func TestPoints(t *testing.T)                 { suite.TestPoints(t, "JSON") }
 func TestLarge(t *testing.T)                  { suite.TestLarge(t) }
 func TestEnding(t *testing.T)                 { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                  { suite.TestMasks(t) }

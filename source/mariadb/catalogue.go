@@ -213,12 +213,15 @@ func typed(field *schema.Field, data, full string) {
 			}
 		}
 	case slices.Contains([]string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}, data):
-		field.Native = "geometry"
+		field.Native, field.Point = "geometry", data == "point"
 	}
 	if field.Type == schema.Opaque {
 		field.Form, field.Ordered = anyForm, false
 		if form, ok := forms[field.Native]; ok {
 			field.Form, field.Ordered = form, field.Native != "geometry"
+		}
+		if field.Point {
+			field.Form = "a point in well-known text, with the longitude first: POINT(10.75 59.91)"
 		}
 	}
 }

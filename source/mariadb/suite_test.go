@@ -23,7 +23,6 @@ var suite = database.Database{
 		sourcetest.NaN:         "it stores none",
 		sourcetest.Infinities:  "it stores none",
 		sourcetest.Lists:       "it has none",
-		sourcetest.Points:      "its functions of geometry compare on a plane",
 		sourcetest.OpenRepeats: "its regular expressions go back and try again, up to a limit",
 	},
 	Pipelines: pipelines.Limits{
@@ -58,6 +57,7 @@ var suite = database.Database{
 func TestMain(m *testing.M) { suite.Main(m) }
 
 func TestQueries(t *testing.T)                { suite.TestQueries(t) }
+func TestPoints(t *testing.T)                 { suite.TestPoints(t, "json") }
 func TestLarge(t *testing.T)                  { suite.TestLarge(t) }
 func TestEnding(t *testing.T)                 { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                  { suite.TestMasks(t) }

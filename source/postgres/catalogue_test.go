@@ -72,7 +72,7 @@ func TestDescribe(t *testing.T) {
 			{Name: "y", Type: schema.Opaque, Native: "inet", Form: "an IP address, with the length of its network if it has one: 10.0.0.1 or 10.0.0.7/8"},
 			{Name: "z", Type: schema.Opaque, Native: "int4range", Form: "a range, with [ or ( before its first and ] or ) behind its last value, which may be missing: [1,10) or (,5]"},
 			{Name: "aa", Type: schema.Opaque, Native: "tsvector"},
-			{Name: "ab", Type: schema.Opaque, Native: "point", Form: "a point: (1.5,2)"},
+			{Name: "ab", Type: schema.Opaque, Native: "point", Form: "a point: (1.5,2)", Point: true},
 			{Name: "ac", Type: schema.Opaque, Native: "public.pair", Form: "a text in the form in which answers show it"},
 			{Name: "ad", Type: schema.Opaque, Native: "xml", Form: "a text in the form in which answers show it"},
 			{Name: "ae", Type: schema.Opaque, Native: "public.json", Form: "a text in the form in which answers show it"},

@@ -100,10 +100,20 @@ func (x *column) form(field *schema.Field) {
 	switch f, ok := forms[field.Native]; {
 	case x.Array:
 	case ok:
-		field.Form, field.Ordered = f.words, f.ordered
+		field.Form, field.Ordered, field.Point = f.words, f.ordered, field.Native == "point"
+	case x.place():
+		field.Form, field.Point = forms["point"].words, true
 	case field.Type == schema.Opaque && field.Native != "tsvector": // the words of an index, which $text searches
 		field.Form = anyForm
 	}
+}
+
+// place reports whether x is a column of PostGIS whose values are points on the earth: geometry(Point), geometry(Point, 4326) or
+// geography(Point). The modifier has the number of the reference system, the kind of geometry, and whether there is a height or a measure.
+func (x *column) place() bool {
+	const point, degrees = 1 << 2, 4326 << 8
+	return x.TypeKind == "b" && x.TypeSpace != "pg_catalog" &&
+		(x.Modifier == point|degrees && (x.Type == "geometry" || x.Type == "geography") || x.Modifier == point && x.Type == "geometry")
 }
 
 // element returns a field for the elements of a list; nil if they are of a domain, whose rules only PostgreSQL knows.

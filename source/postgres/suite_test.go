@@ -52,6 +52,7 @@ func limits() sourcetest.Limits {
 func TestMain(m *testing.M) { suite.Main(m) }
 
 func TestQueries(t *testing.T)               { suite.TestQueries(t) }
+func TestHostilePoints(t *testing.T)         { suite.TestPoints(t, "jsonb") }
 func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
 func TestEnding(t *testing.T)                { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                 { suite.TestMasks(t) }

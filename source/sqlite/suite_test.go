@@ -49,6 +49,7 @@ var suite = database.Database{
 func TestMain(m *testing.M) { suite.Main(m) }
 
 func TestQueries(t *testing.T)                { suite.TestQueries(t) }
+func TestPoints(t *testing.T)                 { suite.TestPoints(t, "JSON") }
 func TestLarge(t *testing.T)                  { suite.TestLarge(t) }
 func TestEnding(t *testing.T)                 { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                  { suite.TestMasks(t) }

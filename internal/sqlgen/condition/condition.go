@@ -130,11 +130,6 @@ func Nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uF
 // has a column of that name, they are that column.
 const Always, Never = "1=1", "1=0"
 
-// WithoutPoints returns the refusal of f by a database that can't find points.
-func WithoutPoints(database string, f query.GeoWithin) error {
-	return Unsupported("%s has no form of %s; where longitude and latitude are fields of numbers, compare each with $gte and $lte", database, f.Operator())
-}
-
 // Standard holds the standard SQL that databases share, to be embedded.
 type Standard struct{}
 

@@ -36,6 +36,9 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 		return "UNHEX(" + place + ")", nil
 	case d.Base() == sqlgen.PostgreSQL && s.Field.Native == "money": // its own text depends on the server's currency
 		return place + "::text::numeric::money", nil
+	case d.Base() == sqlgen.PostgreSQL && s.Field.Point && s.Field.Native != "point": // of PostGIS, which reads other texts than are shown
+		space := s.Field.Native[:strings.LastIndexByte(s.Field.Native, '.')]
+		return place + "::text::point::" + t.Name(space) + ".geometry", nil
 	case d.Base() == sqlgen.MySQL && s.Field.Native == "geometry":
 		return "ST_GeomFromText(" + place + ")", nil
 	}

@@ -100,12 +100,17 @@ func TestHeldOthers(t *testing.T) {
 	stored := func(form schema.Form, held schema.Field) schema.Field {
 		return schema.Field{Type: form.Type(), NotNull: true, Stored: &schema.Stored{Form: form, Field: held}}
 	}
+	place := func(native string) schema.Field {
+		return schema.Field{Type: schema.Opaque, Native: native, Point: true}
+	}
 	b, blob, tags, anything := column(schema.Boolean, "bool"), column(schema.Bytes, "blob"), column(schema.Array, "_text"), column(schema.Any, "")
 	see(t, []written{
 		{pg, among(20), text("v19"), nil, "string v19"}, {pg, among(20), text("w"), nil, "can't hold w; it holds one of " + first}, {pg, among(21), text("w"), nil, "can't hold w; it holds one of " + first + ", …"},
 		{pg, among(1), value.Value{}, nil, "<nil> <nil>"}, {pg, column(schema.String, "text"), text("a\x00b"), nil, "can't hold the NUL character"},
 		{maria, column(schema.Opaque, "geometry"), text("POINT(1 2)"), nil, "ST_GeomFromText(?) string POINT(1 2)"}, {maria, column(schema.Opaque, "geometry"), value.Value{}, nil, "<nil> <nil>"},
 		{pg, column(schema.Opaque, "geometry"), text("POINT(1 2)"), nil, "string POINT(1 2)"},
+		{pg, place("public.geometry"), text("(1,2)"), nil, `$1::text::point::"public".geometry string (1,2)`}, {pg, place("gis.geography"), text("(1,2)"), nil, `$1::text::point::"gis".geometry string (1,2)`},
+		{pg, place("point"), text("(1,2)"), nil, "string (1,2)"}, {pg, place("public.geometry"), value.Value{}, nil, "<nil> <nil>"},
 		{lite, b, value.OfBool(false), nil, "int64 0"}, {pg, b, value.OfBool(false), nil, "string false"}, {maria, b, value.OfBool(false), nil, "int64 0"}, {maria, b, value.OfBool(true), nil, "int64 1"},
 		{pg, column(schema.UUID, "uuid"), raw(id), nil, "must be a UUID"}, {pg, column(schema.UUID, "uuid"), text(id), nil, "string " + id},
 		{maria, blob, value.Value{}, nil, "<nil> <nil>"}, {maria, blob, raw("\xff"), nil, "UNHEX(?) string ff"}, {pg, blob, raw("\xff"), nil, `string \xff`}, {lite, blob, raw("\xff"), nil, "[]uint8 [255]"},

@@ -342,13 +342,3 @@ func (d conditions) string(x condition.Operand) string {
 func (conditions) Search(condition.Text, string, *policy.Search) error {
 	return condition.Unsupported("DuckDB has no full-text index that is searched")
 }
-
-// On implements condition.Dialect.
-func (conditions) On(_ *condition.Writer, _ condition.Operand, f query.GeoWithin) error {
-	return condition.WithoutPoints("DuckDB", f)
-}
-
-// Distance implements condition.Dialect.
-func (conditions) Distance(_ *condition.Writer, _ condition.Operand, near query.GeoWithin) (string, error) {
-	return "", condition.WithoutPoints("DuckDB", near)
-}

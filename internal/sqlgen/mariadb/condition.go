@@ -366,13 +366,3 @@ func (m conditions) Written(x string, f *schema.Field) string { return m.Read(x,
 func (conditions) Search(condition.Text, string, *policy.Search) error {
 	return condition.Unsupported("full-text indexes of MariaDB are not searched")
 }
-
-// On implements condition.Dialect.
-func (conditions) On(_ *condition.Writer, _ condition.Operand, f query.GeoWithin) error {
-	return condition.WithoutPoints("MariaDB", f)
-}
-
-// Distance implements condition.Dialect.
-func (conditions) Distance(_ *condition.Writer, _ condition.Operand, near query.GeoWithin) (string, error) {
-	return "", condition.WithoutPoints("MariaDB", near)
-}

@@ -72,7 +72,7 @@ func (p conditions) Read(x string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Array:
 		return "to_jsonb(" + x + ")"
-	case f.Type == schema.String, f.Native == "inet":
+	case f.Type == schema.String, f.Native == "inet", f.Point:
 		return p.text(x, f)
 	case f.Native == "money":
 		return widened(x, f)
@@ -87,6 +87,9 @@ func (conditions) text(x string, f *schema.Field) string {
 		return x
 	case "inet":
 		return address(x)
+	}
+	if f.Point {
+		x = place(x, f)
 	}
 	return x + "::text"
 }

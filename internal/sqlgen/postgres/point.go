@@ -1,31 +1,36 @@
 package postgres
 
 import (
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// On implements condition.Dialect, by the formula of area.Holds.
+// On implements condition.Dialect.
 func (conditions) On(w *condition.Writer, x condition.Operand, f query.GeoWithin) error {
-	put := func(n float64) string { return w.Arg(n, "float8") }
-	w.Write(pgLocated(w, x, func(lng, lat string) string {
-		switch a := f.Area; {
-		case a.Round && a.Least > 0:
-			return pgDistance(w, a.From, lng, lat) + " BETWEEN " + put(a.Least) + " AND " + put(a.Radius)
-		case a.Round:
-			return pgDistance(w, a.From, lng, lat) + " <= " + put(a.Radius)
-		default:
-			return lng + " BETWEEN " + put(a.From[0]) + " AND " + put(a.To[0]) + " AND " + lat + " BETWEEN " + put(a.From[1]) + " AND " + put(a.To[1])
-		}
-	}))
+	w.Write(pgLocated(w, x, func(p condition.Point) string { return p.On(w, f, pgDistance(w, f.Area.From, p.Lng, p.Lat)) }))
 	return nil
 }
 
 // Distance implements condition.Dialect.
 func (conditions) Distance(w *condition.Writer, x condition.Operand, near query.GeoWithin) (string, error) {
-	return pgLocated(w, x, func(lng, lat string) string {
-		return "round((" + pgDistance(w, near.Area.From, lng, lat) + ") * 1e9)::int8"
+	return pgLocated(w, x, func(p condition.Point) string {
+		return "round((" + pgDistance(w, near.Area.From, p.Lng, p.Lat) + ") * 1e9)::int8"
 	}), nil
+}
+
+// place returns a column of points as a point of PostgreSQL. PostGIS casts its geometry to a point, and its geography to a geometry.
+func place(x string, f *schema.Field) string {
+	i := strings.LastIndexByte(f.Native, '.')
+	if i < 0 {
+		return x
+	}
+	if f.Native[i:] == ".geography" {
+		x += "::" + conditions{}.Quote(f.Native[:i]) + ".geometry"
+	}
+	return x + "::point"
 }
 
 // pgDistance writes the distance in radians of a point from another. The server fails where a product is too small for a
@@ -40,17 +45,18 @@ func pgDistance(w *condition.Writer, from [2]float64, lng, lat string) string {
 		degree + " ELSE 0 END) * power(" + half(lng, from[0]) + ", 2))))"
 }
 
-// pgLocated writes what of returns for the longitude and the latitude of a point, null for what isn't a point.
-func pgLocated(w *condition.Writer, x condition.Operand, of func(lng, lat string) string) string {
+// pgLocated writes what of returns for a point, null for what isn't a point.
+func pgLocated(w *condition.Writer, x condition.Operand, of func(condition.Point) string) string {
 	list, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {
 		n := list + ".v -> " + i
 		return "(CASE jsonb_typeof(" + n + ") WHEN 'number' THEN " + pgDouble("("+n+")::numeric") + " END)"
 	}
-	lng, lat := at+".x", at+".y"
-	text := "(SELECT CASE WHEN " + lng + " BETWEEN -180 AND 180 AND " + lat + " BETWEEN -90 AND 90 THEN " + of(lng, lat) + " END FROM "
+	p := condition.Point{Lng: at + ".x", Lat: at + ".y", Double: "float8"}
+	text := "(SELECT " + p.Valid(of(p)) + " FROM "
 	if !x.Node() {
-		return text + "(SELECT " + x.Text + "[0] AS x, " + x.Text + "[1] AS y) AS " + at + ")"
+		point := "(" + place(x.Text, x.Field) + ")"
+		return text + "(SELECT " + point + "[0] AS x, " + point + "[1] AS y) AS " + at + ")"
 	}
 	return text + "(SELECT " + number("0") + " AS x, " + number("1") + " AS y FROM (SELECT " + pgPair(x.Text) + " AS v) AS " + list + ") AS " + at + ")"
 }

@@ -77,6 +77,9 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		if f.Native == "inet" {
 			return "(" + address(x) + pgC + ")"
 		}
+		if f.Point {
+			x = place(x, f)
+		}
 		return "(" + x + "::text" + pgC + ")"
 	}
 	return x

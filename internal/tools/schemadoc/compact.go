@@ -120,7 +120,7 @@ func typeOf(v *policy.View, f *schema.Field) string {
 	case f.Form != "" && f.Type == schema.Opaque && f.Ordered:
 		return schema.String.String() + " (" + f.Form + ")"
 	case f.Form != "" && f.Type == schema.Opaque:
-		return schema.String.String() + " (" + f.Form + "; only $eq, $ne, $in, $nin and $exists)"
+		return schema.String.String() + " (" + f.Form + "; only " + f.Operators() + ")"
 	case f.Form != "":
 		return typ + " (" + f.Form + ")"
 	case f.Element != nil:

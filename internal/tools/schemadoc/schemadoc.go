@@ -82,10 +82,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	}
 	switch {
 	case f.Form != "" && f.Type == schema.Opaque:
-		typ, hint = schema.String.String(), f.Form+"; conditions on it are $eq, $ne, $in, $nin and $exists"
-		if f.Ordered {
-			hint = f.Form + "; conditions on it are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists"
-		}
+		typ, hint = schema.String.String(), f.Form+"; conditions on it are "+f.Operators()
 	case f.Form != "":
 		hint = f.Form
 	}

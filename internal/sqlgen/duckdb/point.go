@@ -1,0 +1,42 @@
+package duckdb
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// On implements condition.Dialect.
+func (conditions) On(w *condition.Writer, x condition.Operand, f query.GeoWithin) error {
+	w.Write(located(w, x, func(p condition.Point) string { return p.On(w, f, p.Angle(w, f)) }))
+	return nil
+}
+
+// Distance implements condition.Dialect.
+func (conditions) Distance(w *condition.Writer, x condition.Operand, near query.GeoWithin) (string, error) {
+	return located(w, x, func(p condition.Point) string { return "round(" + p.Angle(w, near) + " * 1e9)::BIGINT" }), nil
+}
+
+// located writes what of returns for a point, null for what isn't a point. Lists of one element hold the point and then its two numbers,
+// so that neither is extracted again at each of its places.
+func located(w *condition.Writer, x condition.Operand, of func(condition.Point) string) string {
+	v, at := w.Alias("p"), w.Alias("p")
+	number := func(i string) string {
+		return "(CASE WHEN json_type(" + v + ", '$[" + i + "]') IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN TRY_CAST(json_extract(" + v + ", '$[" + i + "]')::VARCHAR AS DOUBLE) END)"
+	}
+	p := condition.Point{Lng: at + "[1]", Lat: at + "[2]", Double: "DOUBLE"}
+	return "(list_transform(list_transform([" + pair(x.Text) + "], lambda " + v + ": [" + number("0") + ", " + number("1") + "]), lambda " + at + ": " + p.Valid(of(p)) + ")[1])"
+}
+
+// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, null for none.
+func pair(x string) string {
+	part := func(name string) string { return "json_extract(" + x + ", '/" + name + "')" }
+	at := part("coordinates")
+	text := "(CASE json_type(" + x + ") WHEN 'ARRAY' THEN CASE json_array_length(" + x + ") WHEN 2 THEN " + x + " END WHEN 'OBJECT' THEN CASE WHEN json_type(" + x +
+		", '/type') = 'VARCHAR' AND json_extract_string(" + x + ", '/type') = 'Point' THEN CASE WHEN json_type(" + at + ") = 'ARRAY' AND json_array_length(" + at +
+		") IN (2, 3) THEN " + at + "::VARCHAR END"
+	for _, names := range [][2]string{{"longitude", "latitude"}, {"lng", "lat"}, {"lon", "lat"}} {
+		a, b := part(names[0]), part(names[1])
+		text += " WHEN " + a + " IS NOT NULL AND " + b + " IS NOT NULL THEN '[' || " + a + "::VARCHAR || ',' || " + b + "::VARCHAR || ']'"
+	}
+	return text + " END END)"
+}
