@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
@@ -152,7 +153,7 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 			p.uses.names(c)
 		}
 		return nil, p.denyClass(&problem.Error{Code: problem.NotFound, Pointer: at,
-			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: problem.Nearest(name, p.names(principal), 3),
+			Detail: fmt.Sprintf("there is no class %q", problem.Cut(name)), Near: p.nearest(name, principal),
 			Suggestion: "get_all_schemas lists the classes"}, kind, name)
 	}
 	near := make([]string, len(found))
@@ -194,6 +195,16 @@ func (p *Policy) Views(principal identity.Principal) []*View {
 		}
 	}
 	return out
+}
+
+// nearest returns the classes that a name may mean. One may be written with a source before it that isn't there.
+func (p *Policy) nearest(name string, principal identity.Principal) []string {
+	names := p.names(principal)
+	near := problem.Nearest(name, names, 3)
+	if _, class, ok := strings.Cut(name, "."); ok && len(near) == 0 {
+		near = problem.Nearest(class, names, 3)
+	}
+	return near
 }
 
 func (p *Policy) names(principal identity.Principal) []string {

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -25,6 +26,7 @@ func Nearest(got string, names []string, most int) []string {
 		}
 		return near[i].name < near[j].name
 	})
+	near = slices.Compact(near) // several fields may have one name
 	if len(near) > most {
 		near = near[:most]
 	}

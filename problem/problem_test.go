@@ -47,7 +47,7 @@ func TestRetryable(t *testing.T) {
 
 // TestNearest checks which names are similar enough.
 func TestNearest(t *testing.T) {
-	names := []string{"created_at", "updated_at", "status", "title", "id", "assignee_id", "name", "$gt", "$gte"}
+	names := []string{"created_at", "updated_at", "status", "status", "title", "id", "assignee_id", "name", "$gt", "$gte"}
 	for _, tt := range []struct {
 		got  string
 		want []string

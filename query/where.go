@@ -127,6 +127,8 @@ func (o operand) logical() Filter {
 		}
 		o.match, o.ordered = 0, false
 		return o.counted(Not{all(o.conditions())})
+	case slices.Contains(fieldOps, o.name) || unknown.Word(o.name) != "":
+		o.refuse(hinted(o.at, o.name+" is an operator on the value of a field, and belongs under its name", `Write {"field": {"`+o.name+`": value}}.`))
 	case !slices.Contains(logicalOps, o.name):
 		o.refuse(unknown.Operator("condition", o.name, o.at, logicalOps))
 	case len(o.v.List()) == 0:
