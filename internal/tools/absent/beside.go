@@ -221,26 +221,29 @@ func unequal(e sqlparse.Expr) (*sqlparse.Name, string) {
 	return n, how
 }
 
-// foldedIn reports whether the statement finds a record if the comparison with text, in its WHERE, ignores case and finds the text within
-// longer ones.
-func foldedIn(ctx context.Context, c *bailiwick.Call, s *query.SQL, text *sqlparse.String) bool {
+// foldedIn reports whether the statement finds a record if the comparison with text, in its WHERE, is ILIKE pattern: a text, or one between
+// two %.
+func foldedIn(ctx context.Context, c *bailiwick.Call, s *query.SQL, text *sqlparse.String, pattern string) bool {
 	q, body, ok := again(s)
 	if !ok {
 		return false
 	}
 	changed := false
-	written := strings.ToLower(strings.Trim(text.Text, "% "))
+	written, within := strings.CutPrefix(strings.ToLower(pattern), "%")
+	written = strings.TrimSuffix(written, "%")
 	sqlparse.Walk(body.Where, func(e sqlparse.Expr) bool {
 		switch e := e.(type) {
 		case *sqlparse.Binary:
 			if t, is := e.R.(*sqlparse.String); is && t.At == text.At && e.Op == "=" {
-				found := &sqlparse.Call{Name: "strpos", Args: []sqlparse.Expr{&sqlparse.Call{Name: "lower", Args: []sqlparse.Expr{e.L}, At: e.At}, &sqlparse.String{Text: written, At: e.At}}, At: e.At}
-				e.Op, e.L, e.R, changed = ">", found, &sqlparse.Number{Text: "0", At: e.At}, true
+				e.L, e.R, changed = &sqlparse.Call{Name: "lower", Args: []sqlparse.Expr{e.L}, At: e.At}, &sqlparse.String{Text: written, At: e.At}, true
+				if within {
+					e.Op, e.L, e.R = ">", &sqlparse.Call{Name: "strpos", Args: []sqlparse.Expr{e.L, e.R}, At: e.At}, &sqlparse.Number{Text: "0", At: e.At}
+				}
 				return false
 			}
 		case *sqlparse.Like:
 			if t, is := e.Pattern.(*sqlparse.String); is && t.At == text.At {
-				e.Op, e.Pattern, changed = "ilike", &sqlparse.String{Text: "%" + written + "%", At: e.At}, true
+				e.Op, e.Pattern, changed = "ilike", &sqlparse.String{Text: pattern, At: e.At}, true
 			}
 		}
 		return !changed

@@ -53,7 +53,9 @@ func looser(f query.Filter, v *policy.View) (note string, other query.Filter) {
 			return within(v, f.Path, f.At, f.Value)
 		}
 	case query.StartsWith:
-		return within(v, f.Path, f.At, value.OfString(f.Prefix))
+		if !identifies(f.Path[len(f.Path)-1]) {
+			return within(v, f.Path, f.At, value.OfString(f.Prefix))
+		}
 	case query.In:
 		for _, one := range f.Values {
 			if note, other := within(v, f.Path, f.At, one); other != nil && !f.Not {
@@ -79,13 +81,17 @@ func expression(path query.Path, at, text, options string) query.Filter {
 }
 
 // within returns the note on a comparison of the field at path with a text, and a condition that ignores case and finds the text within
-// longer ones. It returns "" and nil if it compares something else, or if case can't be the reason.
+// longer ones, but for identifiers. It returns "" and nil if it compares something else, or if case can't be the reason.
 func within(v *policy.View, path query.Path, at string, text value.Value) (note string, other query.Filter) {
 	if text.Kind() != value.String || !compared(v, path, text.Text()) {
 		return "", nil
 	}
 	pattern := regexp.QuoteMeta(strings.TrimSpace(text.Text()))
-	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case, and finds it within longer texts`, at, value.AppendQuoted(nil, pattern)),
+	also := ", and finds it within longer texts"
+	if identifies(path[len(path)-1]) {
+		pattern, also = `\A`+pattern+`\z`, ""
+	}
+	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case%s`, at, value.AppendQuoted(nil, pattern), also),
 		expression(path, at, pattern, "i")
 }
 
@@ -99,10 +105,10 @@ func compared(v *policy.View, path query.Path, text string) bool {
 }
 
 func free(f *schema.Field) bool {
-	return f != nil && f.Type == schema.String && f.Values == nil && f.Form == "" && !identifies(f.Name)
+	return f != nil && f.Type == schema.String && f.Values == nil && f.Form == ""
 }
 
-// identifies reports whether a field is called as identifiers are: people don't write these in another case.
+// identifies reports whether a field is called as identifiers are. A part of one finds others by chance.
 func identifies(name string) bool {
 	return strings.EqualFold(name, "id") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
@@ -144,11 +150,14 @@ func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 			return true
 		}
 		done = true
-		if !foldedIn(ctx, c, s, text) {
-			return false
+		pattern, also := "%"+written+"%", ", and finds it within longer texts"
+		if identifies(name.Text) {
+			pattern, also = written, ""
 		}
-		c.Note(fmt.Sprintf("line %d, column %d: texts are compared letter by letter; %s ILIKE '%%%s%%' ignores case, and finds it within longer texts",
-			text.At.Line, text.At.Column, name.Text, strings.ReplaceAll(written, "'", "''")))
+		if foldedIn(ctx, c, s, text, pattern) {
+			c.Note(fmt.Sprintf("line %d, column %d: texts are compared letter by letter; %s ILIKE '%s' ignores case%s",
+				text.At.Line, text.At.Column, name.Text, strings.ReplaceAll(pattern, "'", "''"), also))
+		}
 		return false
 	})
 	_, _ = c.View(s.From()) // the record names this class
