@@ -12,12 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
+	"github.com/bailiwick-dev/bailiwick/internal/reach"
 )
 
 // calls are an agent's calls to the application's own HTTP API.
@@ -46,7 +46,7 @@ func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err er
 		return nil, fmt.Errorf("read the key of the tracker's API: %w", err)
 	}
 	l, err := net.Listen("tcp", api.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if reach.PortTaken(err) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {

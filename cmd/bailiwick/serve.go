@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
 	"github.com/bailiwick-dev/bailiwick/internal/garbage"
+	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -297,7 +298,7 @@ func refuseStdio(t *terminal.Terminal, err error) error {
 
 // inUse returns a helpful error if another program listens on addr.
 func inUse(addr string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if reach.PortTaken(err) {
 		return fmt.Errorf("another program listens on %s; name another address with --listen, such as 127.0.0.1:0 for any free port", addr)
 	}
 	return err

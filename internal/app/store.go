@@ -146,8 +146,8 @@ func (p *App) openStore(ctx context.Context) error {
 		return err
 	}
 	p.closers = append(p.closers, p.Store.Close)
-	if file, ok := p.Store.(*sqlite.Store); ok {
-		file.SyncEvery(p.Config.Audit.Every)
+	if file, ok := p.Store.(*sqlite.Store); ok && !file.SyncEvery(p.Config.Audit.Every) && p.Config.Audit.Every > 0 {
+		p.Warnings = append(p.Warnings, "audit.durability has an interval, and this system has no journal of the audit: each call waits for a transaction of the store. Remove the key")
 	}
 	if shared, ok := p.Store.(*postgres.Store); ok {
 		shared.OnLoss(func(gone audit.Head) {

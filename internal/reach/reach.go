@@ -16,6 +16,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// windowsInUse is the number that Windows has for EADDRINUSE, which is never returned there.
+const windowsInUse = syscall.Errno(10048)
+
+// PortTaken reports whether err says that another process listens on an address.
+func PortTaken(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windowsInUse)
+}
+
 // Why returns why a connection failed, and what to do about it. If several hosts were tried, it gives the reason of each.
 func Why(err error) string {
 	hosts := perHost(err)
@@ -98,7 +106,7 @@ var hints = []hint{
 	{says: []string{"startup parameter"}, do: "A pooler stands before the database and refuses an option of the url: remove the options"},
 	{is: as[*net.DNSError], says: []string{"no such host"}, do: "Check the host in the url"},
 	{is: is(syscall.ENOENT), do: "No server has its socket there: check the host in the url"},
-	{is: is(syscall.ECONNREFUSED), says: []string{"connection refused"}, do: "Check that the server runs, and the port in the url"},
+	{is: is(syscall.ECONNREFUSED), says: []string{"connection refused", "actively refused it"}, do: "Check that the server runs, and the port in the url"},
 	{is: state("28P01", "28000"), do: "Check the user and the password, and pg_hba.conf of the server"},
 	{says: []string{"Access denied for user"}, do: "Check the user and the password, and the host that the account may come from"},
 	{is: state("53300"), says: []string{"Too many connections", "max_user_connections"},

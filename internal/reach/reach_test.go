@@ -27,6 +27,7 @@ func TestAdvice(t *testing.T) {
 		{errors.New("server refused TLS connection"), "sslmode=disable"},
 		{&net.DNSError{Err: "no such host", Name: "h"}, "the host in the url"},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "the port in the url"},
+		{&net.OpError{Op: "dial", Err: errors.New("connectex: No connection could be made because the target machine actively refused it.")}, "the port in the url"},
 		{&net.OpError{Op: "dial", Err: syscall.ENOENT}, "socket"},
 		{&pgconn.PgError{Code: "28P01"}, "the user and the password"},
 		{errors.New("Error 1045 (28000): Access denied for user 'u'@'h' (using password: YES)"), "the user and the password"},
@@ -106,6 +107,15 @@ func TestUnreadable(t *testing.T) {
 		}
 		if got := Unreadable(err).Error(); !strings.Contains(got, want) || strings.Contains(got, "sesame") {
 			t.Errorf("%s: %s, want %s", options, got, want)
+		}
+	}
+}
+
+// TestPortTaken checks the numbers of both systems.
+func TestPortTaken(t *testing.T) {
+	for err, want := range map[error]bool{syscall.EADDRINUSE: true, syscall.Errno(10048): true, syscall.EACCES: false, syscall.ECONNREFUSED: false} {
+		if got := PortTaken(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}); got != want {
+			t.Errorf("%v: %t", err, got)
 		}
 	}
 }

@@ -96,11 +96,14 @@ func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 }
 
 // SyncEvery makes Append return when a record is written, and syncs the disk at that interval: if the machine stops, the
-// records of the last interval may be lost. 0, as at first, syncs before Append returns.
-func (s *Store) SyncEvery(interval time.Duration) {
-	if s.journal != nil {
-		s.journal.SyncEvery(interval)
+// records of the last interval may be lost. 0, as at first, syncs before Append returns. It returns false, and changes nothing, on a system
+// without a journal, where each Append is a transaction.
+func (s *Store) SyncEvery(interval time.Duration) bool {
+	if s.journal == nil {
+		return false
 	}
+	s.journal.SyncEvery(interval)
+	return true
 }
 
 func (s *Store) closeJournal() error {
