@@ -100,7 +100,9 @@ func failed(about string, err error) finding {
 func report(t *terminal.Terminal, found []finding) error {
 	count := map[state]int{}
 	width := 0
-	for _, f := range found {
+	for i := range found {
+		f := &found[i]
+		f.Text = strings.ReplaceAll(f.Text, "\n", "; ")
 		count[f.State]++
 		width = max(width, len(f.About))
 	}
