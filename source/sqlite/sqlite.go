@@ -94,10 +94,17 @@ type connector struct {
 	driver sqlite.Driver
 }
 
+// uri returns the URI of the file at an absolute path with slashes. A path of Windows begins with a drive, which SQLite takes behind a slash.
+func uri(path, options string) string {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: options}).String()
+}
+
 // newConnector returns a connector to the file at an absolute path, with options for the driver; it reads.
 func newConnector(path, options string, heap int64) (*connector, error) {
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
-	c := &connector{dsn: dsn.String(), path: path, heap: heap, parsed: parsed.New}
+	c := &connector{dsn: uri(filepath.ToSlash(path), options), path: path, heap: heap, parsed: parsed.New}
 	return c, sqlfunc.Register(&c.driver)
 }
 
