@@ -74,6 +74,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	if err != nil {
 		return nil, err
 	}
+	defer res.Close()
 	c.record.Credential = caller.Whose(permit, answered) // a redirected call may carry other ones
 	to, err := answered.Plan()
 	if err != nil {

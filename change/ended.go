@@ -48,7 +48,7 @@ func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
 	moved, partly := (*Moved)(nil), (*Partly)(nil)
 	switch {
 	case err == nil:
-		return EventApplied, Outcome{Receipt: &receipt}, true
+		return EventApplied, Outcome{Receipt: &receipt, Detail: receipt.Note}, true
 	case errors.As(err, &partly):
 		event, outcome := partly.ended()
 		return event, outcome, true
@@ -79,7 +79,11 @@ func (p *Partly) ended() (EventKind, Outcome) {
 	if errors.Is(p.Err, ErrUnknown) {
 		event, next = EventUnknown, "may have happened or not"
 	}
-	return event, Outcome{Receipt: &p.Done, Detail: detailOf(why) + "; " + Progress(p.Done.Rows, p.Of, next), Code: string(why.Code), Kind: why.Kind, Reply: why.Reply}
+	detail := detailOf(why) + "; " + Progress(p.Done.Rows, p.Of, next)
+	if p.Done.Note != "" {
+		detail += ". " + p.Done.Note
+	}
+	return event, Outcome{Receipt: &p.Done, Detail: detail, Code: string(why.Code), Kind: why.Kind, Reply: why.Reply}
 }
 
 // Left returns the outcome of a change that its executor left after it had begun to send it.

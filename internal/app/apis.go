@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
@@ -19,12 +20,13 @@ import (
 // openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources. People connect
 // their accounts in connections; where it is nil, calls that need one are refused. A program's own credential takes the place of all
 // that are configured for base_url.
-func openAPI(c *config.Config, s config.Source, connections *connect.Connections) (*openapi.API, error) {
+// Its answers take memory of answers, or of their own where that is nil.
+func openAPI(c *config.Config, s config.Source, connections *connect.Connections, answers *bodies.Answers) (*openapi.API, error) {
 	who, servers, err := credentialsOf(c, s, connections)
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: &credential.Known{}, Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads}
+	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: &credential.Known{}, Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads, Answers: answers}
 	o.Known.Add(secretsOf(c)...)
 	for _, h := range s.OpenAPI.Headers {
 		if !h.Secret {
@@ -45,7 +47,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 	}
 	senders := map[string]*client.Sender{}
 	for at, who := range servers {
-		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout, Downloads: o.Downloads, Identity: o.Trusted, Trusted: o.Trusted}); err != nil {
+		if senders[at], err = client.New(client.Options{Base: at, Credential: who, Known: o.Known, Timeout: o.Timeout, Downloads: o.Downloads, Identity: o.Trusted, Trusted: o.Trusted, Answers: answers}); err != nil {
 			return nil, fmt.Errorf("the server %s of source %s can't be opened: %w", at, s.Name, err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
@@ -58,6 +59,7 @@ type App struct {
 	connections *connect.Connections // accounts that people connect; nil for none
 	signing     string               // the identifier of the key that signs the audit
 	shares      atomic.Pointer[replicas.Keeper]
+	answers     *bodies.Answers // the memory for the answers of all APIs
 
 	closers []func() error
 }
@@ -79,7 +81,7 @@ func (p *App) open(ctx context.Context) (err error) {
 	if err := p.openStore(ctx); err != nil {
 		return err
 	}
-	p.sources, p.opened = map[string]source.Source{}, p.Config.Sources
+	p.sources, p.opened, p.answers = map[string]source.Source{}, p.Config.Sources, bodies.NewAnswers(0, 0)
 	if p.connections, err = p.openConnections(); err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func (p *App) inForce() *config.Config { return p.latest.Load() }
 // openSource opens a source of p.
 func (p *App) openSource(ctx context.Context, s config.Source) (Opened, error) {
 	if s.OpenAPI != nil {
-		return openAPI(p.Config, s, p.connections)
+		return openAPI(p.Config, s, p.connections, p.answers)
 	}
 	return OpenSource(ctx, p.Config, s)
 }

@@ -14,7 +14,7 @@ func TestOpenAPI(t *testing.T) {
 		{"https://shop.test", ""},
 		{"shop.test", "source shop can't be opened: "},
 	} {
-		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: row.base, Credential: &apis.Credential{Bearer: "hunter2"}}}, nil)
+		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: row.base, Credential: &apis.Credential{Bearer: "hunter2"}}}, nil, nil)
 		if row.want == "" != (err == nil) || err != nil && (!strings.HasPrefix(err.Error(), row.want) || strings.Contains(err.Error(), "hunter2")) {
 			t.Errorf("%s: %v", row.base, err)
 		}

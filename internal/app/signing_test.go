@@ -88,7 +88,7 @@ func opening(t *testing.T, document, keys, base string) (source.Caller, func(ope
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := openAPI(c, c.Sources[0], nil)
+	opened, err := openAPI(c, c.Sources[0], nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type Opened interface {
 // OpenSource opens s with the adapter for its kind.
 func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened, error) {
 	if s.OpenAPI != nil {
-		return openAPI(c, s, nil)
+		return openAPI(c, s, nil, nil)
 	}
 	if m := s.Metadata; m != nil {
 		return metadata.New(metadata.Options{Name: s.Name, Roots: m.Roots, Connection: m.Connection, Environment: m.Environment,

@@ -161,7 +161,7 @@ func TestCertificateFiles(t *testing.T) {
 		{apis.TLS{Authorities: empty}, "empty.pem has no certificate in PEM form"},
 		{apis.TLS{Authorities: gone}, "gone.pem can't be read: no such file or directory"},
 	} {
-		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: "https://shop.test", TLS: &row.tls}}, nil)
+		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: "https://shop.test", TLS: &row.tls}}, nil, nil)
 		switch {
 		case err == nil:
 			opened.Close()

@@ -1,4 +1,5 @@
-// Package bodies bounds the memory that the bodies of requests take in one process, as a whole.
+// Package bodies bounds the memory that the bodies of requests take in one process, as a whole, and that which the answers of HTTP APIs
+// take (Answers).
 //
 // A body waits on its connection, unread, until there is memory for its bytes. Then it is read, and waits unparsed until there is
 // memory for what is made of it. Memory is counted in bytes and shared between tenants, owners and credentials, as in package fair.
@@ -87,14 +88,17 @@ type Body struct {
 // ErrLarge means that a body has more bytes than Options.Largest.
 var ErrLarge = errors.New("the body is too large")
 
-// A BusyError means that there was no memory for a body in time.
+// A BusyError means that there was no memory for a body or an answer in time.
 type BusyError struct {
-	Bytes int64 // of the memory that all such bodies have together
+	Bytes int64 // of the memory that all such bodies or answers have together
 	Err   error // that of package fair or of the context
 }
 
 // Error implements error.
-func (e *BusyError) Error() string { return "the memory for requests is in use: " + e.Err.Error() }
+func (e *BusyError) Error() string { return "the memory for bodies is in use: " + e.Err.Error() }
+
+// LogText returns Error, for logs that leave out the text of other errors.
+func (e *BusyError) LogText() string { return e.Error() }
 
 // Unwrap returns the cause.
 func (e *BusyError) Unwrap() error { return e.Err }

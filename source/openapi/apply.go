@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
@@ -118,6 +119,11 @@ func (s *sending) call(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
+	defer r.Close()
+	if r.Unread != "" && r.Status < 300 {
+		s.unread(r)
+		return nil
+	}
 	got, err := response.Make(call.View, call.Operation, r, response.Options{Budget: maxBefore})
 	switch {
 	case err != nil && r.Status < 300:
@@ -203,6 +209,19 @@ func (s *sending) settled(ctx context.Context, call *calls.Plan, reviewed change
 		s.made("", made)
 	}
 	return ok
+}
+
+// unread notes that a call was carried out whose answer was not read.
+func (s *sending) unread(r *request.Response) {
+	s.made(response.Location(r.Header), value.Value{})
+	said := fmt.Sprintf("the API answered with status %d. Its answer was not read, because %s", r.Status, r.Unread)
+	if len(s.plan.Items) > 1 {
+		said = fmt.Sprintf("call %d: %s", s.done.Rows, said)
+	}
+	if s.done.Note != "" {
+		said = s.done.Note + ". " + said
+	}
+	s.done.Note = said
 }
 
 // made notes that a call was carried out.

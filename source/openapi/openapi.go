@@ -131,7 +131,8 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.
 	return permits[r.Request], r, nil
 }
 
-// write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out.
+// write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out. A response whose body was
+// not read is one all the same: its status says what became of the call.
 func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request.Response, error) {
 	r, err := a.send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {
@@ -141,6 +142,7 @@ func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request
 		return nil, err
 	}
 	if r.Unsure() {
+		defer r.Close()
 		said := ""
 		if _, err := response.Make(plan.View, plan.Operation, r, response.Options{}); problem.Of(err).Reply != nil && problem.Of(err).Reply.Message != "" {
 			said = fmt.Sprintf(" (%d: %s)", r.Status, problem.Of(err).Reply.Message)
@@ -148,6 +150,7 @@ func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request
 		return nil, unknown("the API failed after it had the request"+said, nil)
 	}
 	if r.Status < 300 && response.IsWebPage(plan.Operation, r) {
+		r.Close()
 		return nil, unknown("the service answered with a web page and not as its document says, and probably wants a sign-in", nil)
 	}
 	return r, nil

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	if call.Before == nil {
 		return none, nil
 	}
-	is, reads, err := a.read(ctx, call.Before)
+	is, reads, err := a.read(ctx, call.Before, bytes.Contains(call.Body.AppendJSON(nil), []byte(response.Masked)))
 	switch {
 	case problem.CodeOf(err) == problem.NotFound && (makes(call.Operation) || call.Request.Method == "POST"):
 		return state{after: object(call.Body)}, nil
@@ -234,12 +235,14 @@ func makes(op *spec.Operation) bool {
 		slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "201" })
 }
 
-// read makes a call that reads, and returns the resource that it answers with.
-func (a *API) read(ctx context.Context, permit *calls.Permit) (answer, *spec.Operation, error) {
+// read makes a call that reads, and returns the resource that it answers with. Its raw form is kept only if masked values of it are to be
+// restored, for it may be as large as the response.
+func (a *API) read(ctx context.Context, permit *calls.Permit, restores bool) (answer, *spec.Operation, error) {
 	answered, r, err := a.Call(ctx, *permit)
 	if err != nil {
 		return answer{}, nil, err
 	}
+	defer r.Close()
 	plan, err := answered.Plan()
 	if err != nil {
 		return answer{}, nil, err
@@ -252,11 +255,10 @@ func (a *API) read(ctx context.Context, permit *calls.Permit) (answer, *spec.Ope
 	if err != nil {
 		return answer{}, nil, err
 	}
-	raw, err := response.Raw(r)
-	if err != nil {
-		raw = value.Value{} // no masked value can be restored
+	is := answer{seen: seen.Body, whole: whole.Body, raw: whole.Body}
+	if restores {
+		is.raw, _ = response.Raw(r) // without it no masked value can be restored
 	}
-	is := answer{seen: seen.Body, whole: whole.Body, raw: raw}
 	if seen.List != nil {
 		is.listed, is.list = &change.Listed{Rows: int64(seen.Of), Total: seen.Counts}, seen.List
 	}

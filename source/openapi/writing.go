@@ -44,7 +44,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 			return change.Preview{}, err
 		}
 		if call.About != nil {
-			if about, _, err := a.read(ctx, call.About); err == nil { // without it people see the path alone
+			if about, _, err := a.read(ctx, call.About, false); err == nil { // without it people see the path alone
 				effect.About = gist(object(about.whole))
 			}
 		}
@@ -164,6 +164,7 @@ func (a *API) found(ctx context.Context, call *calls.Plan) ([]value.Value, error
 	if err != nil {
 		return nil, err
 	}
+	defer r.Close()
 	plan, err := answered.Plan()
 	if err != nil || r.Status == http.StatusNotFound {
 		return nil, err

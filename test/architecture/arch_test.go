@@ -138,7 +138,7 @@ var mayImport = map[string]string{
 	"test/operations":                   "",
 	"internal/openapi/request":          "internal/openapi/spec internal/openapi/validate internal/openapi/visible problem value",
 	"internal/openapi/credential":       "identity internal/netguard problem value",
-	"internal/openapi/client":           "identity internal/netguard internal/openapi/credential internal/openapi/request internal/openapi/visible internal/trace problem",
+	"internal/openapi/client":           "identity internal/bodies internal/fair internal/netguard internal/openapi/credential internal/openapi/request internal/openapi/visible internal/trace problem",
 	"internal/openapi/validate":         "internal/openapi/spec internal/openapi/visible internal/schemafault problem value",
 	"internal/openapi/describe":         "internal/openapi/classify internal/openapi/search internal/openapi/spec internal/openapi/visible problem",
 	"internal/coerce":                   "problem schema value",

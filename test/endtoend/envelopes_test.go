@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -69,6 +70,17 @@ func (p *enveloper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": shown, "served": map[string]any{"number": p.reads}})
 }
 
+// givenBack returns memory for answers, all of which has to be given back by the end of the test.
+func givenBack(t *testing.T) *bodies.Answers {
+	memory := bodies.NewAnswers(0, 0)
+	t.Cleanup(func() {
+		if raw, parsed := memory.Load(); raw != 0 || parsed != 0 {
+			t.Errorf("answers still hold %d and %d bytes", raw, parsed)
+		}
+	})
+	return memory
+}
+
 // newEnveloper opens an office whose agents call the service; mode is how calls may run by the rules.
 func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 	t.Helper()
@@ -79,7 +91,7 @@ func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := client.New(client.Options{Base: server.URL})
+	sender, err := client.New(client.Options{Base: server.URL, Answers: givenBack(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

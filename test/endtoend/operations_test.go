@@ -172,7 +172,7 @@ func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
 	own := credential.Headers(func(_ context.Context, who identity.Principal) (http.Header, error) {
 		return http.Header{"X-For": {who.Owner}}, nil
 	})
-	sender, err := client.New(client.Options{Base: h.server.URL, Credential: own})
+	sender, err := client.New(client.Options{Base: h.server.URL, Credential: own, Answers: givenBack(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func newDoor(t *testing.T) (*office, *door) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := client.New(client.Options{Base: server.URL, Credential: credential.Bearer(doorKey)})
+	sender, err := client.New(client.Options{Base: server.URL, Credential: credential.Bearer(doorKey), Answers: givenBack(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

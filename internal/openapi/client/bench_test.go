@@ -25,9 +25,11 @@ func BenchmarkSend(b *testing.B) {
 			s := sender(b, o)
 			b.ReportAllocs()
 			for b.Loop() {
-				if res, err := s.Send(b.Context(), get("/items")); err != nil || len(res.Body) != len(body) {
+				res, err := s.Send(b.Context(), get("/items"))
+				if err != nil || len(res.Body) != len(body) {
 					b.Fatal(err)
 				}
+				res.Close()
 			}
 		}
 	}

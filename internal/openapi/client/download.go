@@ -54,7 +54,7 @@ func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool
 		return nil, broken(ctx, err, true)
 	}
 	defer res.Body.Close()
-	answer, err := s.read(m, res)
+	answer, err := s.read(ctx, m, res)
 	if err != nil {
 		return nil, broken(ctx, err, true)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
@@ -128,7 +130,7 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*re
 		return nil, broken(ctx, err, sent())
 	}
 	defer res.Body.Close()
-	answer, err := s.read(m, res)
+	answer, err := s.read(ctx, m, res)
 	if err != nil {
 		return nil, broken(ctx, err, true)
 	}
@@ -136,25 +138,53 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*re
 }
 
 // read reads a response and enforces the limits on its size, encoding and kind.
-func (s *Sender) read(m Message, res *http.Response) (*request.Response, error) {
+func (s *Sender) read(ctx context.Context, m Message, res *http.Response) (*request.Response, error) {
 	if isStream(res.Header) {
 		return nil, errStream
 	}
 	if res.StatusCode < 200 {
 		return nil, errMalformed
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, int64(s.o.MaxBody)+1))
-	if err != nil {
-		return nil, err
+	res.Header.Del("Set-Cookie")
+	answer := &request.Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header)}
+	body, err := s.body(ctx, m, res)
+	if why := s.unread(err); why != "" && !m.Repeat {
+		answer.Unread = why // the status says what became of the write
+		return answer, nil
 	}
-	if len(body) > s.o.MaxBody {
+	answer.Body = body
+	return answer, err
+}
+
+// body reads the body of a response, once there is memory for it.
+func (s *Sender) body(ctx context.Context, m Message, res *http.Response) ([]byte, error) {
+	length := res.ContentLength
+	if m.Request.Method == http.MethodHead && s.o.Handler == nil {
+		length = 0 // it is the length of the answer to a GET
+	}
+	body, err := m.room.Read(ctx, res.Body, length, int64(s.o.MaxBody))
+	if errors.Is(err, bodies.ErrLarge) {
 		return nil, errLarge
 	}
-	if encoding := res.Header.Get("Content-Encoding"); len(body) > 0 && encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, errMalformed
+	if encoding := res.Header.Get("Content-Encoding"); err == nil && len(body) > 0 && encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, errEncoded
 	}
-	res.Header.Del("Set-Cookie")
-	return &request.Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
+	return body, err
+}
+
+// unread returns why a body was left out though nothing is wrong with the connection; "" for other errors.
+func (s *Sender) unread(err error) string {
+	switch {
+	case err == errLarge && s.o.MaxBody%(1<<20) == 0:
+		return fmt.Sprintf("it is larger than %d MiB", s.o.MaxBody>>20)
+	case err == errLarge:
+		return fmt.Sprintf("it is larger than %d bytes", s.o.MaxBody)
+	case err == errEncoded:
+		return "it is in a content encoding that was not asked for"
+	case isBusy(err):
+		return "the memory for answers was in use by other calls"
+	}
+	return ""
 }
 
 // mediaType returns the media type of a response, without parameters.

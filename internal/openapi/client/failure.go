@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -30,6 +31,7 @@ var (
 	errLarge     = problem.Said("the answer is too large")
 	errStream    = problem.Said("the answer is a stream of events")
 	errMalformed = problem.Said("the answer is not HTTP, or not as it says")
+	errEncoded   = problem.Said("the answer is in a content encoding that was not asked for")
 	errCut       = problem.Said("the connection was cut")
 )
 
@@ -40,6 +42,10 @@ func broken(ctx context.Context, err error, sent bool) *failure {
 	f := &failure{problem: p, sent: sent}
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
+	case isBusy(err) && ctx.Err() != context.Canceled:
+		p.Code, p.Kind, p.Err, f.final = problem.RateLimited, "answer_memory", err, true
+		p.Detail, p.Suggestion = "the memory for answers of APIs is in use by other calls", "Wait, then send the same call again"
+		p.RetryAfter = (time.Second + rand.N(4*time.Second)).Truncate(time.Millisecond)
 	case ctx.Err() == context.Canceled:
 		p.Code, p.Detail, f.final = problem.Cancelled, "the call was cancelled", true
 	case ctx.Err() != nil:
@@ -59,6 +65,12 @@ func broken(ctx context.Context, err error, sent bool) *failure {
 		p.Detail, p.Kind = "the API can't be reached", "unreachable"
 	}
 	return f
+}
+
+// isBusy reports whether there was no memory for an answer in time.
+func isBusy(err error) bool {
+	_, busy := errors.AsType[*bodies.BusyError](err)
+	return busy
 }
 
 // loggable returns err if it holds no text of the API, else an error that describes its kind.

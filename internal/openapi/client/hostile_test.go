@@ -26,36 +26,37 @@ func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 // secret is in the credential of each message and must be in no answer and no log.
 const secret = "swordfish"
 
-// answers are responses of a hostile API with the expected errors. Only a write can be unsure.
+// answers are responses of a hostile API with the expected errors. Only a write can be unsure, and one whose status was read has a response.
 var answers = map[string]struct {
 	answer func(n int, c net.Conn)
 	want   string // the error an agent sees for a read
 	write  string // and for a write; "" for the same
 	sure   bool   // the outcome of the write is known
+	unread string // why the body of the write's response is left out; "" if the write has an error
 }{
-	"closes":             {says(""), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"no HTTP":            {says("220 mail.internal ESMTP " + secret + "\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"bad header":         {says("HTTP/1.1 200 OK\r\nno colon " + secret + "\r\n\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"cut body":           {says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"cut chunks":         {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"bad gzip":           {says("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"unknown encoding":   {says("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"another protocol":   {says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"two lengths":        {says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"large":              {says("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n" + strings.Repeat("a", 100001)), "upstream_error: what the API answered is too large", "", false},
-	"bomb":               {says(bomb()), "upstream_error: what the API answered is too large", "", false},
-	"endless":            {endless("HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("a", 1000), 0), "upstream_error: what the API answered is too large", "", false},
-	"endless headers":    {endless("HTTP/1.1 200 OK\r\n", "X-A: "+strings.Repeat("a", 1000)+"\r\n", 0), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"endless 103":        {endless("", "HTTP/1.1 103 Early Hints\r\nX-A: "+strings.Repeat("a", 1000)+"\r\n\r\n", 0), "upstream_error: the API broke off, or answered what can't be read", "", false},
-	"drips":              {endless("HTTP/1.1 200 OK\r\n\r\n", "a", 20*time.Millisecond), "timeout: the API did not answer in time", "", false},
-	"drips headers":      {endless("HTTP/1.1 200 OK\r\n", "X: y\r\n", 20*time.Millisecond), "timeout: the API did not answer in time", "", false},
-	"silent":             {func(_ int, c net.Conn) { _, _ = c.Read(make([]byte, 1)) }, "timeout: the API did not answer in time", "", false},
-	"events":             {endless("HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n", "data: x\n\n", 20*time.Millisecond), "unsupported_by_source: the API answers with a stream of events (text/event-stream), which can't be read here", "", false},
-	"redirects 301":      {redirect(301, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 301) elsewhere", "", false},
-	"redirects 307":      {redirect(307, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 307) elsewhere", "", true},
-	"redirects no URL":   {redirect(308, "http://["), "upstream_error: the API redirects (status 308) elsewhere", "", true},
-	"redirects nowhere":  {says("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"), "upstream_error: the API redirects (status 302) elsewhere", "", false},
-	"redirects in place": {func(n int, c net.Conn) { redirect(307, "/api/"+fmt.Sprint(n))(n, c) }, "upstream_error: the API redirects (status 307) elsewhere", "", true},
+	"closes":             {says(""), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"no HTTP":            {says("220 mail.internal ESMTP " + secret + "\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"bad header":         {says("HTTP/1.1 200 OK\r\nno colon " + secret + "\r\n\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"cut body":           {says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"cut chunks":         {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"bad gzip":           {says("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"unknown encoding":   {says("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}"), "upstream_error: the API broke off, or answered what can't be read", "", true, "it is in a content encoding that was not asked for"},
+	"another protocol":   {says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"two lengths":        {says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} "), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"large":              {says("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n" + strings.Repeat("a", 100001)), "upstream_error: what the API answered is too large", "", true, "it is larger than 100000 bytes"},
+	"bomb":               {says(bomb()), "upstream_error: what the API answered is too large", "", true, "it is larger than 100000 bytes"},
+	"endless":            {endless("HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("a", 1000), 0), "upstream_error: what the API answered is too large", "", true, "it is larger than 100000 bytes"},
+	"endless headers":    {endless("HTTP/1.1 200 OK\r\n", "X-A: "+strings.Repeat("a", 1000)+"\r\n", 0), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"endless 103":        {endless("", "HTTP/1.1 103 Early Hints\r\nX-A: "+strings.Repeat("a", 1000)+"\r\n\r\n", 0), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
+	"drips":              {endless("HTTP/1.1 200 OK\r\n\r\n", "a", 20*time.Millisecond), "timeout: the API did not answer in time", "", false, ""},
+	"drips headers":      {endless("HTTP/1.1 200 OK\r\n", "X: y\r\n", 20*time.Millisecond), "timeout: the API did not answer in time", "", false, ""},
+	"silent":             {func(_ int, c net.Conn) { _, _ = c.Read(make([]byte, 1)) }, "timeout: the API did not answer in time", "", false, ""},
+	"events":             {endless("HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n", "data: x\n\n", 20*time.Millisecond), "unsupported_by_source: the API answers with a stream of events (text/event-stream), which can't be read here", "", false, ""},
+	"redirects 301":      {redirect(301, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 301) elsewhere", "", false, ""},
+	"redirects 307":      {redirect(307, "http://127.0.0.1:1/x"), "upstream_error: the API redirects (status 307) elsewhere", "", true, ""},
+	"redirects no URL":   {redirect(308, "http://["), "upstream_error: the API redirects (status 308) elsewhere", "", true, ""},
+	"redirects nowhere":  {says("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"), "upstream_error: the API redirects (status 302) elsewhere", "", false, ""},
+	"redirects in place": {func(n int, c net.Conn) { redirect(307, "/api/"+fmt.Sprint(n))(n, c) }, "upstream_error: the API redirects (status 307) elsewhere", "", true, ""},
 }
 
 func redirect(status int, to string) func(int, net.Conn) {
@@ -94,7 +95,13 @@ func TestHostile(t *testing.T) {
 				}
 				s := sender(t, Options{Base: a.url + "/api", Credential: credential.Query{Name: "key", Value: secret}, MaxBody: 100000, Timeout: timeout, Attempts: 2})
 				begun := time.Now()
-				_, err := s.Send(t.Context(), m)
+				res, err := s.Send(t.Context(), m)
+				if tt.unread != "" && !m.Repeat {
+					if err != nil || res.Status != 200 || res.Unread != tt.unread || res.Body != nil || len(a.requests()) != 1 {
+						t.Errorf("%+v %v, want a response that was not read, since %s", res, err, tt.unread)
+					}
+					return
+				}
 				p := problem.Of(err)
 				if p == nil {
 					t.Fatal("no error")

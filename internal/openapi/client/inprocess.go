@@ -117,6 +117,9 @@ func (w *recorder) Write(b []byte) (int, error) {
 func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.err == errLarge {
+		return w.response(r, http.NoBody, int64(w.most)+1), nil
+	}
 	if w.err != nil {
 		return nil, w.err
 	}
@@ -129,5 +132,10 @@ func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
 		return nil, w.err
 	}
 	w.err = http.ErrHandlerTimeout
-	return &http.Response{StatusCode: w.status, Header: w.sent, Body: io.NopCloser(&w.body), Request: r}, nil
+	return w.response(r, io.NopCloser(&w.body), int64(w.body.Len())), nil
+}
+
+// response returns the response with a body of so many bytes. One that is too large has its length, and no content. w.mu is held.
+func (w *recorder) response(r *http.Request, body io.ReadCloser, length int64) *http.Response {
+	return &http.Response{StatusCode: w.status, Header: w.sent, Body: body, ContentLength: length, Request: r}
 }

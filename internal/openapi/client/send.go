@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
@@ -42,6 +44,7 @@ type Options struct {
 	Timeout    time.Duration           // for one Send including its retries; 0 is 30 s
 	MaxBody    int                     // maximum bytes of a response body; 0 is 8 MiB
 	Attempts   int                     // maximum attempts of a request that changes nothing; 0 is 3
+	Answers    *bodies.Answers         // the memory for responses, shared with other APIs; nil for the Sender's own
 
 	Roots    *x509.CertPool          // trusted certificates; nil is the system's
 	Trusted  *credential.Certificate // the authorities of Downloads; nil for Roots
@@ -59,6 +62,8 @@ type Message struct {
 	// percent-encoded, below the base URL. Its error, a problem.Error, describes the target as far as the principal may
 	// know it, and ends the call. If nil, no redirect is followed.
 	Redirected func(path, query string) (*request.Request, error)
+
+	room *bodies.Answer // the memory for the response
 }
 
 // ErrUnsure marks a write whose outcome is unknown: it may have reached the API, and then time ran out, or the response
@@ -118,6 +123,9 @@ func New(o Options) (*Sender, error) {
 	if o.Known == nil {
 		o.Known = &credential.Known{}
 	}
+	if o.Answers == nil {
+		o.Answers = bodies.NewAnswers(0, 0)
+	}
 	s := &Sender{o: o, base: &url.URL{Scheme: base.Scheme, Host: base.Host}, prefix: strings.TrimRight(base.EscapedPath(), "/")}
 	s.Use(o.Credential)
 	if climbs(s.prefix) {
@@ -157,7 +165,8 @@ func (s *Sender) Whose(who identity.Principal, r *request.Request) []string {
 // that changes nothing is retried if the connection failed or the status is 429, 502, 503 or 504. The errors are
 // problem.InvalidArgument for a request that can't be sent, problem.PermissionDenied for a principal without a
 // credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and problem.Upstream.
-// Errors of writes with an unknown outcome wrap ErrUnsure.
+// Errors of writes with an unknown outcome wrap ErrUnsure. A write whose status was read has a response: its body is left out, with the
+// reason in Unread, if it is too large, or if there is no memory for it. The caller closes the response.
 func (s *Sender) Send(ctx context.Context, m Message) (*request.Response, error) {
 	at, err := s.target(m, m.Request)
 	if err != nil {
@@ -166,11 +175,19 @@ func (s *Sender) Send(ctx context.Context, m Message) (*request.Response, error)
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
 	ctx, step := trace.Start(ctx, "send")
+	m.room, err = s.o.Answers.Begin(ctx, fair.Who{Tenant: m.Who.Tenant, Owner: m.Who.Account(), Credential: m.Who.Origin()})
+	if err != nil {
+		err = broken(ctx, err, false).problem
+		trace.End(step, err)
+		return nil, err
+	}
 	res, f := s.attempts(ctx, m, at)
 	if f == nil {
+		res.Free = m.room.Close
 		trace.End(step, nil)
 		return res, nil
 	}
+	m.room.Close()
 	if f.sent && !m.Repeat {
 		f.problem.Err = fmt.Errorf("%w: %w", ErrUnsure, f.problem.Err)
 		f.problem.Suggestion = "Nobody knows whether it was carried out: look before it is sent again"

@@ -9,6 +9,15 @@ type Response struct {
 	Header    http.Header // without cookies
 	MediaType string      // lower case, without parameters; "" for none
 	Body      []byte      // decompressed
+	Unread    string      // why the body of a write's response was not read: "it is larger than 8 MiB"; "" if it was
+	Free      func()      // gives back the memory that the response holds; nil for none
+}
+
+// Close gives back the memory that the response holds, which must not be used any more.
+func (r *Response) Close() {
+	if r.Free != nil {
+		r.Free()
+	}
 }
 
 // Unsure reports whether the status leaves open if a write was carried out: the API failed while handling it, or a

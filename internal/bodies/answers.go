@@ -1,0 +1,167 @@
+package bodies
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
+)
+
+// First is the memory that each answer has before its request is sent, in bytes: its status can always be read.
+const First = 64 << 10
+
+// The memory of Answers, in bytes. An answer that is heavier than one caller may have of largeAnswers is parsed alone.
+const (
+	firstAnswers               = 16 << 20
+	rawAnswers                 = 64 << 20
+	smallAnswers, largeAnswers = 16 << 20, 256 << 20
+)
+
+// What a parsed answer takes: some copies of its bytes, and memory for each of its values. See answerWeight.
+const (
+	answerCopies = 4
+	answerValue  = 100
+)
+
+// answerPatience is how long an answer waits for memory at each step.
+const answerPatience = 5 * time.Second
+
+// Answers bounds the memory that the answers of HTTP servers take in one process. An answer has First before it is asked for. A larger one
+// waits with its body unread until there is memory for its bytes, and unparsed until there is memory for what is made of it. It is safe for
+// concurrent use.
+type Answers struct {
+	first, raw   *fair.Semaphore // of answers that are read
+	small, large *fair.Semaphore // of answers that are parsed
+	heavy        *fair.Semaphore // of the one answer that is parsed alone
+}
+
+// NewAnswers returns Answers of which queue answers may wait at each step, each for patience; 0 for 1,000 and 5 s.
+func NewAnswers(queue int, patience time.Duration) *Answers {
+	if queue <= 0 {
+		queue = 1000
+	}
+	if patience <= 0 {
+		patience = answerPatience
+	}
+	of := func(slots int) *fair.Semaphore {
+		return fair.New(fair.Bounds{Slots: slots, Each: max(slots/2, 1), Queue: queue, Patience: patience})
+	}
+	return &Answers{first: of(firstAnswers / unit), raw: of(rawAnswers / unit), small: of(smallAnswers / unit), large: of(largeAnswers / unit), heavy: of(1)}
+}
+
+// An Answer is the memory of one answer. It is not safe for concurrent use.
+type Answer struct {
+	of    *Answers
+	who   fair.Who
+	first func()
+	more  func() // gives back what it has beside First; nil for nothing
+}
+
+// Begin waits for the memory that each answer has at first. The caller calls Close once what is made of the answer is cut to size. Its
+// error is a *BusyError.
+func (a *Answers) Begin(ctx context.Context, who fair.Who) (*Answer, error) {
+	first, err := a.first.EnterMany(ctx, who, First/unit)
+	if err != nil {
+		return nil, &BusyError{Bytes: memory(a.first.Slots()), Err: err}
+	}
+	return &Answer{of: a, who: who, first: first}, nil
+}
+
+// Read reads an answer of n bytes, negative if that isn't known, and of at most as many as most. It returns once there is memory for what is
+// made of it. Its errors are ErrLarge, a *BusyError and those of reading. What was read before is forgotten.
+func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
+	b.forget()
+	if n > most {
+		return nil, ErrLarge
+	}
+	body, err := b.bytes(ctx, from, n, most)
+	if err == nil && int64(len(body)) > most {
+		err = ErrLarge
+	}
+	if err == nil {
+		err = b.parsed(ctx, body)
+	}
+	if err != nil {
+		b.forget()
+		return nil, err
+	}
+	return body, nil
+}
+
+// bytes reads an answer, at most one byte more than most.
+func (b *Answer) bytes(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
+	if n < 0 {
+		begun, err := readAll(io.LimitReader(from, min(First, most)+1), First+1)
+		if err != nil || int64(len(begun)) <= min(First, most) || most <= First {
+			return begun, err
+		}
+		n, from = most, io.MultiReader(bytes.NewReader(begun), from)
+	}
+	if n > First {
+		if err := b.take(ctx, b.of.raw, n); err != nil {
+			return nil, err
+		}
+	}
+	return readAll(io.LimitReader(from, n+1), n+1)
+}
+
+// parsed waits for memory for what is made of a body, which includes its bytes.
+func (b *Answer) parsed(ctx context.Context, body []byte) error {
+	weight, raw := answerWeight(body), b.more
+	of := b.of.large
+	switch {
+	case weight <= memory(b.of.small.Each()):
+		of = b.of.small
+	case weight > memory(b.of.large.Each()):
+		of, weight = b.of.heavy, 0
+	}
+	b.more = nil
+	err := b.take(ctx, of, weight)
+	if raw != nil {
+		raw()
+	}
+	return err
+}
+
+// take waits for memory, with that which b holds.
+func (b *Answer) take(ctx context.Context, of *fair.Semaphore, bytes int64) error {
+	slots := units(bytes)
+	leave, err := of.EnterMany(ctx, b.who, min(slots, of.Each()))
+	if err != nil {
+		return &BusyError{Bytes: memory(of.Slots()), Err: err}
+	}
+	b.more = leave
+	return nil
+}
+
+// forget gives back all memory but First.
+func (b *Answer) forget() {
+	if b.more != nil {
+		b.more()
+		b.more = nil
+	}
+}
+
+// Close gives back all memory. Further calls do nothing.
+func (b *Answer) Close() {
+	b.forget()
+	if b.first != nil {
+		b.first()
+		b.first = nil
+	}
+}
+
+// Load returns the bytes that answers hold: before they are parsed, and then. It counts one that is parsed alone as the most that one
+// caller may have.
+func (a *Answers) Load() (raw, parsed int64) {
+	held := func(of *fair.Semaphore) int64 { n, _ := of.Load(); return memory(n) }
+	alone, _ := a.heavy.Load()
+	return held(a.first) + held(a.raw), held(a.small) + held(a.large) + int64(alone)*memory(a.large.Each())
+}
+
+// answerWeight returns about how many bytes a call takes that answers with a body.
+func answerWeight(body []byte) int64 {
+	return answerCopies*int64(len(body)) + answerValue*int64(Values(body))
+}
