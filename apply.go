@@ -240,17 +240,10 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 	}
 	permit, err := e.permitted(ctx, a) // by the rules of this moment, for the agent and the approvers as they are now
 	if err != nil {
-		if problem.CodeOf(err) == problem.Internal {
+		if p := problem.Of(err); p.Code == problem.Internal || p.Store {
 			return "", change.Outcome{}, err // the store could not be asked: try again later
 		}
 		return g.barred(ctx, w, c, err)
-	}
-	again, err := g.examinedFor(e.policy, e.who, c)
-	if err == nil {
-		err = again.pass(ctx, checks)
-	}
-	if err != nil {
-		return e.fallen(ctx, w, c, err)
 	}
 	direct, _ := source.WriterOf(g.options.Sources[c.Source])
 	_, unmarked := direct.(source.Unmarked)
@@ -260,13 +253,19 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 		}
 		return g.record(ctx, c.ID)
 	})
-	if unmarked || c.Op == write.OpCall { // the target keeps no marker of the change: a request that may have been sent is never sent again
-		if err := e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], permit)); err != nil {
-			return "", change.Outcome{}, err
-		}
+	var sending func() error
+	if unmarked || c.Op == write.OpCall {
+		// The target keeps no marker of the change: a request that may have been sent is never sent again.
+		sending = func() error { return e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], permit)) }
 	}
-	receipt, err := w.Apply(ctx, permit)
-	event, outcome, ended := change.Ended(receipt, err)
+	did, err := e.heal(ctx, w, permit, c, sending)
+	switch {
+	case did.failed == checking:
+		return e.fallen(ctx, w, c, err)
+	case did.failed == recording:
+		return "", change.Outcome{}, err
+	}
+	event, outcome, ended := change.Ended(did.receipt, err)
 	switch {
 	case ended:
 		return event, outcome, nil
@@ -278,6 +277,74 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, err)
 	}
 	return event, outcome, failed
+}
+
+// How long and how often a change is tried again whose source fails for now.
+const (
+	healTime  = 15 * time.Second
+	healPause = 100 * time.Millisecond // before the second attempt, doubled before each further one
+	healMost  = 2 * time.Second
+)
+
+// An attempt is what an attempt to apply a change has done.
+type attempt struct {
+	receipt change.Receipt
+	failed  stage // "" if the source was asked to apply it
+}
+
+// A stage is a part of an attempt before the source is asked to apply the change.
+type stage string
+
+const (
+	checking  stage = "checking"
+	recording stage = "recording" // that a request is about to be sent
+)
+
+// heal checks and applies a change, and again while its source fails for now, as when a connection is cut. The marker in the source keeps
+// what was carried out from being repeated. Sources without one are asked once: for them sending records that a request is about to be sent.
+// It is nil for others.
+func (e *execution) heal(ctx context.Context, w source.Writer, permit writes.Permit, c *change.Change, sending func() error) (did attempt, err error) {
+	begun, pause := time.Now(), healPause
+	for {
+		did, err = e.attempt(ctx, w, permit, c, sending)
+		if sending != nil || !passing(err) || time.Since(begun)+pause > healTime {
+			return did, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return did, err
+		}
+		pause = min(2*pause, healMost)
+	}
+}
+
+// attempt checks a change once more, and applies it.
+func (e *execution) attempt(ctx context.Context, w source.Writer, permit writes.Permit, c *change.Change, sending func() error) (did attempt, err error) {
+	again, err := e.gateway.examinedFor(e.policy, e.who, c)
+	if err == nil {
+		err = again.pass(ctx, checks)
+	}
+	if err != nil {
+		return attempt{failed: checking}, err
+	}
+	if sending != nil {
+		if err := sending(); err != nil {
+			return attempt{failed: recording}, err
+		}
+	}
+	did.receipt, err = w.Apply(ctx, permit)
+	return did, err
+}
+
+// passing reports whether err is a failure of a source that may heal by itself.
+func passing(err error) bool {
+	_, moved := errors.AsType[*change.Moved](err)
+	if err == nil || moved || errors.Is(err, change.ErrUnknown) || errors.Is(err, change.ErrFenced) {
+		return false
+	}
+	p := problem.Of(err)
+	return p.Code == problem.Upstream && p.Retryable() && !p.Store
 }
 
 // barred blocks every later apply of this change, or returns its receipt if it was already applied. The outcome is
@@ -316,48 +383,4 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 // record writes the records of a change's steps, which the store keeps with the steps, to the audit log.
 func (g *Gateway) record(ctx context.Context, id string) error {
 	return g.options.Changes.Record(ctx, id, g.options.Audit)
-}
-
-// follow reads the change events after Seq after, of this and other processes, and describes the sources again if a
-// class was created or removed. It returns the last Seq it read. An error is reported once: the classes in force
-// stay, and the next change of a class or Refresh tries again.
-func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
-	const most = 200
-	queue, outdated := g.options.Changes, false
-	for more := true; more; {
-		events, err := queue.Store().Events(ctx, after, most)
-		if err != nil {
-			return after, err
-		}
-		for _, e := range events {
-			if e.Kind == change.EventApplied && !outdated {
-				c, err := queue.Get(ctx, e.Change)
-				if err != nil {
-					return after, err
-				}
-				outdated = ofClass(c)
-			}
-		}
-		for _, e := range events {
-			after = e.Seq
-		}
-		more = len(events) == most
-	}
-	if outdated {
-		return after, g.described(ctx)
-	}
-	return after, nil
-}
-
-// described describes the sources again after a change that created or removed a class.
-func (g *Gateway) described(ctx context.Context) error {
-	if _, err := g.Refresh(ctx); err != nil {
-		return fmt.Errorf("a class has come or gone, and what was in force stays: %w", err)
-	}
-	return nil
-}
-
-// ofClass reports whether c creates or removes a class.
-func ofClass(c *change.Change) bool {
-	return slices.ContainsFunc(c.Effects, func(e change.Effect) bool { return e.Op == write.OpSchema })
 }

@@ -67,6 +67,7 @@ type Call struct {
 	did     string // the outcome if the call succeeds; "" means audit.OK
 	steps   bool   // the call may have added steps to the change in record
 	filed   string // the ID of the change it filed
+	runs    string // the ID of a change that it filed and that runs without approval; "" for none
 
 	remark.Remarks
 
@@ -127,13 +128,14 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	return err
 }
 
-// unrecorded returns the error of a call that the audit log can't keep. A call that wrote nothing may be made again.
+// unrecorded returns the error of a call that the audit log can't keep. It may be made again, unless it filed a change that runs without
+// approval: a change that waits is filed once, and a step of a change is taken once.
 func unrecorded(c *Call, err error) *problem.Error {
 	err = fmt.Errorf("the call could not be recorded: %w", err)
-	if c.did != "" {
-		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: err}
+	if c.runs != "" {
+		return problem.MayRun(c.runs, err)
 	}
-	return &problem.Error{Code: problem.Upstream, Detail: "the gateway can't keep its records, so it answers no calls", Kind: "audit", Err: err}
+	return problem.StoreFailed("audit", err)
 }
 
 // admitted runs an admitted call: the rules first, then the limits, then run within the timeout and for as long as the principal's
@@ -172,7 +174,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 		n, err = 0, ended(ctx, errors.New("the handler did not look at its context"))
 	}
 	// A run that stopped because its context ended reports that, whatever its error wraps.
-	if err != nil && ctx.Err() != nil && problem.CodeOf(err) == problem.Internal {
+	if p := problem.Of(err); err != nil && ctx.Err() != nil && (p.Code == problem.Internal || p.Store && !p.Lasting) {
 		err = ended(ctx, err)
 	}
 	if shorter {

@@ -335,7 +335,7 @@ func (r reader) Record(ctx context.Context, class, id string) (value.Value, erro
 // fallen returns the outcome of a change that would no longer be proposed: it is stale, since the records may
 // change back and a reviewer may renew it. If it was already written, it is applied.
 func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
-	if problem.CodeOf(why) == problem.Internal {
+	if p := problem.Of(why); p.Code == problem.Internal || p.Store {
 		return "", change.Outcome{}, why // it could not be checked: try again later
 	}
 	event, o, err := e.gateway.barred(ctx, w, c, why)

@@ -42,7 +42,11 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 	}
 	c.did = audit.Proposed
 	if kept.State == change.Granted {
-		if kept, err = c.gateway.settleSoon(ctx, kept, change.Approved{}); err != nil {
+		c.runs = kept.ID
+		if kept, err = c.gateway.settleSoon(ctx, kept, change.Approved{}); err != nil && problem.Of(err).Store {
+			err = problem.MayRun(c.runs, problem.Of(err).Err)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -190,7 +190,7 @@ func noChanges() error {
 
 // storeFailed is the error shown to the caller when changes can't be read or kept.
 func storeFailed(err error) error {
-	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+	return problem.StoreFailed("change_store", err)
 }
 
 // Counts implements Reviewer.

@@ -88,7 +88,7 @@ func TestStoreFails(t *testing.T) {
 				continue
 			}
 			err := do()
-			if p := problem.Of(err); err == nil || p.Detail != "Internal error" || p.Kind != "change_store" || !errors.Is(p.Err, down) {
+			if p := problem.Of(err); err == nil || p.Code != problem.Upstream || !p.Store || !p.Retryable() || p.Kind != "change_store" || !errors.Is(p.Err, down) {
 				t.Errorf("%s fails, %s: %v", tt.name, what, err)
 			}
 		}
@@ -100,7 +100,8 @@ func TestStoreFails(t *testing.T) {
 	if expired, err := q.Expire(ctx, h.propose(1)); expired || kind(err) != "change_store" {
 		t.Error(expired, err)
 	}
-	if _, err := q.Propose(ctx, &change.Change{Source: "app", Agent: change.PartyOf(bot), Mode: "allow"}); kind(err) != "change_store" {
+	_, err := q.Propose(ctx, &change.Change{Source: "app", Agent: change.PartyOf(bot), Mode: "allow"})
+	if p := problem.Of(err); err == nil || p.Kind != "may_run" || p.Retryable() || !errors.Is(p.Err, down) {
 		t.Error("what a rule lets through is told as kept:", err)
 	}
 	q = change.NewQueue(change.Options{Store: &broken{Store: h.store, due: down}})

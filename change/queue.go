@@ -128,10 +128,15 @@ func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	if kept.Mode == write.Allow && kept.ID == c.ID {
-		if err := q.move(ctx, kept, EventApproved, Step{Actor: actor, Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true}); err != nil {
-			return nil, err
-		}
+	if kept.Mode != write.Allow || kept.ID != c.ID {
+		return kept, nil
+	}
+	err = q.move(ctx, kept, EventApproved, Step{Actor: actor, Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true})
+	if p := problem.Of(err); err != nil && p.Store {
+		err = problem.MayRun(c.ID, p.Err) // whether that was kept isn't known
+	}
+	if err != nil {
+		return nil, err
 	}
 	return kept, nil
 }
@@ -188,7 +193,7 @@ func failed(err error) error {
 		return &problem.Error{Code: problem.RateLimited, Kind: "proposals", Detail: "you propose changes faster than people can review them", RetryAfter: time.Minute,
 			Suggestion: "put what belongs together into one propose_changes, or wait a minute"}
 	}
-	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
+	return problem.StoreFailed("change_store", err)
 }
 
 // move takes c one step on and stores it; c is then the stored change. After a conflict c must not be used again. It

@@ -29,7 +29,7 @@ func unrecorded(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: fmt.Errorf("a change could not be recorded: %w", err)}
+	return problem.StoreFailed("audit", fmt.Errorf("a change could not be recorded: %w", err))
 }
 
 // Ages at which records in the outbox are handled by another process than the one that put them there.

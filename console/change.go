@@ -181,7 +181,7 @@ func (c *Console) decide(v *visit) error {
 		return nil
 	}
 	p := problem.Of(err)
-	status := statusOf(p.Code)
+	status := statusOf(p)
 	if status >= 500 || p.Code == problem.NotFound {
 		return err
 	}

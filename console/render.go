@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
@@ -134,7 +136,7 @@ func (e elsewhere) Unwrap() error { return e.error }
 func (c *Console) show(v *visit, err error) {
 	p := problem.Of(err)
 	page := failing{Heading: "That didn't work", Detail: p.Detail, Hint: p.Suggestion}
-	status := statusOf(p.Code)
+	status := statusOf(p)
 	switch status {
 	case http.StatusNotFound:
 		page.Heading = "There is nothing here"
@@ -142,9 +144,15 @@ func (c *Console) show(v *visit, err error) {
 		page.Heading = "You may not do that"
 	case http.StatusInternalServerError, http.StatusBadGateway:
 		page = failing{Heading: "Something went wrong", Detail: "It has been written to the log. Nothing was decided.", Trace: v.correlation}
-		if v.ctx().Err() == nil {
-			c.log.ErrorContext(v.ctx(), "console", "path", v.r.URL.Path, "correlation", v.correlation, "error", err, "cause", p.Err)
+		c.logged(v, err)
+	}
+	if p.Store {
+		page = failing{Heading: "Not available now", Detail: "The gateway can't reach its records. What you did may not have been kept.",
+			Hint: "Open the page again in a few seconds, and look before you repeat it.", Trace: v.correlation}
+		if p.RetryAfter > 0 {
+			v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
 		}
+		c.logged(v, err)
 	}
 	if led, ok := errors.AsType[elsewhere](err); ok {
 		page.Back = led.back
@@ -158,9 +166,19 @@ func (c *Console) show(v *visit, err error) {
 	}
 }
 
-// statusOf returns the HTTP status of a page for an error with a code; 500 for every code that isn't the visitor's to mend.
-func statusOf(code problem.Code) int {
-	switch code {
+// logged writes err to the log, unless the visitor has left.
+func (c *Console) logged(v *visit, err error) {
+	if v.ctx().Err() == nil {
+		c.log.ErrorContext(v.ctx(), "console", "path", v.r.URL.Path, "correlation", v.correlation, "error", err, "cause", problem.Of(err).Err)
+	}
+}
+
+// statusOf returns the HTTP status of a page for an error; 500 for every code that isn't the visitor's to mend.
+func statusOf(p *problem.Error) int {
+	if p.Store {
+		return http.StatusServiceUnavailable
+	}
+	switch p.Code {
 	case problem.NotFound:
 		return http.StatusNotFound
 	case problem.PermissionDenied, problem.AccessDenied, problem.UnknownTool, problem.SecurityBlocked:

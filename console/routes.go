@@ -109,7 +109,7 @@ func (c *Console) serve(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r, correlation: newCorrelation()}
 		err := c.recognise(v)
-		if err != nil && !rt.open {
+		if err != nil && (!rt.open || problem.Of(err).Store) {
 			c.refuseVisitor(v, err)
 			return
 		}

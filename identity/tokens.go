@@ -139,7 +139,7 @@ func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
 }
 
 func storeFailed(err error) error {
-	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "token_store", Err: err}
+	return problem.StoreFailed("token_store", err)
 }
 
 // remember caches an entry by its prefix, in the place of an arbitrary other one if the cache is full.

@@ -358,13 +358,13 @@ func TestStoreFails(t *testing.T) {
 	}
 	r.store.broken.Store(true)
 	_, err := r.Authenticate(t.Context(), secret, nowhere)
-	if p := problem.Of(err); p.Code != problem.Internal || p.Detail != "Internal error" || !errors.Is(err, errDisk) {
+	if p := problem.Of(err); !p.Store || p.Code != problem.Upstream || p.RetryAfter < time.Second || !errors.Is(err, errDisk) {
 		t.Errorf("%#v", p)
 	}
 	r.store.broken.Store(false)
 	r.store.find = func(*identity.Token) error { return errDisk }
 	_, err = r.Authenticate(t.Context(), secret, nowhere)
-	if p := problem.Of(err); p.Code != problem.Internal || p.Detail != "Internal error" || !errors.Is(err, errDisk) {
+	if p := problem.Of(err); !p.Store || p.Code != problem.Upstream || p.RetryAfter < time.Second || !errors.Is(err, errDisk) {
 		t.Errorf("%#v", p)
 	}
 }

@@ -2,10 +2,13 @@ package mcp
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,12 +50,25 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 		return identity.Principal{}, s.unauthorized(r)
 	}
 	s.log.ErrorContext(r.Context(), "authentication failed", "error", cause(err))
+	if p := problem.Of(err); p.Store {
+		return identity.Principal{}, storeFailed(p)
+	}
 	return identity.Principal{}, wire.Internal()
+}
+
+// storeFailed returns the fault for a request that can't be answered because the store of the gateway has failed with p.
+func storeFailed(p *problem.Error) *wire.RPCFault {
+	seconds := int(math.Ceil(p.RetryAfter.Seconds()))
+	return &wire.RPCFault{
+		Status: http.StatusServiceUnavailable, Code: wire.CodeBusy, Message: fmt.Sprintf("The gateway can't reach its records now. Try again in %d seconds", seconds),
+		Data:   fmt.Appendf(nil, `{"error_code":"upstream_error","retryable":true,"retry_after":%d}`, seconds),
+		Header: [2]string{"Retry-After", strconv.Itoa(seconds)},
+	}
 }
 
 // Identify authenticates a request to another endpoint of the same program as /mcp does: from the same hosts and
 // origins, with one credential. Errors are problem.Errors: SecurityBlocked for a host or origin, InvalidArgument for
-// two credentials, Unauthorized, and Internal, which is logged here.
+// two credentials, Unauthorized, and that of a failed store and Internal, which are logged here.
 func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	f := s.fromElsewhere(r)
 	if f == nil {
@@ -66,6 +82,8 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 		return identity.Principal{}, problem.New(problem.SecurityBlocked, f.Message)
 	case http.StatusUnauthorized:
 		return identity.Principal{}, problem.New(problem.Unauthorized, f.Message)
+	case http.StatusServiceUnavailable:
+		return identity.Principal{}, problem.StoreFailed("token_store", nil)
 	case http.StatusInternalServerError:
 		return identity.Principal{}, problem.New(problem.Internal, f.Message)
 	}

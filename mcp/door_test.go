@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestDoor(t *testing.T) {
 		{"wrong key", call{header: "-Authorization\nX-MCP-API-Key: eve", body: ping}, 401, unauthorized},
 		{"two credentials", call{header: "X-MCP-API-Key: ann", body: ping}, 400, refused("Invalid Request: more than one credential")},
 		{"two keys", call{header: "-Authorization\nX-MCP-API-Key: ann\nX-MCP-API-Key: ann", body: ping}, 400, refused("Invalid Request: more than one credential")},
-		{"failing store", call{header: "Authorization: Bearer store-down", body: ping}, 500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}`},
+		{"failing lookup", call{header: "Authorization: Bearer store-down", body: ping}, 500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}`},
 		{"foreign origin", call{header: "Origin: https://evil.example", body: ping}, 403, refused("Forbidden: Origin")},
 		{"foreign origin that reads", call{method: "GET", header: "Origin: https://evil.example"}, 403, refused("Forbidden: Origin")},
 		{"foreign origin that ends", call{method: "DELETE", header: "Origin: https://evil.example"}, 403, refused("Forbidden: Origin")},
@@ -94,6 +95,23 @@ func TestDoor(t *testing.T) {
 				t.Errorf("Content-Type %q", got)
 			}
 		})
+	}
+}
+
+// TestStoreGone: a request whose credential can't be looked up is answered with 503, and with when to come back.
+func TestStoreGone(t *testing.T) {
+	s, url := start(t, mcp.Options{})
+	res, body := send(t, url, call{header: "Authorization: Bearer store-gone", body: ping})
+	again := res.Header.Get("Retry-After")
+	want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"The gateway can't reach its records now. Try again in ` + again +
+		` seconds","data":{"error_code":"upstream_error","retryable":true,"retry_after":` + again + `}}}`
+	if res.StatusCode != 503 || len(again) != 1 || again < "1" || again > "5" || body != want {
+		t.Errorf("%d, Retry-After %q: %s, want %s", res.StatusCode, again, body, want)
+	}
+	r := httptest.NewRequest(http.MethodGet, url, nil)
+	r.Header.Set("Authorization", "Bearer store-gone")
+	if _, err := s.Identify(r); err == nil || !problem.Of(err).Store || !problem.Of(err).Retryable() {
+		t.Errorf("another endpoint gets %v", err)
 	}
 }
 

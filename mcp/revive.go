@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -106,7 +107,7 @@ func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool,
 	client, ok, err := s.ids.sealed.Open(r.Context(), p.ID, id)
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "a session can't be looked up", "error", err)
-		return false, wire.Internal()
+		return false, storeFailed(problem.StoreFailed("session_store", err))
 	}
 	if !ok {
 		return false, nil

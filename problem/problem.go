@@ -49,6 +49,7 @@ type Error struct {
 	Reply      *Reply        // the error response of an HTTP API; nil for none
 	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 if waiting doesn't help
 	Lasting    bool          // waiting doesn't heal it, whatever the code
+	Store      bool          // the gateway's own store failed, so nothing was decided about the call
 
 	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
 	Err  error  // the cause for operators; never shown

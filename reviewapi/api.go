@@ -266,6 +266,9 @@ func cause(err error) error {
 
 // statusOf returns the HTTP status for p.
 func statusOf(p *problem.Error) int {
+	if p.Store {
+		return http.StatusServiceUnavailable
+	}
 	switch p.Code {
 	case problem.Unauthorized:
 		return http.StatusUnauthorized

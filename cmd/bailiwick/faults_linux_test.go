@@ -30,7 +30,7 @@ type fault struct {
 // The answers of agents.
 const (
 	answered  = `^200 .*"(?:text|count)"[^}]*2972`
-	retryable = `(?s)upstream_error.*the gateway can't keep its records.*the same call may succeed later`
+	retryable = `(?s)upstream_error.*the gateway can't keep its records, so it answers no calls.*wait [0-9.]+ s, then make the same call again`
 )
 
 func faults() []fault {
@@ -64,7 +64,7 @@ func faults() []fault {
 		}, breaks: func(*box) func() {
 			line.Cut()
 			return line.Mend
-		}, answer: `upstream_error|internal_error|503|500`, ready: `^503 not ready: the store can't be written\n$`, log: `write in PostgreSQL at \S+: the database can't be reached`},
+		}, answer: `^503 .*"message":"The gateway can't reach its records now. Try again in [1-5] seconds"`, ready: `^503 not ready: the store can't be written\n$`, log: `write in PostgreSQL at \S+: the database can't be reached`},
 		{name: "PostgreSQL refuses records", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("ALTER TABLE bailiwick.audit ADD CONSTRAINT no CHECK (body <> body) NOT VALID")
 			return func() { b.postgres("ALTER TABLE bailiwick.audit DROP CONSTRAINT no") }

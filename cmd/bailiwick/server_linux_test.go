@@ -134,6 +134,12 @@ func (b *box) stop() {
 // ask calls count_objects as an agent, and returns the whole answer.
 func (b *box) ask() string {
 	b.t.Helper()
+	return b.answer(http.DefaultClient.Do(b.question()))
+}
+
+// question returns the request of ask.
+func (b *box) question() *http.Request {
+	b.t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count_objects","arguments":{"class_name":"issues"},` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.url+"/mcp", strings.NewReader(body))
@@ -144,7 +150,7 @@ func (b *box) ask() string {
 		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "count_objects"} {
 		r.Header.Set(k, v)
 	}
-	return b.answer(http.DefaultClient.Do(r))
+	return r
 }
 
 func (b *box) ready() string { return b.answer(http.Get(b.url + "/readyz")) }

@@ -231,5 +231,5 @@ func (c *Connections) Close() {
 func (a *Account) Close() { a.http.CloseIdleConnections() }
 
 func storeFailed(err error) error {
-	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "connection_store", Err: err}
+	return problem.StoreFailed("connection_store", err)
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -154,8 +155,10 @@ func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook
 		refused.By(r.Context(), "hook:"+h.Name)
 		refused.Because(r.Context(), said.Kind, "") // Slack takes no other status than 200
 	}
+	if err != nil && (said.Code == problem.Internal || said.Store) {
+		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err, "cause", said.Err)
+	}
 	if err != nil && said.Code == problem.Internal {
-		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err)
 		said = problem.New(problem.Internal, "Internal error")
 	}
 	if h.Form == webhook.Slack {
@@ -175,6 +178,10 @@ func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook
 	out := map[string]any{}
 	if err != nil {
 		status := map[problem.Code]int{problem.NotFound: 404, problem.Conflict: 409, problem.PermissionDenied: 403, problem.InvalidArgument: 400, problem.Internal: 500}[said.Code]
+		if said.Store {
+			status = http.StatusServiceUnavailable
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(said.RetryAfter.Seconds()))))
+		}
 		w.WriteHeader(cmp.Or(status, http.StatusBadRequest))
 		out["error"], out["error_code"], out["url"] = said.Detail, said.Code, d.o.Link+asked.Change
 	} else {

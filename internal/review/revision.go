@@ -104,7 +104,7 @@ func Checked(name string, err error, fine string) Check {
 		return Check{Name: name, OK: true, Detail: fine}
 	}
 	detail := problem.Of(err).Detail
-	if problem.CodeOf(err) == problem.Internal {
+	if p := problem.Of(err); p.Code == problem.Internal || p.Store {
 		detail = "it could not be checked"
 	}
 	return Check{Name: name, Detail: detail}

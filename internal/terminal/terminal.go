@@ -136,7 +136,7 @@ func failureText(err error) string {
 	}
 	var b strings.Builder
 	b.WriteString(Styled(Red, string(p.Code)+": ") + Sanitize(strings.Join(p.Lines(), "\n  ")) + "\n")
-	if p.Code == problem.Internal && p.Err != nil {
+	if (p.Code == problem.Internal || p.Store) && p.Err != nil {
 		b.WriteString("  " + Sanitize(p.Err.Error()) + "\n") // the user is the operator
 	}
 	return b.String()

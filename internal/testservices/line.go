@@ -1,10 +1,12 @@
 package testservices
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -19,6 +21,10 @@ type Line struct {
 	mu    sync.Mutex
 	state lineState
 	open  map[net.Conn]bool // both ends
+	at    []byte            // the text at which connections are cut; nil for none
+	late  bool              // the server gets the text before
+	times int               // how often that is still done
+	cuts  int               // how often it was done
 }
 
 type lineState int
@@ -63,6 +69,33 @@ func (l *Line) Mend() {
 	l.set(whole)
 }
 
+// CutAt closes all connections when a client sends text, so many times. New ones are accepted at once. The server gets the text only with
+// late: then its next answer is lost.
+func (l *Line) CutAt(text string, late bool, times int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at, l.late, l.times, l.cuts = []byte(text), late, times, 0
+}
+
+// Cuts returns how often connections were cut since CutAt.
+func (l *Line) Cuts() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cuts
+}
+
+// cutsAt reports whether the line is to be cut at what a client has sent, and whether the server gets that before.
+func (l *Line) cutsAt(sent []byte) (cuts, late bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.times == 0 || !bytes.Contains(sent, l.at) {
+		return false, false
+	}
+	l.times--
+	l.cuts++
+	return true, l.late
+}
+
 func (l *Line) set(s lineState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +128,17 @@ func (l *Line) accept() {
 			}
 			continue
 		}
-		l.done.Go(func() { l.pass(c, s) })
-		l.done.Go(func() { l.pass(s, c) })
+		mute := new(atomic.Bool) // the server's next answer is lost
+		l.done.Go(func() { l.pass(c, s, func([]byte) bool { return !mute.Load() }) })
+		l.done.Go(func() {
+			l.pass(s, c, func(sent []byte) bool {
+				cuts, late := l.cutsAt(sent)
+				if cuts && late {
+					mute.Store(true)
+				}
+				return !cuts || late
+			})
+		})
 	}
 }
 
@@ -113,13 +155,18 @@ func (l *Line) keep(ends ...net.Conn) bool {
 	return true
 }
 
-// pass copies bytes in one direction; bytes that arrive while the line is silent are lost, and the connection with them.
-func (l *Line) pass(to, from net.Conn) {
+// pass copies bytes in one direction; bytes that arrive while the line is silent are lost, and the connection with them. Where goes is false
+// for some, all connections are closed.
+func (l *Line) pass(to, from net.Conn, goes func([]byte) bool) {
 	buf := make([]byte, 1<<14)
 	for {
 		n, err := from.Read(buf)
 		if l.is(silent) {
 			io.Copy(io.Discard, from)
+			break
+		}
+		if n > 0 && !goes(buf[:n]) {
+			l.Mend()
 			break
 		}
 		if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
