@@ -86,7 +86,7 @@ func TestSignedOutEverywhere(t *testing.T) {
 	if one, two := visit(b), visit(replica); one.status != 200 || two.status != 200 {
 		t.Fatal("not signed in:", one.status, two.status)
 	}
-	if got := visit(down); got.status != 500 || got.header.Get("Set-Cookie") != "" {
+	if got := visit(down); got.status != 503 || got.header.Get("Retry-After") == "" || got.header.Get("Set-Cookie") != "" {
 		t.Errorf("while the store is down: %d %v", got.status, got.header)
 	}
 	if got := b.post("/console/sign-out", nil); got.status != 303 {

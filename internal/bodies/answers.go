@@ -26,7 +26,7 @@ const (
 )
 
 // answerPatience is how long an answer waits for memory at each step.
-const answerPatience = 5 * time.Second
+const answerPatience = 10 * time.Second
 
 // Answers bounds the memory that the answers of HTTP servers take in one process. An answer has First before it is asked for. A larger one
 // waits with its body unread until there is memory for its bytes, and unparsed until there is memory for what is made of it. It is safe for
@@ -37,7 +37,7 @@ type Answers struct {
 	heavy        *fair.Semaphore // of the one answer that is parsed alone
 }
 
-// NewAnswers returns Answers of which queue answers may wait at each step, each for patience; 0 for 1,000 and 5 s.
+// NewAnswers returns Answers of which queue answers may wait at each step, each for patience; 0 for 1,000 and 10 s.
 func NewAnswers(queue int, patience time.Duration) *Answers {
 	if queue <= 0 {
 		queue = 1000
