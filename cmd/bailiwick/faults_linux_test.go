@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,68 +20,127 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
-// A fault breaks a running server. answer, ready and log match what an agent, a probe and the log get.
+// A fault breaks a running server. It is a row of the runbook in docs/operating.md: see TestRunbook. answer, ready and log are what an agent, a
+// probe and the log get, in the words of the runbook: what stands between backquotes is matched in its order, with … for anything. Faults that
+// read the same there are one row.
 type fault struct {
-	name               string
+	name, what         string
 	store              func(t testing.TB) string // the store's URL; nil for a file in the folder
 	breaks             func(b *box) (mend func())
+	ask                func(b *box) string // nil for (*box).ask
 	answer, ready, log string
+	do                 string // what an operator does
+	also               string // matches the log too
 	only               string // if not empty, matches each warning and error in the log
 }
 
-// The answers of agents.
+// answered matches an answer to the question of a box.
+const answered = `^200 .*"(?:text|count)"[^}]*2972`
+
+// The answers of agents and probes.
 const (
-	answered  = `^200 .*"(?:text|count)"[^}]*2972`
-	retryable = `(?s)upstream_error.*the gateway can't keep its records, so it answers no calls.*wait [0-9.]+ s, then make the same call again`
+	answers   = "answers"
+	retryable = "`upstream_error`, `the gateway can't keep its records, so it answers no calls`, `wait … s, then make the same call again`"
+	unwritten = "503 `not ready: the store can't be written`"
+	stays     = "200 `ready` and `config: the changed configuration is refused`"
+)
+
+// A refused configuration, and a PostgreSQL store that takes no records.
+const (
+	unread = "The configuration is removed or broken, or a file that it includes or takes a secret from"
+	takes  = "PostgreSQL with the store takes no records: "
 )
 
 func faults() []fault {
 	var line *testservices.Line
+	config := func(name, also string, breaks func(b *box) func()) fault {
+		return fault{name: name, what: unread, breaks: breaks, answer: answers, ready: stays, log: "`the configuration is refused; what was in force stays`", also: also,
+			do: "Run `bailiwick check`. The rules that were in force stay in force."}
+	}
+	breaking := func(code string) func(b *box) func() {
+		return func(b *box) func() {
+			b.postgres("CREATE FUNCTION public.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'canary-4711' USING ERRCODE = '" + code + "'; END $$")
+			b.postgres("CREATE TRIGGER no BEFORE INSERT ON bailiwick.audit FOR EACH ROW EXECUTE FUNCTION public.no()")
+			return func() { b.postgres("DROP TRIGGER no ON bailiwick.audit") }
+		}
+	}
 	return []fault{
-		{name: "store removed", breaks: func(b *box) func() { return b.moved("bailiwick.db", "") },
-			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `write in bailiwick.db: the file was removed or replaced while it was in use; put it back`},
-		{name: "store replaced", breaks: func(b *box) func() { return b.moved("bailiwick.db", "SQLite format 3\x00") },
-			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `the file was removed or replaced while it was in use`},
-		{name: "store read-only", breaks: (*box).immutable,
-			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in bailiwick.db: operation not permitted`},
-		{name: "disk full", store: smallDisk, breaks: (*box).fillDisk,
-			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in \S*bailiwick.db: the disk is full|the disk is full \(SQLite error 13\)`},
-		{name: "audit refused", breaks: func(b *box) func() {
+		{name: "store removed", what: "The store's file is removed", breaks: func(b *box) func() { return b.moved("bailiwick.db", "") },
+			answer: retryable, ready: unwritten, log: "`the file was removed or replaced while it was in use; put it back`",
+			do: "Put the file back. If it is lost, stop the server and run `bailiwick store restore`."},
+		{name: "store replaced", what: "The store's file is replaced", breaks: func(b *box) func() { return b.moved("bailiwick.db", "SQLite format 3\x00") },
+			answer: retryable, ready: unwritten, log: "`the file was removed or replaced while it was in use`", do: "Put the former file back, or restart the server with the new one."},
+		{name: "store read-only", what: "The file system of the store takes no writes", breaks: (*box).immutable, answer: retryable, ready: unwritten,
+			log: "`append to the audit log in bailiwick.db: operation not permitted`", do: "Mount it for writing. Where the kernel ends the process with `SIGBUS`, its supervisor starts it again."},
+		{name: "disk full", what: "The disk of the store is full", store: smallDisk, breaks: (*box).fillDisk, answer: retryable, ready: unwritten, log: "`the disk is full`",
+			do: "Free space. No call was answered that is not recorded."},
+		{name: "audit refused", what: "The store's file refuses records", breaks: func(b *box) func() {
 			b.sqlite("CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'canary-4711'); END")
 			return func() { b.sqlite("DROP TRIGGER no") }
-		}, answer: answered, ready: `^503 not ready: the store can't be written\n$`, log: `in \S*bailiwick.db \(SQLite error 19\)`}, // the journal has the records meanwhile
-		{name: "source removed", breaks: func(b *box) func() { return b.moved("tracker.db", "") },
-			answer: `upstream_error`, ready: `^503 not ready: a source doesn't answer\n$`, log: `"not ready","error":"[^"]*source tracker[^"]*tracker.db: no such file or directory"`},
-		{name: "configuration removed", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "") },
-			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*bailiwick.yaml: no such file`},
-		{name: "configuration broken", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "stroe: x\n") },
-			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*stroe`},
-		{name: "secret's file missing", breaks: func(b *box) func() { return b.added("audit: {key: file:nowhere}\n") },
-			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*audit.key`},
-		{name: "included file missing", breaks: func(b *box) func() { return b.added("include: [nowhere.yaml]\n") },
-			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*nowhere.yaml`},
-		{name: "PostgreSQL gone", store: func(t testing.TB) string {
+		}, answer: "answers, while the journal has room", ready: unwritten, log: "`in …bailiwick.db (SQLite error …)`", do: "Look up the code. `bailiwick store check` tells whether the file is whole."},
+		{name: "source removed", what: "A source is gone", breaks: func(b *box) func() { return b.moved("tracker.db", "") },
+			answer: "`upstream_error` where it is read", ready: "503 `not ready: a source doesn't answer`", log: "`not ready`, `source tracker…no such file or directory`",
+			do: "Bring it back. Calls of other sources are answered."},
+		config("configuration removed", `bailiwick.yaml: no such file`, func(b *box) func() { return b.moved("bailiwick.yaml", "") }),
+		config("configuration broken", `stroe`, func(b *box) func() { return b.moved("bailiwick.yaml", "stroe: x\n") }),
+		config("secret's file missing", `audit.key`, func(b *box) func() { return b.added("audit: {key: file:nowhere}\n") }),
+		config("included file missing", `nowhere.yaml`, func(b *box) func() { return b.added("include: [nowhere.yaml]\n") }),
+		{name: "PostgreSQL gone", what: "PostgreSQL with the store is gone", store: func(t testing.TB) string {
 			line = testservices.Through(t, testservices.Postgres(t))
 			return line.URL
 		}, breaks: func(*box) func() {
 			line.Cut()
 			return line.Mend
-		}, answer: `^503 .*"message":"The gateway can't reach its records now. Try again in [1-5] seconds"`, ready: `^503 not ready: the store can't be written\n$`, log: `write in PostgreSQL at \S+: the database can't be reached`},
-		{name: "PostgreSQL refuses records", store: testservices.Postgres, breaks: func(b *box) func() {
+		}, answer: "503 with `Retry-After` and `The gateway can't reach its records now. Try again in … seconds`", ready: unwritten, log: "`in PostgreSQL at …: the database can't be reached`",
+			do: "Bring it back. The gateway connects again by itself."},
+		{name: "PostgreSQL refuses records", what: takes + "a constraint or a trigger refuses them", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("ALTER TABLE bailiwick.audit ADD CONSTRAINT no CHECK (body <> body) NOT VALID")
 			return func() { b.postgres("ALTER TABLE bailiwick.audit DROP CONSTRAINT no") }
-		}, answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in PostgreSQL at \S+ \(SQLSTATE 23514\)`},
-		{name: "PostgreSQL's disk full", store: testservices.Postgres, breaks: func(b *box) func() {
-			b.postgres("CREATE FUNCTION public.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'canary-4711' USING ERRCODE = '53100'; END $$")
-			b.postgres("CREATE TRIGGER no BEFORE INSERT ON bailiwick.audit FOR EACH ROW EXECUTE FUNCTION public.no()")
-			return func() { b.postgres("DROP TRIGGER no ON bailiwick.audit") }
-		}, answer: retryable, ready: `^503 not ready: the store can't be written: the disk is full\n$`, log: `"not ready","error":"[^"]*append to the audit log in PostgreSQL at \S+: the disk is full \(SQLSTATE 53100\)`},
-		{name: "PostgreSQL ends its connections", store: testservices.Postgres, breaks: func(b *box) func() {
+		}, answer: retryable, ready: unwritten, log: "`append to the audit log in PostgreSQL at …(SQLSTATE …)`", do: "Look up the SQLSTATE."},
+		{name: "PostgreSQL's disk full", what: takes + "its disk is full", store: testservices.Postgres, breaks: breaking("53100"), answer: retryable,
+			ready: "503 `not ready: the store can't be written: the disk is full`", log: "`append to the audit log in PostgreSQL at …: the disk is full (SQLSTATE 53100)`", do: "Free space there."},
+		{name: "PostgreSQL lacks a right", what: takes + "a right is missing", store: testservices.Postgres, breaks: breaking("42501"), answer: retryable,
+			ready: "503 `not ready: the store can't be written: a right is missing`", log: "`append to the audit log in PostgreSQL at …`, `(SQLSTATE 42501)`",
+			do: "Make the gateway's account the owner of the schema `bailiwick` and what is in it."},
+		{name: "PostgreSQL's table locked", what: takes + "a table is locked", store: testservices.Postgres, breaks: (*box).locked, answer: retryable,
+			ready: "503 `not ready: the store can't be written: a table is locked`", log: "`PostgreSQL at …`, `another session has locked a table`", do: "Find the session in `pg_locks`, and end it."},
+		{name: "PostgreSQL ends its connections", what: "PostgreSQL ends connections", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 			return func() {}
-		}, answer: answered, ready: `^200 ready\n$`, log: `.`,
+		}, answer: answers, ready: "200 `ready`", log: "nothing, or a refused call while it connects again", do: "Nothing.",
 			only: `the database (?:is being stopped or started|can't be reached)|"msg":"(?:refused|values of some classes could not be looked at|the values of \d+ classes were not looked at in time)`}, // the latter two on a slow machine
+		{name: "foreign host", what: "Requests name a foreign `Host` or `Origin`", breaks: func(*box) func() { return func() {} }, ask: (*box).askForeign, answer: "`403`", ready: "200 `ready`",
+			log: "`server.hosts`", do: "If the name is yours, add it to `server.hosts` or `server.origins`."},
 	}
+}
+
+// segments matches what stands between backquotes.
+var segments = regexp.MustCompile("`([^`]*)`")
+
+// inWords returns a pattern of what is between the backquotes of a text of the runbook.
+func inWords(text string) string {
+	var parts []string
+	for _, m := range segments.FindAllStringSubmatch(text, -1) {
+		parts = append(parts, strings.ReplaceAll(regexp.QuoteMeta(m[1]), "…", ".*"))
+	}
+	return strings.Join(parts, ".*")
+}
+
+// answer returns a pattern of what agents get.
+func (f fault) agents() string {
+	if strings.HasPrefix(f.answer, answers) {
+		return answered
+	}
+	return "(?s)" + inWords(strings.ReplaceAll(f.answer, "`Retry-After`", ""))
+}
+
+// probe returns a pattern of what /readyz answers, which is the whole answer if the runbook has one text.
+func (f fault) probe() string {
+	status, text, _ := strings.Cut(f.ready, " ")
+	if strings.Count(text, "`") == 2 {
+		return "^" + status + " " + inWords(text) + "\n$"
+	}
+	return "(?s)^" + status + " " + inWords(text)
 }
 
 // TestFaults breaks what a server rests on, and checks what agents, probes and the log get, that it recovers, and that the
@@ -94,19 +155,25 @@ func TestFaults(t *testing.T) {
 			}
 			b := newBox(t, store)
 			b.serve()
-			b.until(b.ask, answered)
-			b.until(b.ready, `^200 ready\n$`)
+			well := fault{answer: answers, ready: "200 `ready`"}
+			b.until(b.ask, well.agents())
+			b.until(b.ready, well.probe())
 			mend := f.breaks(b)
-			b.until(b.ask, f.answer)
-			b.until(b.ready, f.ready)
-			b.until(b.logged, f.log)
+			ask := b.ask
+			if f.ask != nil {
+				ask = func() string { return f.ask(b) }
+			}
+			b.until(ask, f.agents())
+			b.until(b.ready, f.probe())
+			b.until(b.logged, inWords(f.log))
+			b.until(b.logged, f.also)
 			// An id is drawn from all capitals, and may say SQL.
 			if got := regexp.MustCompile(`"correlation_id":"[A-Z2-7]+"`).ReplaceAllString(b.ask(), ""); strings.Contains(got, "SQL") || strings.Contains(got, b.dir) || strings.Contains(got, "disk") {
 				t.Errorf("an agent gets %s", got)
 			}
 			mend()
-			b.until(b.ready, `^200 ready\n$`)
-			b.until(b.ask, answered)
+			b.until(b.ready, well.probe())
+			b.until(b.ask, well.agents())
 			log := b.logged()
 			for _, bad := range []string{"*sqlite.Error", "*errors.", "*fmt.", "canary-4711", "PgError"} {
 				if strings.Contains(log, bad) {
@@ -127,25 +194,26 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestStartFaults starts a server with a store or a configuration that can't be used. The operator reads what is wrong, with the
-// place, once; over HTTP nothing listens; and an agent over stdio gets an MCP error that holds nothing of it.
-func TestStartFaults(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		store  func(t testing.TB) string // the store's URL; nil for a file in the folder
-		breaks func(b *box)
-		want   string // in the standard error
-	}{
-		{"store newer", nil, func(b *box) { b.sqlite("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)") }, `open in bailiwick.db: a newer Bailiwick made it`},
-		{"store no database", nil, func(b *box) { b.write("bailiwick.db", []byte(strings.Repeat("no database ", 1000))) }, `open in bailiwick.db: the file is no SQLite database`},
-		{"store a folder", nil, func(b *box) {
+// A startFault makes a server fail to start. It is a row of the runbook unless what is "".
+type startFault struct {
+	name, what, do string
+	store          func(t testing.TB) string // the store's URL; nil for a file in the folder
+	breaks         func(b *box)
+	want           string // in the standard error
+}
+
+func startFaults() []startFault {
+	return []startFault{
+		{"store newer", "The store was made by a newer version", "Run the newer program, or restore the copy beside the store that its version names.", nil, func(b *box) { b.sqlite("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)") }, `open in bailiwick.db: a newer Bailiwick made it`},
+		{"store no database", "The store's file is no database", "Restore a backup: `bailiwick store restore`.", nil, func(b *box) { b.write("bailiwick.db", []byte(strings.Repeat("no database ", 1000))) }, `open in bailiwick.db: the file is no SQLite database`},
+		{"store a folder", "", "", nil, func(b *box) {
 			b.moved("bailiwick.db", "")
 			if err := os.Mkdir(filepath.Join(b.dir, "bailiwick.db"), 0o700); err != nil {
 				b.t.Fatal(err)
 			}
 		}, `bailiwick.db`},
-		{"store read-only", nil, func(b *box) { b.immutable() }, `bailiwick.db: operation not permitted`},
-		{"PostgreSQL gone", testservices.Postgres, func(b *box) {
+		{"store read-only", "", "", nil, func(b *box) { b.immutable() }, `bailiwick.db: operation not permitted`},
+		{"PostgreSQL gone", "PostgreSQL with the store can't be reached at the start", "Bring it back, and start the server again.", testservices.Postgres, func(b *box) {
 			text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
 			if err != nil {
 				b.t.Fatal(err)
@@ -153,11 +221,17 @@ func TestStartFaults(t *testing.T) {
 			port := regexp.MustCompile(`(?m)^(store: postgres://[^/]*:)\d+`)
 			b.write("bailiwick.yaml", port.ReplaceAll(text, []byte("${1}1")))
 		}, `in PostgreSQL at 127.0.0.1:1`},
-		{"configuration missing", nil, func(b *box) { b.moved("bailiwick.yaml", "") }, `there is no bailiwick.yaml here`},
-		{"configuration broken", nil, func(b *box) { b.moved("bailiwick.yaml", "stroe: x\n") }, `did you mean store?`},
-		{"secret's file missing", nil, func(b *box) { b.added("audit: {key: file:nowhere}\n") }, `audit.key`},
-		{"included file missing", nil, func(b *box) { b.added("include: [nowhere.yaml]\n") }, `the file nowhere.yaml can't be read: no such file or directory`},
-	} {
+		{"configuration missing", "", "", nil, func(b *box) { b.moved("bailiwick.yaml", "") }, `there is no bailiwick.yaml here`},
+		{"configuration broken", "", "", nil, func(b *box) { b.moved("bailiwick.yaml", "stroe: x\n") }, `did you mean store?`},
+		{"secret's file missing", "", "", nil, func(b *box) { b.added("audit: {key: file:nowhere}\n") }, `audit.key`},
+		{"included file missing", "", "", nil, func(b *box) { b.added("include: [nowhere.yaml]\n") }, `the file nowhere.yaml can't be read: no such file or directory`},
+	}
+}
+
+// TestStartFaults starts a server with a store or a configuration that can't be used. The operator reads what is wrong, with the
+// place, once; over HTTP nothing listens; and an agent over stdio gets an MCP error that holds nothing of it.
+func TestStartFaults(t *testing.T) {
+	for _, tt := range startFaults() {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			store := "sqlite:bailiwick.db"
@@ -265,13 +339,7 @@ func (b *box) sqlite(statement string) {
 // postgres runs a statement in the store, which is a database of PostgreSQL.
 func (b *box) postgres(statement string) {
 	b.t.Helper()
-	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	_, url, _ := strings.Cut(string(text), "\nstore: ")
-	url, _, _ = strings.Cut(url, " ")
-	db, err := sql.Open("pgx", url)
+	db, err := sql.Open("pgx", b.storeURL())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -279,6 +347,47 @@ func (b *box) postgres(statement string) {
 	if _, err := db.Exec(statement); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// storeURL returns the URL of the store, which is a database of PostgreSQL.
+func (b *box) storeURL() string {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, url, _ := strings.Cut(string(text), "\nstore: ")
+	url, _, _ = strings.Cut(url, " ")
+	return url
+}
+
+// locked locks the table of the audit, and returns what unlocks it.
+func (b *box) locked() func() {
+	b.t.Helper()
+	db, err := sql.Open("pgx", b.storeURL())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := tx.Exec("LOCK TABLE bailiwick.audit IN ACCESS EXCLUSIVE MODE"); err != nil {
+		b.t.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// askForeign is ask with the name of another host.
+func (b *box) askForeign() string {
+	b.t.Helper()
+	r := b.question()
+	r.Host = "elsewhere.example"
+	return b.answer(http.DefaultClient.Do(r))
 }
 
 // smallDisk mounts a small disk and returns the URL of a store on it.

@@ -73,7 +73,10 @@ func (s *Store) lookBack(ctx context.Context) error {
 	}
 	return s.again(ctx, "read the audit log", func(ctx context.Context) error {
 		var hash []byte
-		err := s.pool.QueryRow(ctx, `SELECT hash FROM bailiwick.audit WHERE seq = $1`, h.Seq).Scan(&hash)
+		var both pgx.Batch // one transaction
+		both.Queue(`SELECT set_config('lock_timeout', '2s', true)`)
+		both.Queue(`SELECT hash FROM bailiwick.audit WHERE seq = $1`, h.Seq).QueryRow(func(row pgx.Row) error { return row.Scan(&hash) })
+		err := s.pool.SendBatch(ctx, &both).Close()
 		if errors.Is(err, pgx.ErrNoRows) {
 			base, err := readBase(s.pool.QueryRow(ctx, baseSQL))
 			if err == nil && base.Seq < h.Seq { // an archive does not have it

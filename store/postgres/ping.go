@@ -74,9 +74,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.writable(ctx); err != nil {
 		return err
 	}
-	if err := s.lookBack(ctx); err != nil {
-		return err
-	}
 	p := &s.probe
 	p.trying.Lock()
 	defer p.trying.Unlock()
@@ -86,7 +83,10 @@ func (s *Store) Ping(ctx context.Context) error {
 			return err
 		}))
 	}
-	return p.failure()
+	if err := p.failure(); err != nil {
+		return err
+	}
+	return s.lookBack(ctx)
 }
 
 // writable returns nil if the database answers and is not read-only.

@@ -60,7 +60,7 @@ func TestPingTries(t *testing.T) {
 		ping("")
 	}
 	do(`BEGIN`)
-	do(`LOCK TABLE bailiwick.audit IN EXCLUSIVE MODE`)
+	do(`LOCK TABLE bailiwick.audit IN ACCESS EXCLUSIVE MODE`)
 	ping("a table is locked")
 	do(`ROLLBACK`)
 	ping("")
