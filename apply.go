@@ -238,31 +238,32 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 		event, outcome := change.Refused(err)
 		return event, outcome, nil
 	}
-	permit, err := e.permitted(ctx, a) // by the rules of this moment, for the agent and the approvers as they are now
-	if err != nil {
+	try := attempt{w: w, c: c, allow: func() (writes.Permit, error) {
+		permit, err := e.permitted(ctx, a)
+		return permit.Recorded(func(ctx context.Context, done change.Receipt, had []int) error {
+			if err := e.queue.Reached(ctx, a, done, had); err != nil {
+				return err
+			}
+			return g.record(ctx, c.ID)
+		}), err
+	}}
+	direct, _ := source.WriterOf(g.options.Sources[c.Source])
+	if _, unmarked := direct.(source.Unmarked); unmarked || c.Op == write.OpCall {
+		// The target keeps no marker of the change: a request that may have been sent is never sent again.
+		try.sending = func(permit writes.Permit) error {
+			return e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], permit))
+		}
+	}
+	did, err := e.heal(ctx, try)
+	switch did.failed {
+	case permitting:
 		if p := problem.Of(err); p.Code == problem.Internal || p.Store {
 			return "", change.Outcome{}, err // the store could not be asked: try again later
 		}
 		return g.barred(ctx, w, c, err)
-	}
-	direct, _ := source.WriterOf(g.options.Sources[c.Source])
-	_, unmarked := direct.(source.Unmarked)
-	permit = permit.Recorded(func(ctx context.Context, done change.Receipt, had []int) error {
-		if err := e.queue.Reached(ctx, a, done, had); err != nil {
-			return err
-		}
-		return g.record(ctx, c.ID)
-	})
-	var sending func() error
-	if unmarked || c.Op == write.OpCall {
-		// The target keeps no marker of the change: a request that may have been sent is never sent again.
-		sending = func() error { return e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], permit)) }
-	}
-	did, err := e.heal(ctx, w, permit, c, sending)
-	switch {
-	case did.failed == checking:
+	case checking:
 		return e.fallen(ctx, w, c, err)
-	case did.failed == recording:
+	case recording:
 		return "", change.Outcome{}, err
 	}
 	event, outcome, ended := change.Ended(did.receipt, err)
@@ -286,28 +287,37 @@ const (
 	healMost  = 2 * time.Second
 )
 
-// An attempt is what an attempt to apply a change has done.
+// An attempt is one try to apply a change.
 type attempt struct {
+	w     source.Writer
+	c     *change.Change
+	allow func() (writes.Permit, error) // by the rules, for the agent and the approvers as they are now
+	// sending records that a request is about to be sent, for a target that keeps no marker; nil for others.
+	sending func(writes.Permit) error
+}
+
+// A result is how an attempt ended.
+type result struct {
 	receipt change.Receipt
-	failed  stage // "" if the source was asked to apply it
+	failed  stage // "" if the source was asked to apply the change
 }
 
 // A stage is a part of an attempt before the source is asked to apply the change.
 type stage string
 
 const (
-	checking  stage = "checking"
-	recording stage = "recording" // that a request is about to be sent
+	permitting stage = "permitting"
+	checking   stage = "checking"
+	recording  stage = "recording"
 )
 
-// heal checks and applies a change, and again while its source fails for now, as when a connection is cut. The marker in the source keeps
-// what was carried out from being repeated. Sources without one are asked once: for them sending records that a request is about to be sent.
-// It is nil for others.
-func (e *execution) heal(ctx context.Context, w source.Writer, permit writes.Permit, c *change.Change, sending func() error) (did attempt, err error) {
+// heal makes an attempt, and again while the source fails for now, as when a connection is cut. The marker in the source keeps what was carried
+// out from being repeated. Sources without one are asked once.
+func (e *execution) heal(ctx context.Context, try attempt) (did result, err error) {
 	begun, pause := time.Now(), healPause
 	for {
-		did, err = e.attempt(ctx, w, permit, c, sending)
-		if sending != nil || !passing(err) || time.Since(begun)+pause > healTime {
+		did, err = e.attempt(ctx, try)
+		if try.sending != nil || !passing(err) || time.Since(begun)+pause > healTime {
 			return did, err
 		}
 		select {
@@ -319,21 +329,25 @@ func (e *execution) heal(ctx context.Context, w source.Writer, permit writes.Per
 	}
 }
 
-// attempt checks a change once more, and applies it.
-func (e *execution) attempt(ctx context.Context, w source.Writer, permit writes.Permit, c *change.Change, sending func() error) (did attempt, err error) {
-	again, err := e.gateway.examinedFor(e.policy, e.who, c)
+// attempt decides whether the change may be applied, checks it once more, and applies it.
+func (e *execution) attempt(ctx context.Context, try attempt) (did result, err error) {
+	permit, err := try.allow()
+	if err != nil {
+		return result{failed: permitting}, err
+	}
+	again, err := e.gateway.examinedFor(e.policy, e.who, try.c)
 	if err == nil {
 		err = again.pass(ctx, checks)
 	}
 	if err != nil {
-		return attempt{failed: checking}, err
+		return result{failed: checking}, err
 	}
-	if sending != nil {
-		if err := sending(); err != nil {
-			return attempt{failed: recording}, err
+	if try.sending != nil {
+		if err := try.sending(permit); err != nil {
+			return result{failed: recording}, err
 		}
 	}
-	did.receipt, err = w.Apply(ctx, permit)
+	did.receipt, err = try.w.Apply(ctx, permit)
 	return did, err
 }
 

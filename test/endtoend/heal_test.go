@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
@@ -93,17 +95,8 @@ func TestHeals(t *testing.T) {
 					if _, err := ben.Approve(t.Context(), sheet.ID, sheet.Digest, ""); err != nil {
 						t.Fatal(err)
 					}
-					for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-						c, err := o.store.Get(t.Context(), sheet.ID)
-						if err != nil || time.Now().After(end) {
-							t.Fatalf("%+v %v", c, err)
-						}
-						if c.State.Ended() {
-							if c.State != cut.want {
-								t.Errorf("it is %s after %d cuts: %+v", c.State, line.Cuts(), c.Outcome)
-							}
-							break
-						}
+					if c := ended(t, o.queue, sheet.ID); c.State != cut.want {
+						t.Errorf("it is %s after %d cuts: %+v", c.State, line.Cuts(), c.Outcome)
 					}
 					if line.Cuts() == 0 {
 						t.Error("nothing was cut")
@@ -123,6 +116,38 @@ func TestHeals(t *testing.T) {
 					}
 				})
 			}
+			t.Run("the agent is revoked meanwhile", func(t *testing.T) {
+				o.run(`UPDATE issues SET n = 0 WHERE id = 1`)
+				o.run(`DELETE FROM writes`)
+				sheet, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 2}}`)
+				if err != nil { // the last cut has left a connection that is closed
+					sheet, err = o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 2}}`)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				line.CutAt(row.wrote, false, 1000)
+				approved := make(chan error, 1)
+				go func() { _, err := ben.Approve(t.Context(), sheet.ID, sheet.Digest, ""); approved <- err }()
+				for end := time.Now().Add(time.Minute); line.Cuts() == 0; time.Sleep(time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatal("nothing was cut")
+					}
+				}
+				err = o.tokens.Revoke(t.Context(), identity.Local("ops"), bot.TokenID)
+				line.CutAt("", false, 0) // the next attempt would write
+				if err := errors.Join(err, <-approved); err != nil {
+					t.Fatal(err)
+				}
+				c := ended(t, o.queue, sheet.ID)
+				var wrote int
+				if err := o.db.QueryRowContext(t.Context(), `SELECT count(*) FROM writes`).Scan(&wrote); err != nil {
+					t.Fatal(err)
+				}
+				if c.State != change.Failed || wrote != 0 {
+					t.Errorf("it is %s, and was written %d times: %+v", c.State, wrote, c.Outcome)
+				}
+			})
 		})
 	}
 }
