@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"syscall"
 	"testing"
 )
 
@@ -24,16 +23,16 @@ const parseVariable = "BAILIWICK_TEST_PARSE"
 // Parse returns the private Parse Server, which all tests share: a test makes classes of its own.
 func Parse(t testing.TB) ParseServer {
 	t.Helper()
-	return parseServer(t, syscall.LOCK_SH)
+	return parseServer(t, false)
 }
 
 // ParseAlone is Parse for a test that writes records of the shop: no test of any process uses the server at the same time.
 func ParseAlone(t testing.TB) ParseServer {
 	t.Helper()
-	return parseServer(t, syscall.LOCK_EX)
+	return parseServer(t, true)
 }
 
-func parseServer(t testing.TB, lock int) ParseServer {
+func parseServer(t testing.TB, alone bool) ParseServer {
 	t.Helper()
 	path, why := serverURL(parseVariable)
 	if why != "" {
@@ -43,7 +42,7 @@ func parseServer(t testing.TB, lock int) ParseServer {
 	file, err := os.Open(path)
 	if err == nil {
 		t.Cleanup(func() { file.Close() })
-		err = syscall.Flock(int(file.Fd()), lock)
+		err = lock(file, alone)
 	}
 	if err == nil {
 		err = json.NewDecoder(file).Decode(&p)

@@ -9,7 +9,6 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // servers is a running "scripts/services hold". It stops its servers at the end of its standard input, which the kernel
@@ -36,7 +35,7 @@ func start() (*servers, error) {
 	}
 	s.hold = osexec.Command(script, "hold", dir)
 	s.hold.Stderr = s.stderr // a file of its own: "go test" waits for every process that shares the test's
-	s.hold.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	s.hold.SysProcAttr = ownSession()
 	stdout, err := s.hold.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -225,7 +224,9 @@ func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 		lines := append(progress(t, outA, round), progress(t, outB, round)...)
 		time.Sleep(2*time.Millisecond + rand.N(40*time.Millisecond))
 		if stop && round%2 == 0 {
-			a.Process.Signal(syscall.SIGSTOP)
+			if err := standStill(a.Process); err != nil {
+				t.Fatal(err)
+			}
 			r := record("w", 1)
 			began := time.Now()
 			if err := s.Append(t.Context(), &r); err != nil || time.Since(began) > 30*time.Second {

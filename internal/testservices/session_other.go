@@ -1,0 +1,13 @@
+//go:build !unix
+
+package testservices
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+func lock(*os.File, bool) error { return errors.ErrUnsupported }
+
+func ownSession() *syscall.SysProcAttr { return nil }
