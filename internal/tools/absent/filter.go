@@ -30,6 +30,9 @@ func besideFilter(ctx context.Context, c *bailiwick.Call, q query.Query, shown i
 		tiesOfFind(ctx, c, f, shown)
 	}
 	p, ok := q.(*query.Pipeline)
+	if ok {
+		matchedByExpr(ctx, c, p)
+	}
 	if !ok || len(p.Stages) < 2 || shown < 1 {
 		return
 	}
@@ -111,7 +114,74 @@ func matched(ctx context.Context, c *bailiwick.Call, class string, where query.F
 		other := slices.Clone(parts)
 		other[i] = query.Exists{Path: path}
 		if n, err := counted(ctx, c, class, other); err == nil && n > 0 {
-			c.Note(fmt.Sprintf(`%s: it also finds %s; {%q: {"$ne": null}} leaves them out`, at, without(n, path.String()), path.String()))
+			noteFound(c, at, n, path)
 		}
 	}
+}
+
+// matchedByExpr notes how many records the $expr of a pipeline's first stage finds only because a field is null: null is not equal to a value,
+// and comes before all numbers and texts.
+func matchedByExpr(ctx context.Context, c *bailiwick.Call, p *query.Pipeline) {
+	if len(p.Stages) == 0 {
+		return
+	}
+	first, ok := p.Stages[0].(query.Match)
+	if !ok || first.If == nil {
+		return
+	}
+	looked := 0
+	for _, part := range conjuncts(first.If) {
+		field, at := compares(part)
+		if field == nil || looked == mostNulls {
+			continue
+		}
+		looked++
+		missing := query.Match{Where: query.Exists{Path: field}}
+		rows, err := c.Look(ctx, &query.Pipeline{Class: p.Class, Raw: p.Raw, Stages: []query.Stage{missing, first, query.CountStage{Name: "n"}}, Limit: 1})
+		if err != nil || len(rows) != 1 {
+			continue
+		}
+		if n, _ := rows[0].Get("n"); n.Int() > 0 {
+			noteFound(c, at, n.Int(), field)
+		}
+	}
+}
+
+// conjuncts returns the parts of an expression that must all hold.
+func conjuncts(e query.Expr) []query.Expr {
+	if and, ok := e.(query.Call); ok && and.Op == "$and" {
+		return and.Args
+	}
+	return []query.Expr{e}
+}
+
+// compares returns the field that an expression compares with a constant in a way that null passes, and where it stands; nil for another one.
+func compares(e query.Expr) (field query.Path, at string) {
+	call, ok := e.(query.Call)
+	if !ok || len(call.Args) != 2 {
+		return nil, ""
+	}
+	left, right := call.Args[0], call.Args[1]
+	switch call.Op {
+	case "$ne", "$lt", "$lte":
+	case "$gt", "$gte":
+		left, right = right, left
+	default:
+		return nil, ""
+	}
+	ref, isField := left.(query.FieldRef)
+	constant, isConstant := right.(query.Literal)
+	if call.Op == "$ne" && !isField {
+		ref, isField = right.(query.FieldRef)
+		constant, isConstant = left.(query.Literal)
+	}
+	if !isField || !isConstant || constant.Value.IsNull() || len(ref.Path) != 1 {
+		return nil, ""
+	}
+	return ref.Path, call.At
+}
+
+// noteFound notes that a condition also finds n records without a field.
+func noteFound(c *bailiwick.Call, at string, n int64, field query.Path) {
+	c.Note(fmt.Sprintf(`%s: it also finds %s; {%q: {"$ne": null}} leaves them out`, at, without(n, field.String()), field.String()))
 }
