@@ -202,7 +202,7 @@ func TestPostgres(t *testing.T) {
 	do(`CREATE TABLE goods (id int PRIMARY KEY, name text)`)
 	check := func(name, store, source, about string, wants ...string) {
 		t.Helper()
-		c := load(t, fmt.Sprintf("store: %q\nsources: {shop: {url: %q}}\n", store, source))
+		c := load(t, fmt.Sprintf("listen: 127.0.0.1:1\nstore: %q\nsources: {shop: {url: %q}}\n", store, source))
 		got := all(examine(ctx, c), about)
 		for _, want := range wants {
 			if !strings.Contains(got, want) {
