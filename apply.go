@@ -292,7 +292,7 @@ type attempt struct {
 	w     source.Writer
 	c     *change.Change
 	allow func() (writes.Permit, error) // by the rules, for the agent and the approvers as they are now
-	// sending records that a request is about to be sent, for a target that keeps no marker; nil for others.
+	// sending records that a request is about to be sent, for a target that keeps no marker. Nil for others.
 	sending func(writes.Permit) error
 }
 
@@ -392,9 +392,4 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 	}
 	e.who = p
 	return writes.Allow(ctx, e.policy, p, a)
-}
-
-// record writes the records of a change's steps, which the store keeps with the steps, to the audit log.
-func (g *Gateway) record(ctx context.Context, id string) error {
-	return g.options.Changes.Record(ctx, id, g.options.Audit)
 }

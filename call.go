@@ -67,7 +67,7 @@ type Call struct {
 	did     string // the outcome if the call succeeds; "" means audit.OK
 	steps   bool   // the call may have added steps to the change in record
 	filed   string // the ID of the change it filed
-	runs    string // the ID of a change that it filed and that runs without approval; "" for none
+	runs    string // the ID of a change that it filed and that runs without approval. "" for none
 
 	remark.Remarks
 

@@ -330,3 +330,8 @@ func (c *Call) used(bytes int) limit.Use {
 	tokens := int64(bytes / tokenBytes)
 	return limit.Use{Rows: int64(c.record.Rows), Bytes: int64(bytes), Tokens: tokens, Cost: limit.Cost(tokens, c.gateway.options.Price)}
 }
+
+// record writes the records of a change's steps, which the store keeps with the steps, to the audit log.
+func (g *Gateway) record(ctx context.Context, id string) error {
+	return g.options.Changes.Record(ctx, id, g.options.Audit)
+}

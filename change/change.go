@@ -206,7 +206,7 @@ type Receipt struct {
 	Rows  int64         `json:"rows"` // number of records written
 	After []value.Value `json:"after,omitzero"`
 	Again bool          `json:"again,omitzero"` // an earlier attempt had done it already
-	Note  string        `json:"note,omitzero"`  // of calls: what isn't known of the answers, and why; "" for nothing
+	Note  string        `json:"note,omitzero"`  // of calls: what isn't known of the answers, and why. "" for nothing
 }
 
 // A Step is one transition of a change.

@@ -173,7 +173,7 @@ func (c *Console) logged(v *visit, err error) {
 	}
 }
 
-// statusOf returns the HTTP status of a page for an error; 500 for every code that isn't the visitor's to mend.
+// statusOf returns the HTTP status of a page for an error. 500 for every code that isn't the visitor's to mend.
 func statusOf(p *problem.Error) int {
 	if p.Store {
 		return http.StatusServiceUnavailable

@@ -163,7 +163,7 @@ type Adapter interface {
 
 // A Server is the server of a source, as an operator asks about it.
 type Server struct {
-	Version  string // "PostgreSQL 16.2"; "" if it isn't known
+	Version  string // "PostgreSQL 16.2". "" if it isn't known
 	Writes   bool   // the account may write to a table
 	ReadOnly bool   // nothing can be written at all, as to a standby
 	Pooled   bool   // a pooler stands before it

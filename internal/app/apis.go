@@ -71,6 +71,7 @@ func credentialsOf(c *config.Config, s config.Source, connections *connect.Conne
 // keyed returns what gives open sources the keys of c, if they have changed. Sources that have changed otherwise keep theirs.
 func (p *App) keyed(c *config.Config) (func(), error) {
 	var puts []func()
+	secrets := secretsOf(c)
 	in := func(all []config.Source, name string) *config.Source {
 		i := slices.IndexFunc(all, func(s config.Source) bool { return s.Name == name })
 		if i < 0 {
@@ -84,7 +85,7 @@ func (p *App) keyed(c *config.Config) (func(), error) {
 		changed := same && (last == nil || !reflect.DeepEqual(*last, s))
 		switch src := p.sources[s.Name].(type) {
 		case *openapi.API:
-			puts = append(puts, func() { src.Mask(secretsOf(c)...) })
+			puts = append(puts, func() { src.Mask(secrets...) })
 			if changed {
 				who, servers, err := credentialsOf(c, s, p.connections)
 				if err != nil {

@@ -152,7 +152,7 @@ func (p *App) openStore(ctx context.Context) error {
 	if shared, ok := p.Store.(*postgres.Store); ok {
 		shared.OnLoss(func(gone audit.Head) {
 			if p.log != nil {
-				p.log.Error("the store lacks records that this server had written to it. It was restored or replaced while the server ran. See audit verify", "record", gone.Seq)
+				p.log.Error("the store lacks records that this server had written to it. It was restored or replaced while the server ran, or its end was removed. See audit verify", "record", gone.Seq)
 			}
 		})
 	}

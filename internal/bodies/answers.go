@@ -37,7 +37,7 @@ type Answers struct {
 	heavy        *fair.Semaphore // of the one answer that is parsed alone
 }
 
-// NewAnswers returns Answers of which queue answers may wait at each step, each for patience; 0 for 1,000 and 10 s.
+// NewAnswers returns Answers of which queue answers may wait at each step, each for patience. 0 for 1,000 and 10 s.
 func NewAnswers(queue int, patience time.Duration) *Answers {
 	if queue <= 0 {
 		queue = 1000
@@ -56,7 +56,7 @@ type Answer struct {
 	of    *Answers
 	who   fair.Who
 	first func()
-	more  func() // gives back what it has beside First; nil for nothing
+	more  func() // gives back what it has beside First. Nil for nothing
 }
 
 // Begin waits for the memory that each answer has at first. The caller calls Close once what is made of the answer is cut to size. Its

@@ -48,7 +48,7 @@ type Renewal struct {
 	source string
 }
 
-// Renewal returns the renewal of a source; of the store if source is "".
+// Renewal returns the renewal of a source. "" is the store.
 func (c *Config) Renewal(source string) *Renewal { return &Renewal{of: c, latest: c, source: source} }
 
 // URL returns the URL, or the write_url, as it is configured now that was old when the configuration was read; "" if the
@@ -82,7 +82,7 @@ func (n *Renewal) URL(old string) string {
 	return n.latest.Sources[now].URL
 }
 
-// urls returns the URLs of a source in a fixed order; "" for one that it hasn't.
+// urls returns the URLs of a source in a fixed order. "" for one that it hasn't.
 func (s *Source) urls() [3]string {
 	all := [3]string{s.URL, s.WriteURL}
 	if s.Parse != nil {
@@ -107,7 +107,7 @@ func (s Source) Fixed() Source {
 	return s
 }
 
-// Userless returns a URL without its user and password; a text that is no URL as it is.
+// Userless returns a URL without its user and password. A text that is no URL as it is.
 func Userless(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.User == nil {

@@ -23,11 +23,11 @@ const (
 // Options configure a Keeper.
 type Options struct {
 	Store Store
-	Own   func() Row // what is in force in this process; its ID, Name and Clock are ignored
+	Own   func() Row // what is in force in this process. Its ID, Name and Clock are ignored
 	Log   *slog.Logger
 
-	Every time.Duration    // between two beats; 0 is ten seconds
-	Now   func() time.Time // the clock of this process; nil is time.Now
+	Every time.Duration    // between two beats. 0 is ten seconds
+	Now   func() time.Time // the clock of this process. Nil is time.Now
 }
 
 // A Keeper keeps the row of this process and compares it with the others. A nil Keeper knows nothing.

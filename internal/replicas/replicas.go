@@ -73,7 +73,7 @@ func (r Row) Differs(own Row) []Kind {
 	return out
 }
 
-// Describe says how r differs from own, for operators; "" if it doesn't.
+// Describe says how r differs from own, for operators. "" if it doesn't.
 func (r Row) Describe(own Row) string {
 	var parts []string
 	for _, kind := range r.Differs(own) {
@@ -100,7 +100,7 @@ func (r Row) Describe(own Row) string {
 
 // A State is how the processes that share a store compare with this one.
 type State struct {
-	Replicas int           // with this one; 0 if it isn't known
+	Replicas int           // with this one. 0 if it isn't known
 	Differ   int           // others that differ from this one
 	Kinds    map[Kind]int  // the others that differ, by what they differ in
 	Clock    time.Duration // by which the clock of this process is ahead of the clock of the store

@@ -21,7 +21,7 @@ type Line struct {
 	mu    sync.Mutex
 	state lineState
 	open  map[net.Conn]bool // both ends
-	at    []byte            // the text at which connections are cut; nil for none
+	at    []byte            // the text at which connections are cut. Nil for none
 	late  bool              // the server gets the text before
 	times int               // how often that is still done
 	cuts  int               // how often it was done

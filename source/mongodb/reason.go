@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 )
 
-// selection returns why each server of a URL can't be used, if err says that none can; "" otherwise.
+// selection returns why each server of a URL can't be used, if err says that none can. "" for another error.
 func selection(err error) string {
 	none, ok := errors.AsType[topology.ServerSelectionError](err)
 	if !ok {

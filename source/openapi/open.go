@@ -26,7 +26,7 @@ type (
 	//   - Timeout: of a request with its retries; 0 means 30 s
 	//   - MaxBody: maximum bytes of a response; 0 means 8 MiB
 	//   - Attempts: maximum attempts of a request that changes nothing; 0 means 3
-	//   - Answers: the memory for responses that APIs share; nil in a program: each API has its own
+	//   - Answers: the memory for responses that APIs share. Nil in a program: each API has its own
 	//   - Roots, Resolver: trusted certificates and the resolver of names; nil means those of the system
 	Options = client.Options
 

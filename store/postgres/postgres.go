@@ -76,7 +76,7 @@ func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx
 
 // Options say how a Store is opened. The zero Options create a store, and keep the user and the password of the URL.
 type Options struct {
-	There bool // the store must exist; ErrNone is in the error if there is none
+	There bool // the store must exist. ErrNone is in the error if there is none
 	// Renewed returns the user and the password for new connections, and false while they are those of the URL. It may be nil.
 	Renewed func() (user, password string, ok bool)
 }

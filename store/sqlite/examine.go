@@ -15,11 +15,11 @@ import (
 
 // An Examination is what is found out about a store without changing it.
 type Examination struct {
-	Version    int            // of the tables; 0 if there are none
+	Version    int            // of the tables. 0 if there are none
 	Newest     int            // the version that this program brings them to
-	Unwritable error          // why the file can't be written; nil if it can
+	Unwritable error          // why the file can't be written. Nil if it can
 	Private    bool           // only its owner can read it
-	Journal    string         // the folder of the journal; "" if there is none now
+	Journal    string         // the folder of the journal. "" if there is none now
 	Replicas   []replicas.Row // the processes that use it
 }
 

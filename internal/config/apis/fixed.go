@@ -31,7 +31,7 @@ func fixedAll(all []SchemeCredential) []SchemeCredential {
 	return out
 }
 
-// fixed returns c with placeholders for its secrets; nil for nil.
+// fixed returns c with placeholders for its secrets. Nil for nil.
 func (c *Credential) fixed() *Credential {
 	if c == nil || c.Person != nil {
 		return c

@@ -172,7 +172,7 @@ func (s *Sender) body(ctx context.Context, m Message, res *http.Response) ([]byt
 	return body, err
 }
 
-// unread returns why a body was left out though nothing is wrong with the connection; "" for other errors.
+// unread returns why a body was left out though nothing is wrong with the connection. "" for other errors.
 func (s *Sender) unread(err error) string {
 	switch {
 	case err == errLarge && s.o.MaxBody%(1<<20) == 0:

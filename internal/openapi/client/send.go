@@ -44,7 +44,7 @@ type Options struct {
 	Timeout    time.Duration           // for one Send including its retries; 0 is 30 s
 	MaxBody    int                     // maximum bytes of a response body; 0 is 8 MiB
 	Attempts   int                     // maximum attempts of a request that changes nothing; 0 is 3
-	Answers    *bodies.Answers         // the memory for responses, shared with other APIs; nil for the Sender's own
+	Answers    *bodies.Answers         // the memory for responses, shared with other APIs. Nil for the Sender's own
 
 	Roots    *x509.CertPool          // trusted certificates; nil is the system's
 	Trusted  *credential.Certificate // the authorities of Downloads; nil for Roots
@@ -82,7 +82,7 @@ type Sender struct {
 	close         func()
 }
 
-// A signer holds the credential in use; nil for none.
+// A signer holds the credential in use. Nil for none.
 type signer struct{ credential.Credential }
 
 // Use makes c, as Options.Credential, the credential of all further requests. The former one stays masked in responses.

@@ -9,8 +9,8 @@ type Response struct {
 	Header    http.Header // without cookies
 	MediaType string      // lower case, without parameters; "" for none
 	Body      []byte      // decompressed
-	Unread    string      // why the body of a write's response was not read: "it is larger than 8 MiB"; "" if it was
-	Free      func()      // gives back the memory that the response holds; nil for none
+	Unread    string      // why the body of a write's response was not read: "it is larger than 8 MiB". "" if it was
+	Free      func()      // gives back the memory that the response holds. Nil for none
 }
 
 // Close gives back the memory that the response holds, which must not be used any more.

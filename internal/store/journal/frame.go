@@ -151,11 +151,11 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 // appended, that a segment was cut, and that the tables end before records that they had.
 type mark struct {
 	name string // of the segment that is appended to; "" for none
-	end  int64  // of what was appended to it; or faulty or settled
+	end  int64  // of what was appended to it, or faulty, or settled
 	head audit.Head
 }
 
-// Ends in a mark: faulty when a write failed, and records must go to the tables; settled when the tables have all records up to head.
+// Ends in a mark. faulty: a write failed, and records must go to the tables. settled: the tables have all records up to head.
 const faulty, settled = -1, -2
 
 const nameSize, markSize = 33, 33 + 8 + 8 + hashSize + 4

@@ -42,7 +42,7 @@ var (
 	ErrClosed = errors.New("the audit's journal is closed")
 	ErrLocked = errors.New("another process has kept the audit's journal locked for 10 s")
 	// ErrForeign is returned if the tables don't have what they had when the journal was last used. Records, and changes with them, are missing.
-	ErrForeign = errors.New("the store lacks records that the audit's journal shows it had. Its -wal file was removed, or it was replaced by a copy. Put the store back. " +
+	ErrForeign = errors.New("the store lacks records that the audit's journal shows. Its -wal file was removed, or it was replaced by a copy, or the journal is another store's. Put the right one back. " +
 		"To go on without these records, move the journal's folder away, and audit verify reports the loss")
 )
 

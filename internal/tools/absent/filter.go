@@ -155,7 +155,7 @@ func conjuncts(e query.Expr) []query.Expr {
 	return []query.Expr{e}
 }
 
-// compares returns the field that an expression compares with a constant in a way that null passes, and where it stands; nil for another one.
+// compares returns the field that an expression compares with a constant in a way that null passes, and where it stands. Nil for another one.
 func compares(e query.Expr) (field query.Path, at string) {
 	call, ok := e.(query.Call)
 	if !ok || len(call.Args) != 2 {

@@ -23,7 +23,7 @@ const soon = 21 * 24 * time.Hour
 // A certificateFile is a file with certificates, as the configuration names it.
 type certificateFile struct {
 	about, path string
-	key         string // the file of the private key; "" for certificates of authorities
+	key         string // the file of the private key. "" for certificates of authorities
 	encrypted   bool   // the key has a password
 }
 

@@ -132,7 +132,7 @@ func report(t *terminal.Terminal, found []finding) error {
 	return nil
 }
 
-// configuration says whether the configuration at path can be used; err is why it can't be read.
+// configuration says whether the configuration at path can be used. err is why it can't be read.
 func configuration(c *config.Config, path string, err error) []finding {
 	const about = "configuration"
 	if err != nil {
