@@ -204,7 +204,7 @@ type startFault struct {
 
 func startFaults() []startFault {
 	return []startFault{
-		{"store newer", "The store was made by a newer version", "Run the newer program, or restore the copy beside the store that its version names.", nil, func(b *box) { b.sqlite("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)") }, `open in bailiwick.db: a newer Bailiwick made it`},
+		{"store newer", "The store was made by a newer version", "Run the newer program, or restore the copy beside the store that its version names.", nil, func(b *box) { b.sqlite("INSERT INTO migration VALUES (9999, 0)") }, `open in bailiwick.db: a newer Bailiwick made it`},
 		{"store no database", "The store's file is no database", "Restore a backup: `bailiwick store restore`.", nil, func(b *box) { b.write("bailiwick.db", []byte(strings.Repeat("no database ", 1000))) }, `open in bailiwick.db: the file is no SQLite database`},
 		{"store a folder", "", "", nil, func(b *box) {
 			b.moved("bailiwick.db", "")

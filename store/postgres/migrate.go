@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,9 +25,9 @@ var errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'U
 
 // migrate updates the store to the current version, entirely or not at all. Processes that start at once wait for
 // each other.
-func (s *Store) migrate(ctx context.Context, there bool) error {
+func (s *Store) migrate(ctx context.Context, steps fs.FS, there bool) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		return migrations.Apply(files, target{ctx, tx, there})
+		return migrations.Apply(steps, target{ctx, tx, there})
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 )
@@ -153,17 +152,36 @@ func TestBesideOthers(t *testing.T) {
 	}
 }
 
-func TestOlderChanges(t *testing.T) {
+// TestUpgrade opens a store with a second migration, which keeps the rows, and checks that the program before refuses it then.
+func TestUpgrade(t *testing.T) {
 	url := testservices.Postgres(t)
-	storetest.Older(t, func() storetest.Store { return open(t, url) }, func() {
-		sql(t, url, `DELETE FROM bailiwick.change_class WHERE position('\x1f'::bytea IN class) > 0`)
-		sql(t, url, `DROP TABLE bailiwick.audit_base`)
-		sql(t, url, `DROP TABLE bailiwick.connection, bailiwick.replica`)
-		sql(t, url, `DROP INDEX bailiwick.audit_step_seq`)
-		sql(t, url, `DROP FUNCTION bailiwick.audit_base_moves(), bailiwick.audit_shrinks() CASCADE`)
-		sql(t, url, `ALTER TABLE bailiwick.change DROP COLUMN leased`)
-		sql(t, url, `DELETE FROM bailiwick.migration WHERE version >= 10`)
-	})
+	s := open(t, url)
+	put, err := s.Put(t.Context(), pending("1"), change.Filing{Life: time.Hour, Most: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	for range 2 {
+		s, err := postgres.OpenSteps(t.Context(), url, map[string]string{"00002_color.sql": "ALTER TABLE bailiwick.change ADD COLUMN color text NOT NULL DEFAULT 'red'"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Get(t.Context(), put.ID); err != nil || got.Digest != "1" {
+			t.Errorf("%+v, %v", got, err)
+		}
+		s.Close()
+	}
+	var color string
+	if err := connect(t, url).QueryRow(t.Context(), `SELECT color FROM bailiwick.change`).Scan(&color); err != nil || color != "red" {
+		t.Error(color, err)
+	}
+	s, err = postgres.Open(t.Context(), url)
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "a newer Bailiwick made it") {
+		t.Error("a store with a migration that the program doesn't know:", err)
+	}
 }
 
 // TestPooled opens a store through a pooler in transaction mode, which is refused with the reason.

@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync/atomic"
 	"time"
 
@@ -83,11 +84,16 @@ type Options struct {
 
 // OpenWith is Open with options. It starts the writer of the audit and the listener for events.
 func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
+	return openWith(ctx, url, o, files)
+}
+
+// openWith is OpenWith with the migrations in steps.
+func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, error) {
 	s, err := connected(ctx, url, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.migrate(ctx, o.There); err != nil {
+	if err := s.migrate(ctx, steps, o.There); err != nil {
 		s.pool.Close()
 		return nil, s.failed("open", err)
 	}

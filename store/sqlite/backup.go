@@ -37,11 +37,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 func forgetJournal(ctx context.Context, path string) (err error) {
 	db := sql.OpenDB(connector{"file:" + (&url.URL{Path: path}).EscapedPath(), func() error { return nil }})
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var there int // a file of an older version has no such table
-	if err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'journal'`).Scan(&there); err == nil && there > 0 {
-		_, err = db.ExecContext(ctx, `DELETE FROM journal WHERE lost IS NULL`)
-	}
-	if err != nil {
+	if _, err := db.ExecContext(ctx, `DELETE FROM journal WHERE lost IS NULL`); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
 	}
 	return nil

@@ -59,21 +59,21 @@ func TestExamine(t *testing.T) {
 	}
 	for _, name := range []string{"in use", "not in use"} {
 		e := look(name)
-		if e.Version != e.Newest || e.Version < 20 || e.Unwritable != nil || !e.Private || !cmp.Equal(e.Replicas, []replicas.Row{row}) || (e.Journal != "") != (name == "in use") {
+		if e.Version != e.Newest || e.Version == 0 || e.Unwritable != nil || !e.Private || !cmp.Equal(e.Replicas, []replicas.Row{row}) || (e.Journal != "") != (name == "in use") {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	raw(t, path, `DROP TABLE replica; DELETE FROM goose_db_version WHERE version_id = 20`)
+	raw(t, path, `DROP TABLE replica; DELETE FROM migration`)
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if e := look("older"); e.Version != e.Newest-1 || e.Replicas != nil || e.Private {
 		t.Errorf("older: %+v", e)
 	}
-	raw(t, path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	raw(t, path, `INSERT INTO migration VALUES (9999, 0)`)
 	if e := look("newer"); e.Version != 9999 {
 		t.Errorf("newer: %+v", e)
 	}

@@ -13,6 +13,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	mathrand "math/rand/v2"
 	"net/url"
 	"os"
@@ -45,6 +46,7 @@ var files embed.FS
 // A Store is an open file. It is safe for use by several goroutines.
 type Store struct {
 	path  string
+	steps fs.FS       // the migrations
 	file  os.FileInfo // of path when it was opened; nil for Memory
 	probe probe
 	write *sql.DB // one connection; every transaction takes the write lock at its start
@@ -79,8 +81,11 @@ var (
 
 // Open opens the file at path, makes it readable by its owner only, and migrates it to the current version. It
 // creates the file if there is none; the folder must exist.
-func Open(ctx context.Context, path string) (*Store, error) {
-	s := &Store{path: path}
+func Open(ctx context.Context, path string) (*Store, error) { return openWith(ctx, path, files) }
+
+// openWith is Open with the migrations in steps.
+func openWith(ctx context.Context, path string, steps fs.FS) (*Store, error) {
+	s := &Store{path: path, steps: steps}
 	s.group.Round, s.group.Most = s.logging, mostParts
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -215,7 +220,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // migrateOnce brings the file to the version of this program. A file of an older one is copied first.
 func (s *Store) migrateOnce(ctx context.Context) error {
-	newest, err := migrations.Newest(files)
+	newest, err := migrations.Newest(s.steps)
 	if err != nil {
 		return err
 	}
@@ -228,17 +233,17 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return migrations.Apply(files, target{ctx, tx}) })
+	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return migrations.Apply(s.steps, target{ctx, tx}) })
 }
 
-// version returns the file's version. The table has the name and the columns of the library that made it once.
+// version returns the file's version, 0 for a new file.
 func version(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (n int, err error) {
-	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'`).Scan(&n); err != nil || n == 0 {
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'migration'`).Scan(&n); err != nil || n == 0 {
 		return 0, err
 	}
-	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&n)
+	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM migration`).Scan(&n)
 	return n, err
 }
 
@@ -250,10 +255,8 @@ type target struct {
 
 // Version implements migrations.Target.
 func (t target) Version() (int, error) {
-	if err := t.Run(`CREATE TABLE IF NOT EXISTS goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
-		is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
-		INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, 1 WHERE NOT EXISTS (SELECT 1 FROM goose_db_version)`); err != nil {
-		return 0, err // older programs take a table without version 0 for none
+	if err := t.Run(`CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, applied INTEGER NOT NULL) STRICT`); err != nil {
+		return 0, err
 	}
 	return version(t.ctx, t.tx)
 }
@@ -266,7 +269,7 @@ func (t target) Run(text string) error {
 
 // Reached implements migrations.Target.
 func (t target) Reached(version int) error {
-	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)`, version)
+	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO migration (version, applied) VALUES (?, ?)`, version, time.Now().UnixMicro())
 	return err
 }
 

@@ -128,7 +128,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	newer := filepath.Join(dir, "newer.db")
 	openFile(t, newer).Close()
-	raw(t, newer, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	raw(t, newer, `INSERT INTO migration VALUES (9999, 0)`)
 	tests := []struct{ name, path, want string }{
 		{"no path", "", "no path"},
 		{"no folder", filepath.Join(dir, "nowhere", "x.db"), "no such file or directory"},

@@ -1,1 +1,0 @@
-ALTER TABLE token ADD COLUMN actions TEXT NOT NULL DEFAULT '{}'; -- JSON {only, except}

@@ -1,2 +1,0 @@
--- Nobody told anything by it: processes follow change_event.
-DROP TABLE event;
