@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
@@ -20,7 +20,7 @@ func Sanitize(text string) string { return terminal.Sanitize(text) }
 
 // Line returns text on one line of at most the given number of columns.
 func Line(text string, columns int) string {
-	return runewidth.Truncate(strings.ReplaceAll(Sanitize(text), "\n", " "), columns, "…")
+	return displaywidth.TruncateString(strings.ReplaceAll(Sanitize(text), "\n", " "), columns, "…")
 }
 
 // A Spinner shows at a terminal that an operation is in progress.
@@ -80,7 +80,7 @@ func Table(rows [][]string) string {
 				widths = append(widths, 0)
 			}
 			row[i] = Line(cell, maxCell)
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
+			widths[i] = max(widths[i], displaywidth.String(row[i]))
 		}
 	}
 	var b strings.Builder
@@ -90,7 +90,7 @@ func Table(rows [][]string) string {
 				b.WriteString(" │ ")
 			}
 			if i < len(row)-1 {
-				cell = runewidth.FillRight(cell, widths[i])
+				cell += strings.Repeat(" ", widths[i]-displaywidth.String(cell))
 			}
 			if n == 0 {
 				cell = terminal.Styled(terminal.Bold, cell)
