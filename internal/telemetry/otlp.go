@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,7 +12,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
@@ -20,7 +21,7 @@ import (
 type OTLP struct {
 	Endpoint string            // URL of a collector; without a path, "/v1/traces" is added. "" means http://localhost:4318
 	Headers  map[string]string // sent with each request; may hold a credential
-	Insecure bool              // the endpoint may be http:// the endpoint may be http:// on another machine
+	Insecure bool              // the endpoint may be http:// on another machine
 }
 
 // defaultEndpoint is a collector on this machine.
@@ -36,11 +37,11 @@ const (
 func (t *Telemetry) newProvider(ctx context.Context, o Traces) (*sdk.TracerProvider, error) {
 	exporter := o.Exporter
 	if exporter == nil {
-		options, err := o.OTLP.options(o.Environment)
+		to, err := o.OTLP.collector(o.Environment)
 		if err != nil {
 			return nil, err
 		}
-		if exporter, err = otlptracehttp.New(ctx, options...); err != nil {
+		if exporter, err = otlptrace.New(ctx, to); err != nil {
 			return nil, err
 		}
 	}
@@ -69,17 +70,22 @@ func (t *Telemetry) newProvider(ctx context.Context, o Traces) (*sdk.TracerProvi
 	return sdk.NewTracerProvider(options...), nil
 }
 
-// options returns the options of the exporter. Unless environment is set, they override all that it would take from
-// there.
-func (o OTLP) options(environment bool) ([]otlptracehttp.Option, error) {
-	if environment && o.Endpoint == "" {
-		return o.headers(nil), nil
+// collector returns where spans are sent.
+func (o OTLP) collector(environment bool) (*collector, error) {
+	if environment {
+		return o.fromEnvironment()
 	}
-	endpoint := o.Endpoint
-	if endpoint == "" {
-		endpoint = defaultEndpoint
+	endpoint, err := o.endpoint()
+	if err != nil {
+		return nil, err
 	}
-	u, err := url.Parse(endpoint)
+	transport := newTransport(&tls.Config{MinVersion: tls.VersionTLS12}, nil)
+	return &collector{client: &http.Client{Transport: transport, Timeout: sendTime}, endpoint: endpoint, headers: o.Headers, compress: true}, nil
+}
+
+// endpoint returns the URL that requests go to.
+func (o OTLP) endpoint() (*url.URL, error) {
+	u, err := url.Parse(cmp.Or(o.Endpoint, defaultEndpoint))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, errors.New("the OTLP endpoint is not such as https://collector.example:4318; a credential goes into headers")
 	}
@@ -89,28 +95,7 @@ func (o OTLP) options(environment bool) ([]otlptracehttp.Option, error) {
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1/traces"
 	}
-	out := o.headers([]otlptracehttp.Option{otlptracehttp.WithEndpointURL(u.String())})
-	if environment {
-		return out, nil
-	}
-	if o.Headers == nil {
-		out = append(out, otlptracehttp.WithHeaders(map[string]string{}))
-	}
-	var encryption *tls.Config
-	if u.Scheme == "https" {
-		encryption = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	transport := &http.Transport{TLSClientConfig: encryption, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: sendTime}
-	return append(out, otlptracehttp.WithTLSClientConfig(encryption), otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-		otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf), otlptracehttp.WithTimeout(sendTime),
-		otlptracehttp.WithHTTPClient(&http.Client{Transport: transport, Timeout: sendTime})), nil
-}
-
-func (o OTLP) headers(before []otlptracehttp.Option) []otlptracehttp.Option {
-	if o.Headers == nil {
-		return before
-	}
-	return append(before, otlptracehttp.WithHeaders(o.Headers))
+	return u, nil
 }
 
 // A sender sends spans. It logs once when sending begins to fail and once when it works again; the SDK would write to

@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +12,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +36,7 @@ type collector struct {
 	mu       sync.Mutex
 	requests []string // path, authorization, names of the spans and resource
 	refuse   bool
+	busy     int // how many requests get the status 503
 }
 
 func newCollector(t *testing.T) *collector {
@@ -42,6 +46,11 @@ func newCollector(t *testing.T) *collector {
 		defer c.mu.Unlock()
 		if c.refuse {
 			http.Error(w, "the words of the collector", http.StatusForbidden)
+			return
+		}
+		if c.busy > 0 {
+			c.busy--
+			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		body := r.Body
@@ -55,7 +64,7 @@ func newCollector(t *testing.T) *collector {
 		if err != nil {
 			t.Error(err)
 		}
-		var got coltrace.ExportTraceServiceRequest
+		var got trace.TracesData
 		if err := proto.Unmarshal(raw, &got); err != nil {
 			t.Error(err)
 		}
@@ -138,8 +147,79 @@ func TestUnsent(t *testing.T) {
 	if err := tel.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := log.String(); strings.Count(got, "traces can't be sent") != 1 || strings.Contains(got, "words of the collector") {
+	if got := log.String(); strings.Count(got, "traces can't be sent") != 1 || strings.Contains(got, "words of the collector") || !strings.Contains(got, "the collector answers 403 Forbidden") {
 		t.Error(got)
+	}
+}
+
+// TestBusyCollector checks that spans are sent again to a collector that asks for it.
+func TestBusyCollector(t *testing.T) {
+	c := newCollector(t)
+	c.busy = 1
+	tel, err := telemetry.New(t.Context(), telemetry.Options{Traces: &telemetry.Traces{Sample: 1, OTLP: telemetry.OTLP{Endpoint: c.url}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tel.Requests().End(tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"}), "")
+	if err := tel.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if c.busy != 0 || len(c.requests) != 1 {
+		t.Errorf("%d requests to go, spans %q", c.busy, c.requests)
+	}
+}
+
+// TestBadEnvironment checks that a variable that can't be followed is an error, which holds no credential.
+func TestBadEnvironment(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"PROTOCOL", "grpc", "write http/protobuf"},
+		{"ENDPOINT", "collector:4318", "the OTLP endpoint of the environment"},
+		{"TRACES_ENDPOINT", "://", "the OTLP endpoint of the environment"},
+		{"HEADERS", "swordfish", "name=value,name=value"},
+		{"HEADERS", "a=%zz-swordfish", "name=value,name=value"},
+		{"TIMEOUT", "10s", "milliseconds"},
+		{"CERTIFICATE", "/nowhere", "no such file"},
+		{"CLIENT_KEY", "/nowhere", "OTEL_EXPORTER_OTLP_CLIENT_KEY"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("OTEL_EXPORTER_OTLP_"+tt.name, tt.text)
+			_, err := telemetry.New(t.Context(), telemetry.Options{Traces: &telemetry.Traces{Environment: true}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "swordfish") {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if _, err := telemetry.New(t.Context(), telemetry.Options{Traces: &telemetry.Traces{}}); err != nil {
+				t.Errorf("without the environment: %v", err)
+			}
+		})
+	}
+}
+
+// TestEnvironmentEncryption sends spans to a collector over TLS, whose authority, headers and path the environment names.
+func TestEnvironmentEncryption(t *testing.T) {
+	var got []string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = append(got, r.URL.Path+" "+r.Header.Get("A")+" "+r.Header.Get("Content-Encoding"))
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", server.URL+"/in")
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", file)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "a=1")
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", " a = x%20y ")
+	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+	tel, err := telemetry.New(t.Context(), telemetry.Options{Traces: &telemetry.Traces{Sample: 1, Environment: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tel.Requests().End(tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"}), "")
+	if err := tel.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"/in x y gzip"}, got); d != "" {
+		t.Error(d)
 	}
 }
 
