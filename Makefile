@@ -4,24 +4,27 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: duckdb release image compose proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench bench-peers soak mutate conformance clients clients-short apis applications formats
+.PHONY: duckdb release image compose proxies manifests docs-test demo build test check check-full format vet staticcheck race docs docs-check bench bench-peers soak mutate conformance clients clients-short apis applications formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
 
 build:
-	@go build -o bin/bailiwick ./cmd/bailiwick
+	@scripts/build
 
 test: ## all tests, on real databases
 	@scripts/test
 
-check: ## what CI runs: format vet staticcheck docs-check race clients-short; SUITES=conformance adds the official MCP suites
-	@scripts/check $(SUITES)
+check: ## what every commit has to pass: format vet staticcheck docs-check, and the tests that need no server
+	@scripts/check quick
+
+check-full: ## what CI runs: all of check, on all platforms and modules, all tests, real clients and the official MCP suites
+	@scripts/check full
 
 # The compiler and vet collect their garbage less often: a seventh of the processor time of a compilation. The limit is for
 # each process.
-check vet staticcheck docs-check: export GOGC ?= 400
-check vet staticcheck docs-check: export GOMEMLIMIT ?= 2GiB
+check check-full vet staticcheck docs-check: export GOGC ?= 400
+check check-full vet staticcheck docs-check: export GOMEMLIMIT ?= 2GiB
 
 format:
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
@@ -43,7 +46,7 @@ docs: ## writes the generated pages of docs/
 docs-check:
 	@go run ./scripts/docs -check
 
-docs-test: ## plays the README and the guides, every command and every expected line, as "make check" does among all tests
+docs-test: ## plays the README and the guides, every command and every expected line, as "make check-full" does among all tests
 	@go test -count=1 ./test/guides
 
 bench: ## writes the figures of docs/benchmarks.md
