@@ -53,25 +53,34 @@ type Link struct {
 	Fresh func(url string) string
 }
 
-// Renewed returns the user and the password of url as it is configured now. It returns false if they are those of url, or
-// if anything else has changed: a password must not be sent to another server than its own.
-func (l Link) Renewed(old string) (user, password string, ok bool) {
+// Current returns url with the user and the password that are configured now. It returns false if they can't be known, or if
+// anything else has changed: a password must not be sent to another server than its own.
+func (l Link) Current(old string) (string, bool) {
 	if l.Fresh == nil {
-		return "", "", false
+		return "", false
 	}
 	now := l.Fresh(old)
 	a, errA := url.Parse(old)
 	b, errB := url.Parse(now)
-	if now == "" || now == old || errA != nil || errB != nil || b.User == nil {
-		return "", "", false
+	if now == "" || errA != nil || errB != nil || b.User == nil {
+		return "", false
 	}
-	who := b.User
 	a.User, b.User = nil, nil
-	if a.String() != b.String() {
+	return now, a.String() == b.String()
+}
+
+// Renewed returns the user and the password of Current. It returns false if they are those of url.
+func (l Link) Renewed(old string) (user, password string, ok bool) {
+	now, ok := l.Current(old)
+	if !ok || now == old {
 		return "", "", false
 	}
-	password, _ = who.Password()
-	return who.Username(), password, true
+	b, err := url.Parse(now)
+	if err != nil {
+		return "", "", false
+	}
+	password, _ = b.User.Password()
+	return b.User.Username(), password, true
 }
 
 // A Drifting is a Source that can be described again at little cost, to find out whether its classes have changed. If they

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/internal/bodies"
@@ -69,8 +71,10 @@ func credentialsOf(c *config.Config, s config.Source, connections *connect.Conne
 }
 
 // keyed returns what gives open sources the keys of c, if they have changed. Sources that have changed otherwise keep theirs.
-func (p *App) keyed(c *config.Config) (func(), error) {
+// It returns warnings about those whose new keys are refused.
+func (p *App) keyed(ctx context.Context, c *config.Config) (func() (warnings []string), error) {
 	var puts []func()
+	var warnings []string
 	secrets := secretsOf(c)
 	in := func(all []config.Source, name string) *config.Source {
 		i := slices.IndexFunc(all, func(s config.Source) bool { return s.Name == name })
@@ -97,14 +101,28 @@ func (p *App) keyed(c *config.Config) (func(), error) {
 			if changed {
 				puts = append(puts, func() { src.Rekey(s.Parse.MasterKey, s.Parse.RESTKey) })
 			}
+		case *kept:
+			if changed {
+				puts = append(puts, func() {
+					ctx, cancel := context.WithTimeout(ctx, renewing)
+					defer cancel()
+					if err := src.renew(ctx); err != nil {
+						warnings = append(warnings, fmt.Sprintf("the former user and password stay in use, and the new ones are tried again when the server refuses these: %v", err))
+					}
+				})
+			}
 		}
 	}
-	return func() {
+	return func() []string {
 		for _, put := range puts {
 			put()
 		}
+		return warnings
 	}, nil
 }
+
+// renewing is how long a reload waits for a database that is asked whether it accepts a new password.
+const renewing = 10 * time.Second
 
 // openConnections returns the connections of people that p's sources use, nil if none does.
 func (p *App) openConnections() (*connect.Connections, error) {

@@ -32,7 +32,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	warnings, listed := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
 	prompts, prompted := Prompts(c)
-	keys, keyed := p.keyed(c)
+	keys, keyed := p.keyed(ctx, c)
 	named := []error{checkTools(c), listed, prompted, keyed}
 	checked := false
 	var unwritable []string
@@ -59,7 +59,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys()
+	refused := keys()
 	if !reflect.DeepEqual(served(p.Config), served(c)) {
 		p.Gateway.Announce(bailiwick.ToolsChanged)
 	}
@@ -72,7 +72,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	if err != nil {
 		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
 	}
-	return slices.Concat(c.Notes, unwritable, warnings, strays), nil
+	return slices.Concat(c.Notes, refused, unwritable, warnings, strays), nil
 }
 
 // replacing returns what puts the tools and prompts of c into force.

@@ -64,7 +64,7 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	case s.MariaDB():
 		opened, err = mariadb.OpenLinked(ctx, s.Name, s.URL, link)
 	case s.MongoDB():
-		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows, Collections: collectionsOf(s)})
+		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, Current: link.Current, LocalRows: s.LocalRows, Collections: collectionsOf(s)})
 	default:
 		opened, err = postgres.OpenLinked(ctx, s.Name, s.URL, link)
 	}
@@ -150,6 +150,21 @@ func (k *kept) Close() error {
 		all = *w
 	}
 	return errors.Join(all.Close(), k.through.close())
+}
+
+// renew makes the source and what writes to it use the user and the password that are configured now. Databases whose drivers
+// ask for them with each connection need nothing.
+func (k *kept) renew(ctx context.Context) error {
+	var is any = k.Adapter
+	if w := k.writer.Load(); w != nil {
+		is = *w
+	}
+	if r, ok := is.(interface {
+		Renew(ctx context.Context) error
+	}); ok {
+		return r.Renew(ctx)
+	}
+	return nil
 }
 
 // Drifts implements source.Drifting.

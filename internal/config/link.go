@@ -101,7 +101,7 @@ func (s Source) Fixed() Source {
 		p := *s.Parse
 		p.MasterKey, p.RESTKey, p.Direct = "*", placeholder(p.RESTKey), Userless(p.Direct)
 		s.Parse = &p
-	case !s.MongoDB(): // its driver keeps what it began with
+	default:
 		s.URL, s.WriteURL = Userless(s.URL), Userless(s.WriteURL)
 	}
 	return s

@@ -12,6 +12,7 @@ import (
 
 const (
 	ferretDBVariable = "BAILIWICK_TEST_FERRETDB"
+	usersVariable    = "BAILIWICK_TEST_FERRETDB_USERS"
 	mingoVariable    = "BAILIWICK_TEST_MINGO"
 )
 
@@ -20,6 +21,12 @@ const (
 func FerretDB(t testing.TB) string {
 	t.Helper()
 	return documents(t, "FerretDB", ferretDBVariable)
+}
+
+// FerretDBUsers is FerretDB on a server whose users sign in with a password. The URL has one who may make others.
+func FerretDBUsers(t testing.TB) string {
+	t.Helper()
+	return documents(t, "FerretDB with users", usersVariable)
 }
 
 // Mingo returns the URL of a new, empty database on a private server of the npm package mingo, an independent evaluator

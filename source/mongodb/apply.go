@@ -73,7 +73,7 @@ func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (ch
 // together applies a plan and its last entry in one transaction.
 func (w *Writable) together(ctx context.Context, plan *writes.Plan, at entry) (change.Receipt, error) {
 	none := change.Receipt{}
-	session, err := w.writer.StartSession()
+	session, err := w.to.client.StartSession()
 	if err != nil {
 		return none, err
 	}
@@ -129,7 +129,7 @@ func (w *Writable) inside(ctx context.Context, plan *writes.Plan, at entry) (cha
 
 // write sends the command of the step. It fails with errMet if the record isn't as it was compared.
 func (s *step) write(ctx context.Context) error {
-	c := s.w.to.Collection(s.class().Table)
+	c := s.w.to.db.Collection(s.class().Table)
 	var err error
 	switch s.item.Op {
 	case write.OpCreate:
@@ -182,6 +182,7 @@ func (s *step) conflict(ctx context.Context, err error) error {
 
 // The codes of errors of the server.
 const (
-	unauthorized    = 13
-	documentInvalid = 121
+	unauthorized         = 13
+	authenticationFailed = 18
+	documentInvalid      = 121
 )

@@ -28,7 +28,16 @@ const (
 
 // Describe implements source.Source. The fields of a collection are those that its validator ($jsonSchema) names, then
 // those of a bounded sample; a field that neither has is absent until it is declared.
-func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings []string, err error) {
+	err = s.with(ctx, func(in *Source) error {
+		classes, warnings, err = in.classes(ctx)
+		return err
+	})
+	return classes, warnings, err
+}
+
+// classes describes the collections in one call.
+func (s *Source) classes(ctx context.Context) ([]schema.Class, []string, error) {
 	all, err := s.collections(ctx)
 	if err != nil {
 		return nil, nil, refuse(ctx, err)
@@ -127,7 +136,7 @@ func (s *Source) look(ctx context.Context, name string, into *sample) error {
 	last := bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: int32(-1)}}}}, bson.D{{Key: "$limit", Value: int64(newest)}}}
 	for _, stages := range []bson.A{some, last} {
 		left := lookBytes
-		err := s.aggregate(ctx, s.db, mongogen.Command{Collection: name, Pipeline: stages}, func(doc bson.Raw) error {
+		err := s.aggregate(ctx, s.pool.db, mongogen.Command{Collection: name, Pipeline: stages}, func(doc bson.Raw) error {
 			if left -= len(doc); left < 0 {
 				return errLooked
 			}

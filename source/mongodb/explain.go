@@ -58,7 +58,15 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 func (s *Source) Pool() source.Pool { return source.Pool{} }
 
 // Explain implements source.Explainer: the server's plan for the first command, as extended JSON, and what is done here.
-func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+func (s *Source) Explain(ctx context.Context, p policy.Permit) (text string, err error) {
+	err = s.with(ctx, func(in *Source) error {
+		text, err = in.explain(ctx, p)
+		return err
+	})
+	return text, err
+}
+
+func (s *Source) explain(ctx context.Context, p policy.Permit) (string, error) {
 	r, err := s.reading(ctx, p)
 	if err != nil {
 		return "", err
@@ -70,7 +78,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	text := ""
 	if c.Collection != "" {
 		aggregate := bson.D{{Key: "aggregate", Value: c.Collection}, {Key: "pipeline", Value: c.Pipeline}, {Key: "cursor", Value: bson.D{}}}
-		plan, err := s.db.RunCommand(ctx, bson.D{{Key: "explain", Value: aggregate}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+		plan, err := s.pool.db.RunCommand(ctx, bson.D{{Key: "explain", Value: aggregate}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
 		if err != nil {
 			return "", refuse(ctx, err)
 		}

@@ -24,7 +24,7 @@ type index struct {
 }
 
 func (s *Source) indexes(ctx context.Context, collection string) ([]index, error) {
-	cursor, err := s.db.RunCommandCursor(ctx, bson.D{{Key: "listIndexes", Value: collection}})
+	cursor, err := s.pool.db.RunCommandCursor(ctx, bson.D{{Key: "listIndexes", Value: collection}})
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (s *step) document(ctx context.Context) (bson.Raw, error) {
 	for _, f := range s.item.View.Fields() {
 		names = append(names, f.Name)
 	}
-	cursor, err := s.w.to.RunCommandCursor(ctx, bson.D{{Key: "find", Value: c.Table}, {Key: "filter", Value: key}, {Key: "projection", Value: projection(names)}, {Key: "limit", Value: int64(2)}, {Key: "singleBatch", Value: true}})
+	cursor, err := s.w.to.db.RunCommandCursor(ctx, bson.D{{Key: "find", Value: c.Table}, {Key: "filter", Value: key}, {Key: "projection", Value: projection(names)}, {Key: "limit", Value: int64(2)}, {Key: "singleBatch", Value: true}})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *step) members(ctx context.Context, names []string) (bson.Raw, error) {
 		return nil, nil
 	}
 	is := bson.D{{Key: "_id", Value: s.stored.Lookup("_id")}}
-	found, err := s.w.to.Collection(s.class().Table).FindOne(ctx, is, options.FindOne().SetProjection(projection(append(names[:len(names):len(names)], "_id")))).Raw()
+	found, err := s.w.to.db.Collection(s.class().Table).FindOne(ctx, is, options.FindOne().SetProjection(projection(append(names[:len(names):len(names)], "_id")))).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil
 	}

@@ -68,7 +68,7 @@ func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 	out := entry{n: -1}
 	for n := 0; ; n++ {
 		next := entry{n: n}
-		err := w.to.Collection(markers).FindOne(ctx, bson.D{{Key: "_id", Value: numbered(id, n)}}).Decode(&next)
+		err := w.to.db.Collection(markers).FindOne(ctx, bson.D{{Key: "_id", Value: numbered(id, n)}}).Decode(&next)
 		switch {
 		case errors.Is(err, mongo.ErrNoDocuments):
 			return out, nil
@@ -83,7 +83,7 @@ func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, error) {
 	e.n = after.n + 1
 	e.ID = numbered(id, e.n)
-	_, err := w.to.Collection(markers).InsertOne(ctx, e)
+	_, err := w.to.db.Collection(markers).InsertOne(ctx, e)
 	if mongo.IsDuplicateKeyError(err) {
 		err = errTaken
 	}
@@ -92,9 +92,17 @@ func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, e
 
 // Bar implements source.Writer. A change that an executor had begun to write without a transaction is settled by its record: if it is as
 // the change leaves it, the change was applied. Else that executor may still write, and the error wraps change.ErrUnknown.
-func (w *Writable) Bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
+func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt change.Receipt, applied bool, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
+	err = w.with(ctx, func(in *Writable) error {
+		receipt, applied, err = in.bar(ctx, id, fence)
+		return err
+	})
+	return receipt, applied, err
+}
+
+func (w *Writable) bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
 	for range tries {
 		at, err := w.last(ctx, id)
 		if err != nil {

@@ -14,12 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -30,6 +27,10 @@ import (
 type Options struct {
 	Name string // of the source
 	URL  string // mongodb://user:password@host/database, or mongodb+srv://…; it must name the database
+
+	// Current returns a URL with the user and the password that are configured now, and false if they can't be known. Nil
+	// keeps those of the URL.
+	Current func(url string) (string, bool)
 
 	// LocalRows is the most records that a query may read here to finish what the server can't do; 0 for 10,000.
 	LocalRows int
@@ -54,44 +55,27 @@ type Collection struct {
 // A Source is one database. It is safe for concurrent use.
 type Source struct {
 	options Options
-	client  *mongo.Client
-	db      *mongo.Database
+	account *account
+	pool    *pool // of the call that this copy of the Source is for. Nil outside of calls
 	level   mongogen.Level
 	sets    bool // transactions work: it is a replica set or a sharded cluster
 	choice  schema.Choice
 }
 
-// settings returns how a client of a URL connects, and the database that the URL names.
-func (o *Options) settings(uri string) (*options.ClientOptions, string, error) {
-	parsed, err := connstring.ParseAndValidate(uri)
-	if err != nil { // the error would quote the URL with its password
-		return nil, "", fmt.Errorf("source %s: the URL is not of the form mongodb://user:password@host/database", o.Name)
-	}
-	if parsed.Database == "" {
-		return nil, "", fmt.Errorf("source %s: the URL names no database: mongodb://host/database", o.Name)
-	}
-	settings := options.Client().ApplyURI(uri).SetAppName("bailiwick").SetRetryWrites(false)
-	if parsed.ServerSelectionTimeout == 0 {
-		settings.SetServerSelectionTimeout(10 * time.Second)
-	}
-	return settings, parsed.Database, nil
-}
-
 // Open connects to a database. MongoDB has no connections that can't write: use an account that may only read. Errors
 // don't quote the URL, which may hold a password.
 func Open(ctx context.Context, o Options) (*Source, error) {
-	settings, database, err := o.settings(o.URL)
-	if err != nil {
+	s := &Source{options: o}
+	var err error
+	if s.account, err = o.open(ctx, o.URL, nil); err != nil {
 		return nil, err
 	}
-	client, err := mongo.Connect(settings)
-	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", o.Name, unquoted(err))
-	}
-	s := &Source{options: o, client: client, db: client.Database(database)}
-	if err := s.greet(ctx); err != nil {
+	in, done := s.use()
+	defer done()
+	if err := in.greet(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, unquoted(err)), s.Close())
 	}
+	s.level, s.sets = in.level, in.sets
 	return s, nil
 }
 
@@ -102,7 +86,7 @@ func (s *Source) greet(ctx context.Context) error {
 		FerretDB any    `bson:"ferretdb"`
 		Ferret   string `bson:"ferretdbVersion"`
 	}
-	if err := s.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is); err != nil {
+	if err := s.pool.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is); err != nil {
 		return err
 	}
 	major, _, _ := strings.Cut(is.Version, ".")
@@ -113,7 +97,7 @@ func (s *Source) greet(ctx context.Context) error {
 		Set string `bson:"setName"`
 		Msg string `bson:"msg"`
 	}
-	if err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
+	if err := s.pool.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
 		return err
 	}
 	s.sets = s.level == mongogen.MongoDB && !s.options.Single && (hello.Set != "" || hello.Msg == "isdbgrid")
@@ -138,24 +122,28 @@ func unquoted(err error) error {
 }
 
 // Close closes all connections.
-func (s *Source) Close() error { return disconnect(s.client) }
-
-func disconnect(c *mongo.Client) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	return c.Disconnect(ctx)
-}
+func (s *Source) Close() error { return s.account.close() }
 
 // Ping implements source.Pinger.
 func (s *Source) Ping(ctx context.Context) error {
-	if err := s.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
-		return refuse(ctx, err)
-	}
-	return nil
+	return s.with(ctx, func(in *Source) error {
+		if err := in.pool.ping(ctx); err != nil {
+			return refuse(ctx, err)
+		}
+		return nil
+	})
 }
 
 // Estimate implements source.Estimator, from the counts that the server keeps.
-func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+func (s *Source) Estimate(ctx context.Context) (out map[string]int64, err error) {
+	err = s.with(ctx, func(in *Source) error {
+		out, err = in.estimate(ctx)
+		return err
+	})
+	return out, err
+}
+
+func (s *Source) estimate(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{}
 	names, err := s.collections(ctx)
 	if err != nil {
@@ -168,7 +156,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 		var n struct {
 			N int64 `bson:"n"`
 		}
-		if err := s.db.RunCommand(ctx, bson.D{{Key: "count", Value: c.Name}}).Decode(&n); err != nil {
+		if err := s.pool.db.RunCommand(ctx, bson.D{{Key: "count", Value: c.Name}}).Decode(&n); err != nil {
 			return nil, refuse(ctx, err)
 		}
 		if name, _ := s.choice.Of("", c.Name); name != "" {
@@ -193,7 +181,7 @@ type found struct {
 
 // collections lists the collections and views, without the server's own and ours.
 func (s *Source) collections(ctx context.Context) ([]found, error) {
-	cursor, err := s.db.ListCollections(ctx, bson.D{})
+	cursor, err := s.pool.db.ListCollections(ctx, bson.D{})
 	if err != nil {
 		return nil, err
 	}

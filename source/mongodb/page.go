@@ -27,7 +27,7 @@ var errEnough = errors.New("mongodb: the reader wants no more records")
 func (r *reading) each(ctx context.Context, c mongogen.Command, row func(bson.Raw) value.Row) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		n := 0
-		err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+		err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
 			if n++; n <= r.plan.Skip {
 				return nil
 			}
@@ -92,7 +92,7 @@ func (r *reading) joined(ctx context.Context, c mongogen.Command) source.Rows {
 			some, bytes = nil, 0
 			return nil
 		}
-		err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+		err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
 			if n++; n <= r.plan.Skip {
 				return nil
 			}
@@ -129,7 +129,7 @@ func (r *reading) program(ctx context.Context) (source.Rows, error) {
 		return nil, err
 	}
 	view := r.plan.Views[r.plan.Program.From].Name()
-	err = r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+	err = r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
 		row, err := r.decode(doc, c.Columns, view)
 		if err == nil {
 			err = rest.Take(row)

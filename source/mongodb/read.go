@@ -35,17 +35,33 @@ func (s *Source) reading(ctx context.Context, p policy.Permit) (*reading, error)
 
 // Read implements source.Source. Records are read while the rows are: by then there is memory for the answer.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	r, err := s.reading(ctx, p)
-	if err != nil {
+	if _, err := s.reading(ctx, p); err != nil {
 		return nil, err
 	}
 	return func(yield func(value.Row, error) bool) {
-		rows, err := r.rows(ctx)
+		err := s.with(ctx, func(in *Source) error {
+			r, err := in.reading(ctx, p)
+			if err != nil {
+				return err
+			}
+			rows, err := r.rows(ctx)
+			if err != nil {
+				return err
+			}
+			begun := false
+			for row, err := range rows {
+				if err != nil && !begun {
+					return err // nothing has left: it may be read again
+				}
+				if begun = true; !yield(row, err) || err != nil {
+					return nil
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			yield(nil, err)
-			return
 		}
-		rows(yield)
 	}, nil
 }
 
@@ -78,7 +94,7 @@ func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 // count returns the only value of the only document of c; there is none if there are no records.
 func (r *reading) count(ctx context.Context, c mongogen.Command) (source.Rows, error) {
 	n := value.OfInt(0)
-	err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+	err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
 		n = bsonvalue.Decode(doc.Lookup(c.Columns[0].Name), schema.Integer)
 		return nil
 	})
@@ -100,7 +116,7 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 // run runs a command and decodes its documents, which count in the budget under the name of the view.
 func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]value.Row, error) {
 	var out []value.Row
-	err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+	err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
 		row, err := r.decode(doc, c.Columns, view)
 		if err == nil {
 			out, err = append(out, row), r.budget.Take(view, row)
@@ -149,7 +165,7 @@ func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 		return nil, err
 	}
 	out := bson.A{}
-	err = r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+	err = r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
 		v, err := doc.LookupErr(t.Key)
 		if err != nil || v.Type == bson.TypeNull {
 			return nil
@@ -178,7 +194,11 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 	}
 	stopped := make(chan struct{})
 	defer close(stopped)
-	go s.watch(ctx, stopped, name)
+	done := s.account.again(s.pool)
+	go func() {
+		defer done()
+		s.watch(ctx, stopped, name)
+	}()
 	cursor, err := db.RunCommandCursor(ctx, command)
 	if err != nil {
 		return err
@@ -231,7 +251,7 @@ func (s *Source) watch(ctx context.Context, stopped <-chan struct{}, name string
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // ctx may hold the session of a transaction
 	defer cancel()
-	admin := s.client.Database("admin")
+	admin := s.pool.client.Database("admin")
 	var running struct {
 		Ops []struct {
 			ID      any      `bson:"opid"`

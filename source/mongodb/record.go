@@ -166,7 +166,7 @@ func (w *Writable) leads(ctx context.Context, t *policy.Through, to value.Value)
 		return false, err
 	}
 	found := false
-	err = w.aggregate(ctx, w.to, c, func(bson.Raw) error { found = true; return nil })
+	err = w.aggregate(ctx, w.to.db, c, func(bson.Raw) error { found = true; return nil })
 	return found, err
 }
 
@@ -254,7 +254,7 @@ func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
 			members = append(members, bson.E{Key: name, Value: int32(1)})
 		}
 	}
-	found, err := w.to.Collection(e.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: e.Key}}, options.FindOne().SetProjection(members)).Raw()
+	found, err := w.to.db.Collection(e.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: e.Key}}, options.FindOne().SetProjection(members)).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return e.Gone, nil
 	}
@@ -307,7 +307,7 @@ func (s *step) clash(ctx context.Context) (string, error) {
 		if s.stored != nil {
 			is = append(is, bson.D{{Key: "_id", Value: bson.D{{Key: "$ne", Value: s.stored.Lookup("_id")}}}})
 		}
-		err = s.w.to.Collection(s.class().Table).FindOne(ctx, bson.D{{Key: "$and", Value: is}}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: int32(1)}})).Err()
+		err = s.w.to.db.Collection(s.class().Table).FindOne(ctx, bson.D{{Key: "$and", Value: is}}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: int32(1)}})).Err()
 		if err == nil {
 			return "another record has the same " + strings.Join(names, ", "), nil
 		}

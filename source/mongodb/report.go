@@ -14,7 +14,10 @@ func (s *Source) Report(ctx context.Context) (source.Server, error) {
 		Version string `bson:"version"`
 		Ferret  string `bson:"ferretdbVersion"`
 	}
-	if err := s.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is); err != nil {
+	err := s.with(ctx, func(in *Source) error {
+		return in.pool.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is)
+	})
+	if err != nil {
 		return source.Server{}, unquoted(err)
 	}
 	if is.Ferret != "" {

@@ -28,31 +28,23 @@ import (
 // longer met; as neither, the outcome is unknown.
 type Writable struct {
 	*Source
-	writer *mongo.Client
-	to     *mongo.Database
+	writer *account
+	to     *pool         // of writer, for the call that this copy of the Writable is for. Nil outside of calls
 	alone  chan struct{} // held while a change is written, on servers whose commands aren't atomic
 	looks  chan struct{} // held while a record is read whose size isn't known: a document has 16 MB at most
 }
 
 // Writable opens s for writing as well, with the account of writeURL; "" for that of s.
 func (s *Source) Writable(ctx context.Context, writeURL string) (*Writable, error) {
-	settings, parsed, err := s.options.settings(cmp.Or(writeURL, s.options.URL))
+	writer, err := s.options.open(ctx, cmp.Or(writeURL, s.options.URL), writeconcern.Majority())
 	if err != nil {
 		return nil, err
 	}
-	client, err := mongo.Connect(settings.SetWriteConcern(writeconcern.Majority()))
-	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", s.options.Name, unquoted(err))
-	}
-	w := &Writable{Source: s, writer: client, to: client.Database(parsed), alone: make(chan struct{}, 1), looks: make(chan struct{}, 4)}
-	if err := client.Database(parsed).RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("source %s: %w", s.options.Name, unquoted(err)), disconnect(client))
-	}
-	return w, nil
+	return &Writable{Source: s, writer: writer, alone: make(chan struct{}, 1), looks: make(chan struct{}, 4)}, nil
 }
 
 // Close closes all connections.
-func (w *Writable) Close() error { return errors.Join(disconnect(w.writer), w.Source.Close()) }
+func (w *Writable) Close() error { return errors.Join(w.writer.close(), w.Source.Close()) }
 
 const (
 	tries = 8                // for a change that meets others
@@ -116,7 +108,16 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	steps := w.steps(&plan)
+	err = w.with(ctx, func(in *Writable) error {
+		p, err = in.preview(ctx, &plan)
+		return err
+	})
+	return p, err
+}
+
+func (w *Writable) preview(ctx context.Context, plan *writes.Plan) (change.Preview, error) {
+	p := change.Preview{Kind: change.Computed}
+	steps := w.steps(plan)
 	for i := range steps {
 		s := &steps[i]
 		err := s.look(ctx)
@@ -162,7 +163,11 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 			return none, refuse(ctx, ctx.Err())
 		}
 	}
-	receipt, err := w.attempts(ctx, &plan)
+	receipt := none
+	err = w.with(ctx, func(in *Writable) error {
+		receipt, err = in.attempts(ctx, &plan)
+		return err
+	})
 	if err != nil {
 		return none, passed(ctx, err)
 	}

@@ -1,0 +1,11 @@
+package mongodb
+
+// Clients returns how many clients for reading and for writing are open.
+func (w *Writable) Clients() (reading, writing int) {
+	for a, n := range map[*account]*int{w.account: &reading, w.writer: &writing} {
+		a.mu.Lock()
+		*n = len(a.open)
+		a.mu.Unlock()
+	}
+	return reading, writing
+}
