@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,11 +14,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
 // A fault breaks a running server. It is a row of the runbook in docs/operating.md: see TestRunbook. answer, ready and log are what an agent, a
@@ -109,6 +113,8 @@ func faults() []fault {
 			return func() {}
 		}, answer: answers, ready: "200 `ready`", log: "nothing, or a refused call while it connects again", do: "Nothing.",
 			only: `the database (?:is being stopped or started|can't be reached)|"msg":"(?:refused|values of some classes could not be looked at|the values of \d+ classes were not looked at in time)`}, // the latter two on a slow machine
+		{name: "archive full", what: "The disk of `audit.archive` is full", store: agedStore, breaks: (*box).fullArchive, answer: answers, ready: "200 `ready`",
+			log: "`old records of the audit can't be archived; they stay in the store`, `no space left on device`", do: "Free space. The server tries again each hour, and at its start. No record is lost."},
 		{name: "foreign host", what: "Requests name a foreign `Host` or `Origin`", breaks: func(*box) func() { return func() {} }, ask: (*box).askForeign, answer: "`403`", ready: "200 `ready`",
 			log: "`server.hosts`", do: "If the name is yours, add it to `server.hosts` or `server.origins`."},
 	}
@@ -394,11 +400,71 @@ func (b *box) askForeign() string {
 func smallDisk(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
+	mount(t, dir, "size=4m")
+	return "sqlite:" + dir + "/bailiwick.db"
+}
+
+// mount mounts a disk of this size.
+func mount(t testing.TB, dir, size string) {
+	t.Helper()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, size); err != nil {
 		t.Skipf("LEFT OUT: no disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(dir, 0) }) //nolint:errcheck // the folder is temporary
-	return "sqlite:" + dir + "/bailiwick.db"
+}
+
+// agedStore returns the URL of a store that begins with records of three days ago.
+func agedStore(t testing.TB) string {
+	t.Helper()
+	at := filepath.Join(t.TempDir(), "bailiwick.db")
+	s, err := sqlite.Open(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range aged {
+		if err := s.Append(t.Context(), &audit.Record{Time: time.Now().Add(-72 * time.Hour), Principal: "token:1", Tool: "count_objects", Outcome: audit.OK}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return "sqlite:" + at
+}
+
+// aged is the number of records that an agedStore begins with.
+const aged = 5
+
+// fullArchive starts the server again with an archive on a disk that is full. It returns what frees the disk, and checks that the records
+// are in the archive then, and that the whole verifies.
+func (b *box) fullArchive() func() {
+	b.t.Helper()
+	folder := filepath.Join(b.dir, "audit-archive")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	mount(b.t, folder, "size=64k")
+	free := b.fill(folder)
+	b.stop()
+	b.added("audit: {archive: {folder: audit-archive, after: 1d}}\n")
+	b.start()
+	return func() {
+		b.t.Helper()
+		if left, err := filepath.Glob(filepath.Join(folder, "*.jsonl")); err != nil || len(left) > 0 {
+			b.t.Errorf("a full archive holds %v: %v", left, err)
+		}
+		free()
+		b.stop()
+		b.start()
+		b.until(b.logged, fmt.Sprintf(`"msg":"old records of the audit are in the archive","records":%d,"files":1`, aged))
+		name := filepath.Join(folder, fmt.Sprintf("audit-%012d-%012d.jsonl", 1, aged))
+		if text, err := os.ReadFile(name); err != nil || bytes.Count(text, []byte("\n")) != aged {
+			b.t.Errorf("the archive has %s: %v", text, err)
+		}
+		if out, errs, err := b.run("audit", "verify"); err != nil {
+			b.t.Errorf("the audit doesn't verify: %s%s%v", out, errs, err)
+		}
+	}
 }
 
 // fillDisk fills the disk of the store, and returns what frees it.
@@ -410,7 +476,13 @@ func (b *box) fillDisk() func() {
 	}
 	_, at, _ := strings.Cut(string(text), "\nstore: sqlite:")
 	at, _, _ = strings.Cut(at, " ")
-	filler := filepath.Join(filepath.Dir(at), "filler")
+	return b.fill(filepath.Dir(at))
+}
+
+// fill fills the disk of a folder, and returns what frees it.
+func (b *box) fill(dir string) func() {
+	b.t.Helper()
+	filler := filepath.Join(dir, "filler")
 	f, err := os.Create(filler)
 	if err != nil {
 		b.t.Fatal(err)
