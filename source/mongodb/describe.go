@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
@@ -74,15 +73,6 @@ func (s *Source) classes(ctx context.Context) ([]schema.Class, []string, error) 
 	}
 	slices.SortFunc(classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
 	return classes, warnings, nil
-}
-
-// passing are the codes of a server that is starting, stopping or giving its role to another one.
-var passing = []int32{6, 7, 50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436}
-
-// lasting reports whether err is a refusal of one collection that stays: a missing right, or a view that can't be read.
-func lasting(err error) bool {
-	command, ok := errors.AsType[mongo.CommandError](err)
-	return ok && !slices.Contains(passing, command.Code)
 }
 
 // Choose implements source.Chooser.

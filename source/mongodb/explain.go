@@ -66,6 +66,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (text string, err
 	return text, err
 }
 
+// explain returns the text of Explain from one client, so that it can be run again with another.
 func (s *Source) explain(ctx context.Context, p policy.Permit) (string, error) {
 	r, err := s.reading(ctx, p)
 	if err != nil {

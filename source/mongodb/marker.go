@@ -102,6 +102,7 @@ func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt cha
 	return receipt, applied, err
 }
 
+// bar is Bar with one client, so that it can be run again with another.
 func (w *Writable) bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
 	for range tries {
 		at, err := w.last(ctx, id)

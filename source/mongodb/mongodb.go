@@ -143,6 +143,7 @@ func (s *Source) Estimate(ctx context.Context) (out map[string]int64, err error)
 	return out, err
 }
 
+// estimate returns the counts of Estimate from one client, so that it can be run again with another.
 func (s *Source) estimate(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{}
 	names, err := s.collections(ctx)

@@ -4,9 +4,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 )
 
@@ -50,4 +52,13 @@ func reason(err error) string {
 		return "no answer in time"
 	}
 	return "the connection failed"
+}
+
+// passing are the codes of a server that is starting, stopping or giving its role to another one.
+var passing = []int32{6, 7, 50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436}
+
+// lasting reports whether err is a refusal of one collection that stays: a missing right, or a view that can't be read.
+func lasting(err error) bool {
+	command, ok := errors.AsType[mongo.CommandError](err)
+	return ok && !slices.Contains(passing, command.Code)
 }

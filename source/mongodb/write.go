@@ -115,6 +115,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	return p, err
 }
 
+// preview returns what a plan does, from the records as one client reads them.
 func (w *Writable) preview(ctx context.Context, plan *writes.Plan) (change.Preview, error) {
 	p := change.Preview{Kind: change.Computed}
 	steps := w.steps(plan)
