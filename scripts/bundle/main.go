@@ -1,7 +1,8 @@
 // Command bundle makes, of the programs of a release, desktop bundles (.mcpb), which Claude Desktop and others install by
-// a double click, and server.json, which describes them to the MCP registry.
+// a double click, and server.json, which describes them to the MCP registry. It also prints bills of materials.
 //
 //	go run ./scripts/bundle v0.1.0 dist
+//	go run ./scripts/bundle sbom PROGRAM
 //
 // The same programs give the same bytes.
 package main
@@ -26,10 +27,14 @@ const (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: bundle VERSION DIR")
+		fmt.Fprintln(os.Stderr, "usage: bundle VERSION DIR, or bundle sbom PROGRAM")
 		os.Exit(2)
 	}
-	if err := release(os.Args[1], os.Args[2]); err != nil {
+	run := release
+	if os.Args[1] == "sbom" {
+		run = func(_, program string) error { return writeSBOM(program) }
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}

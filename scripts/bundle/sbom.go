@@ -1,11 +1,8 @@
-// Command sbom prints the bill of materials of a Go program, as CycloneDX 1.5 in JSON: the modules that it was built from,
-// as the program itself lists them.
 package main
 
 import (
 	"debug/buildinfo"
 	"encoding/json"
-	"fmt"
 	"os"
 	"runtime/debug"
 )
@@ -18,18 +15,9 @@ type component struct {
 	Ref     string `json:"bom-ref"`
 }
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM")
-		os.Exit(2)
-	}
-	if err := write(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "sbom:", err)
-		os.Exit(1)
-	}
-}
-
-func write(program string) error {
+// writeSBOM prints the bill of materials of a Go program, as CycloneDX 1.5 in JSON: the modules that it was built from, as the
+// program itself lists them.
+func writeSBOM(program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
