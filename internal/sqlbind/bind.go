@@ -8,6 +8,63 @@
 //
 // Package sqlexpr binds the expressions: a rel is the Names that it asks. What a group is over, and which sub-queries an
 // expression has, is decided here.
+//
+// # Sqlaggregate
+//
+// This part binds the aggregates of SQL to accumulators of package plan.
+//
+// An accumulator isn't always what SQL asks for: a sum of nothing is null in SQL, a median of an even number of values
+// lies between two of them. An Aggregate is the accumulators that a call needs, and what makes its value of theirs.
+//
+// # Sqlenum
+//
+// This part notes where a statement orders enums, which are texts here.
+//
+// # Sqlexpr
+//
+// This part binds the expressions of SELECT statements.
+//
+// A Binder resolves names with Names, which package sqlbind implements for the records that a SELECT is over, and
+// determines types with package typed. SQL's conditions have three values: a Cond holds two conditions of package plan,
+// which have two.
+//
+// # Sqlfilter
+//
+// This part finds what a condition of SQL says of stored columns: filters, which a source can serve from an index,
+// and whether they select one record by its key.
+//
+// # Sqljson
+//
+// This part writes SQL's paths into JSON as programs.
+//
+//	x #> '{tags,0}', JSON_VALUE(x, '$.tags[0]') → element 0 of the member tags of x
+//
+// # Sqllist
+//
+// This part binds the functions in FROM that make a record of each element of a list: jsonb_array_elements and
+// unnest.
+//
+// # Sqlmap
+//
+// This part makes the maps of SELECT statements: columns by what they hold, and orders.
+//
+// # Sqlnumber
+//
+// This part knows what PostgreSQL's types of numbers decide: whether / leaves a fraction, what a sum is, and how halves are
+// rounded. It also writes functions of numbers that SQL has, and plan hasn't, as programs.
+//
+// # Sqlschema
+//
+// This part makes the tables of information_schema and pg_catalog, of the views that a caller may read.
+//
+// # Sqlstring
+//
+// This part writes functions of texts that SQL has, and plan hasn't, as programs: what is left or right in a text, texts that are
+// filled, repeated or split, and lists as texts.
+//
+// # Time
+//
+// This part reads how dialects of SQL write lengths of time and the formats of times.
 package sqlbind
 
 import (
@@ -17,19 +74,13 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// Tables opens the classes that a statement names.
-type Tables = sqlschema.Tables
 
 // Options are the values that a statement doesn't contain.
 type Options struct {
@@ -61,7 +112,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 			out.Limit = s.Limit
 		}
 	}
-	if m := sqlmap.Shown(r.shape, r.flagged()); m != nil {
+	if m := selectMap(r.shape, r.flagged()); m != nil {
 		r.add(&m.Map)
 	}
 	out.Guards = b.guards
@@ -70,10 +121,10 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 }
 
 // flagged returns the columns that are days or lengths of time, and notes the latter.
-func (r *rel) flagged() (out []sqlmap.Flagged) {
+func (r *rel) flagged() (out []Flagged) {
 	for _, c := range r.cols {
 		if c.Day || c.Span {
-			out = append(out, sqlmap.Flagged{Name: c.name, Column: c.at, Day: c.Day})
+			out = append(out, Flagged{Name: c.name, Column: c.at, Day: c.Day})
 		}
 		if c.Span && !c.Day {
 			r.known.Notes = append(r.known.Notes, c.name+" is a length of time, in seconds")
@@ -89,7 +140,7 @@ const maxQueries, maxTables = 200, 40
 type binder struct {
 	tables Tables
 	o      Options
-	known  sqlexpr.Statement
+	known  statement
 	alias  int // numbers of FROM items without a name
 	asked  int // queries bound so far, each as often as it is named
 	opened int // tables opened so far
@@ -115,11 +166,11 @@ type rel struct {
 	program  *plan.Program
 	shape    *plan.Shape
 	cols     []col
-	outer    *rel                    // the record around a correlated sub-query; nil for none
-	with     *with                   // for sub-queries in expressions
-	used     bool                    // the program refers to outer
-	single   bool                    // it has one record at most
-	computed map[string]sqlexpr.Node // by key: what a group or a window has computed
+	outer    *rel            // the record around a correlated sub-query; nil for none
+	with     *with           // for sub-queries in expressions
+	used     bool            // the program refers to outer
+	single   bool            // it has one record at most
+	computed map[string]node // by key: what a group or a window has computed
 	windows  []sqlparse.NamedWindow
 	affirmed bool // of the condition that is being bound, only whether it is true counts
 	depends  plan.Dependencies
@@ -127,7 +178,7 @@ type rel struct {
 
 // A col is a column that can be named.
 type col struct {
-	sqlexpr.Marks
+	Marks
 	table    string // the alias of its FROM item
 	name     string
 	at       int  // its number in the shape; -1 if a group has left it out
@@ -141,7 +192,7 @@ func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *wi
 	r := &rel{binder: b, program: &plan.Program{From: from.Number, Base: shape}, outer: outer, with: w}
 	r.shape = &r.program.Base
 	for i, f := range from.Fields {
-		r.cols = append(r.cols, col{table: alias, name: f.Name, at: i, key: slices.Contains(from.Key, f.Name), Marks: sqlexpr.OfColumn(f.Native)})
+		r.cols = append(r.cols, col{table: alias, name: f.Name, at: i, key: slices.Contains(from.Key, f.Name), Marks: ofColumn(f.Native)})
 	}
 	return r
 }
@@ -172,7 +223,7 @@ func (r *rel) add(s plan.Stage) {
 // column returns a reference to column i.
 func (r *rel) column(i int, p sqlparse.Pos) typed.Node {
 	c := &r.shape.Columns[i]
-	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: sqlexpr.At(p)}
+	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: At(p)}
 }
 
 // find returns the column that a name means, and how many queries out it is.
@@ -188,7 +239,7 @@ func (r *rel) find(n *sqlparse.Name) (up int, c *col, err error) {
 			for _, c := range found {
 				names = append(names, c.table+"."+c.name)
 			}
-			return 0, nil, sqlexpr.Invalid(n.Pos(), "%s is in several tables: write one of %s", n.Written(), strings.Join(names, ", "))
+			return 0, nil, invalid(n.Pos(), "%s is in several tables: write one of %s", n.Written(), strings.Join(names, ", "))
 		}
 		if len(found) == 1 {
 			return up, found[0], nil
@@ -232,10 +283,10 @@ func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 		}
 	}
 	if len(parts) == 2 && names == nil {
-		return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[0].Text, tables, 3),
+		return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: At(n.Pos()), Near: problem.Nearest(parts[0].Text, tables, 3),
 			Detail: fmt.Sprintf("unknown table or alias %q", problem.Cut(parts[0].Text))}
 	}
-	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
+	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
 		Detail: fmt.Sprintf("unknown column %q", n.Written())}
 	if all := problem.Listed(names); len(refusal.Near) == 0 && all != "" {
 		refusal.Suggestion = "the columns here are " + all
@@ -243,15 +294,15 @@ func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 	return refusal
 }
 
-// Column implements sqlexpr.Names: a column of this query or of one around it.
-func (r *rel) Column(n *sqlparse.Name) (sqlexpr.Node, error) {
+// Column implements Names: a column of this query or of one around it.
+func (r *rel) Column(n *sqlparse.Name) (node, error) {
 	x, err := r.Passed(n)
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
-		return sqlexpr.Node{}, x.Column.Mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
+		return node{}, x.Column.Mask.Refuse(n.Written(), At(n.Pos()))
 	}
 	if err == nil && x.Column != nil && x.Column.Type == schema.Opaque && x.Column.Field != nil && x.Column.Field.Form != "" && !x.IsObject() {
 		name := x.Column.Field.Name
-		r.known.Note(sqlexpr.At(n.Pos()), "opaque "+name, "%s is taken as the text that answers show: an order, min and max are those of texts", name)
+		r.known.Note(At(n.Pos()), "opaque "+name, "%s is taken as the text that answers show: an order, min and max are those of texts", name)
 		x.Compute(plan.Convert{X: x.Expr, T: schema.String})
 	}
 	if err == nil {
@@ -260,15 +311,15 @@ func (r *rel) Column(n *sqlparse.Name) (sqlexpr.Node, error) {
 	return x, err
 }
 
-// Passed implements sqlexpr.Names.
-func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
+// Passed implements Names.
+func (r *rel) Passed(n *sqlparse.Name) (node, error) {
 	up, c, err := r.find(n)
 	if err != nil {
 		if last := n.Parts[len(n.Parts)-1]; len(n.Parts) == 1 && last.Quoted {
-			r.known.Note(sqlexpr.At(last.At), "quoted "+last.Text, `there is no column "%s", so it is taken as text; write it in single quotes`, problem.Cut(last.Text))
-			return sqlexpr.Literal(value.OfString(last.Text), last.At), nil
+			r.known.Note(At(last.At), "quoted "+last.Text, `there is no column "%s", so it is taken as text; write it in single quotes`, problem.Cut(last.Text))
+			return literal(value.OfString(last.Text), last.At), nil
 		}
-		return sqlexpr.Node{}, err
+		return node{}, err
 	}
 	from := r
 	for range up {
@@ -276,7 +327,7 @@ func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
 		from = from.outer
 	}
 	if c.at < 0 {
-		return sqlexpr.Node{}, sqlexpr.Unsupported(n.Pos(), "add it to GROUP BY, or take min("+n.Written()+")", "%s is neither in GROUP BY nor inside of an aggregate", n.Written())
+		return node{}, unsupported(n.Pos(), "add it to GROUP BY, or take min("+n.Written()+")", "%s is neither in GROUP BY nor inside of an aggregate", n.Written())
 	}
 	x := from.column(c.at, n.Pos())
 	if x.Column.Field != nil {
@@ -284,15 +335,15 @@ func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
 	}
 	if up > 0 {
 		if x.Column.Mask != nil {
-			return sqlexpr.Node{}, x.Column.Mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
+			return node{}, x.Column.Mask.Refuse(n.Written(), At(n.Pos()))
 		}
 		x.Elsewhere(plan.Outer{Up: up, Column: c.at, T: x.Column.Type})
 	}
-	return sqlexpr.Node{Node: x, Marks: c.Marks}, nil
+	return node{Node: x, Marks: c.Marks}, nil
 }
 
 // extended returns the numbers of the columns that hold xs, and adds hidden ones for those that no column holds.
-func (r *rel) extended(xs []sqlexpr.Node) []int {
+func (r *rel) extended(xs []node) []int {
 	out := make([]int, len(xs))
 	m := r.same()
 	for i, x := range xs {

@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -14,9 +12,9 @@ import (
 // described returns a table of information_schema or of pg_catalog, made of the caller's own views. Only the records that
 // the WHERE around it may keep are made. The WHERE itself is still evaluated.
 func (b *binder) described(name, alias sqlparse.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
-	t, names := sqlschema.Of(catalogue, name.Text, b.wanted(alias), b.tables.All)
+	t, names := describedTable(catalogue, name.Text, b.wanted(alias), b.tables.All)
 	if t == nil {
-		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Pointer: sqlexpr.At(name.At), Detail: "unknown table " + catalogue + "." + problem.Cut(name.Text), Near: names}
+		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Pointer: At(name.At), Detail: "unknown table " + catalogue + "." + problem.Cut(name.Text), Near: names}
 	}
 	b.catalogue = true
 	rows := t.Rows
@@ -28,14 +26,14 @@ func (b *binder) described(name, alias sqlparse.Ident, catalogue string, outer *
 		r.called(i, n)
 	}
 	if len(t.Rows) == 0 {
-		r.add(&plan.Filter{If: sqlexpr.Constantly(false), Shape: *r.shape})
+		r.add(&plan.Filter{If: constantly(false), Shape: *r.shape})
 	}
 	return r, nil
 }
 
 // wanted returns the texts and patterns to which the WHERE around a FROM item compares its columns.
-func (b *binder) wanted(alias sqlparse.Ident) sqlschema.Wanted {
-	out := sqlschema.Wanted{}
+func (b *binder) wanted(alias sqlparse.Ident) Wanted {
+	out := Wanted{}
 	for _, part := range b.where {
 		switch e := part.(type) {
 		case *sqlparse.Binary:
@@ -62,7 +60,7 @@ func (b *binder) wanted(alias sqlparse.Ident) sqlschema.Wanted {
 }
 
 // among adds to w that a column has one of the values, if these are texts.
-func (b *binder) among(w sqlschema.Wanted, column string, values []sqlparse.Expr) {
+func (b *binder) among(w Wanted, column string, values []sqlparse.Expr) {
 	if texts, ok := b.texts(values); ok {
 		w.Among(column, texts)
 	}

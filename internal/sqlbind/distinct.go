@@ -5,19 +5,17 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
 // distinctOn keeps the first record, in order, for each value of the expressions of DISTINCT ON.
 func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.Order) error {
-	var on []sqlexpr.Node
+	var on []node
 	for i, e := range s.On {
 		e = meant(e, outputs, r, false)
 		if i < len(order) && r.key(order[i].X) != r.key(e) {
-			return sqlexpr.Invalid(order[i].X.Pos(), "the ORDER BY of DISTINCT ON begins with its expressions")
+			return invalid(order[i].X.Pos(), "the ORDER BY of DISTINCT ON begins with its expressions")
 		}
 		x, err := r.value(e)
 		if err != nil {
@@ -29,7 +27,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 	if err != nil {
 		return err
 	}
-	var all []sqlexpr.Node
+	var all []node
 	for _, o := range outputs {
 		x, err := r.value(o.x)
 		if err != nil {
@@ -41,27 +39,27 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 		return err
 	}
 	r.firsts(on, all, outputs)
-	var after []sqlmap.Term
+	var after []term
 	for i := range min(len(terms), len(on)) {
-		after = append(after, sqlmap.Term{X: sqlexpr.Node{Node: r.column(i, s.At)}, Desc: terms[i].Desc, Nulls: terms[i].Nulls})
+		after = append(after, term{X: node{Node: r.column(i, s.At)}, Desc: terms[i].Desc, Nulls: terms[i].Nulls})
 	}
 	return r.sort(after)
 }
 
 // firsts groups by on; the first record of a group gives the outputs.
-func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
+func (r *rel) firsts(on, all []node, outputs []output) {
 	g := &plan.Group{}
 	for i := range on {
 		e := on[i].JSONOr()
-		c := sqlmap.Grouped(sqlmap.Defined(&on[i], e), e)
+		c := grouped(defined(&on[i], e), e)
 		c.Path = nil
 		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, c)
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
 	}
-	marks := make([]sqlexpr.Marks, len(all))
+	marks := make([]Marks, len(all))
 	for i := range all {
 		e := all[i].JSONOr()
-		c := sqlmap.Grouped(sqlmap.Defined(&all[i], e), e)
+		c := grouped(defined(&all[i], e), e)
 		c.Path, c.NotNull = query.Path{outputs[i].name}, false
 		g.Accumulators = append(g.Accumulators, plan.Accumulator{Op: plan.First, X: e, T: e.Type()})
 		g.Shape.Columns = append(g.Shape.Columns, c)
@@ -84,7 +82,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	for _, o := range order {
 		i := slices.Index(keys, r.key(o.X))
 		if i < 0 {
-			return sqlexpr.Unsupported(o.X.Pos(), "add it to the select list", "SELECT DISTINCT can only be ordered by what it selects")
+			return unsupported(o.X.Pos(), "add it to the select list", "SELECT DISTINCT can only be ordered by what it selects")
 		}
 		at = append(at, i)
 	}
@@ -99,9 +97,9 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 		return err
 	}
 	r.named(outputs, marks)
-	var terms []sqlmap.Term
+	var terms []term
 	for i, o := range order {
-		terms = append(terms, sqlmap.Term{X: sqlexpr.Node{Node: r.column(at[i], o.X.Pos())}, Desc: o.Desc, Nulls: o.Nulls})
+		terms = append(terms, term{X: node{Node: r.column(at[i], o.X.Pos())}, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	return r.sort(terms)
 }
@@ -113,7 +111,7 @@ func (r *rel) distinctRecords() error {
 			return mask.Refuse(c.Key(), "/sql")
 		}
 	}
-	g := sqlmap.Distinct(r.shape.Columns)
+	g := distinct(r.shape.Columns)
 	r.add(g)
 	return nil
 }

@@ -5,10 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -25,11 +22,11 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	var r *rel
 	for _, f := range s.From {
 		if r != nil {
-			if err := b.meter.Add(plan.CostlyJoin, 1, sqlexpr.At(begins(f, s.At))); err != nil {
+			if err := b.meter.Add(plan.CostlyJoin, 1, At(begins(f, s.At))); err != nil {
 				return nil, err
 			}
 		}
-		if list := sqllist.Of(f); list != nil && r != nil {
+		if list := listFunction(f); list != nil && r != nil {
 			if err := r.unwind(list, false); err != nil {
 				return nil, err
 			}
@@ -128,9 +125,9 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 		}
 	}
 	if b.opened++; b.opened > maxTables {
-		return nil, sqlexpr.Invalid(last.At, "the statement names more than %d tables, each counted as often as it is read", maxTables)
+		return nil, invalid(last.At, "the statement names more than %d tables, each counted as often as it is read", maxTables)
 	}
-	from, err := sqlschema.Open(b.tables, t.Name)
+	from, err := openTables(b.tables, t.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +148,7 @@ func (b *binder) aliased(r *rel, a sqlparse.Alias, name string) error {
 		name = fmt.Sprintf("query %d", b.alias)
 	}
 	if len(a.Columns) > len(r.cols) {
-		return sqlexpr.Invalid(a.Columns[0].At, "%s has %d columns, and %d names are given", name, len(r.cols), len(a.Columns))
+		return invalid(a.Columns[0].At, "%s has %d columns, and %d names are given", name, len(r.cols), len(a.Columns))
 	}
 	for i := range r.cols {
 		r.cols[i].table = name
@@ -165,15 +162,15 @@ func (b *binder) aliased(r *rel, a sqlparse.Alias, name string) error {
 // fromFunction binds a function in FROM.
 func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, error) {
 	c := f.Call
-	if sqllist.Of(f) != nil {
+	if listFunction(f) != nil {
 		r := b.listed([]value.Row{{}}, nil, outer, w)
 		return r, r.unwind(f, false)
 	}
 	if c.Name != "generate_series" {
-		return nil, sqlexpr.Unsupported(c.At, "functions in FROM are generate_series, jsonb_array_elements, jsonb_array_elements_text and unnest", "%s can't be in FROM", c.Name)
+		return nil, unsupported(c.At, "functions in FROM are generate_series, jsonb_array_elements, jsonb_array_elements_text and unnest", "%s can't be in FROM", c.Name)
 	}
 	if f.Ordinality {
-		return nil, sqlexpr.Unsupported(c.At, "number the records with row_number() OVER (…)", "generate_series takes no WITH ORDINALITY")
+		return nil, unsupported(c.At, "number the records with row_number() OVER (…)", "generate_series takes no WITH ORDINALITY")
 	}
 	rows, t, days, err := (&rel{binder: b}).exprs().Series(c)
 	if err != nil {
@@ -187,7 +184,7 @@ func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, 
 	r.called(0, "generate_series")
 	r.cols[0].Day = days
 	if none {
-		r.add(&plan.Filter{If: sqlexpr.Constantly(false), Shape: *r.shape})
+		r.add(&plan.Filter{If: constantly(false), Shape: *r.shape})
 	}
 	if f.Alias.Name != nil && f.Alias.Columns == nil { // generate_series(…) AS n names the column, too
 		f.Alias.Columns = []sqlparse.Ident{*f.Alias.Name}

@@ -5,9 +5,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
@@ -87,8 +84,8 @@ func ungathered(outputs []output) []sqlparse.Expr {
 type grouping struct {
 	*rel
 	stage  plan.Group
-	keys   []string       // of stage.Keys
-	flags  []sqlexpr.Node // likewise
+	keys   []string // of stage.Keys
+	flags  []node   // likewise
 	calls  []aggregation
 	taken  []taken
 	fixed  map[int]bool // the columns that have one value in each group
@@ -100,8 +97,8 @@ type grouping struct {
 type aggregation struct {
 	key   string
 	from  int
-	of    sqlaggregate.Aggregate
-	flags sqlexpr.Node
+	of    Aggregate
+	flags node
 	at    sqlparse.Pos
 }
 
@@ -111,7 +108,7 @@ type taken struct{ column, accumulator int }
 // key adds e to the keys of the group, once for expressions that mean the same. It can't have an aggregate in it.
 func (g *grouping) key(e sqlparse.Expr) error {
 	if c := sqlparse.AggregateIn(e); c != nil {
-		return sqlexpr.Invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
+		return invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
 	}
 	k := g.rel.key(e)
 	if slices.Contains(g.keys, k) {
@@ -137,7 +134,7 @@ func (g *grouping) aggregatesIn(x any) error {
 			return err == nil
 		}
 		if inner := sqlparse.AggregateIn(c.Args); inner != nil {
-			err = sqlexpr.Invalid(inner.At, "%s(…) can't be inside of another aggregate", inner.Name)
+			err = invalid(inner.At, "%s(…) can't be inside of another aggregate", inner.Name)
 			return false
 		}
 		k := g.rel.key(c)
@@ -153,7 +150,7 @@ func (g *grouping) aggregatesIn(x any) error {
 // would belong to that query, as PostgreSQL has it, and is refused.
 func (g *grouping) call(c *sqlparse.Call, k string) error {
 	if n := g.around(c); n != nil {
-		return sqlexpr.Unsupported(n.Pos(), "compute it in the query around this one",
+		return unsupported(n.Pos(), "compute it in the query around this one",
 			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, n.Written())
 	}
 	switch {
@@ -204,24 +201,24 @@ func (g *grouping) distinctOrder(c *sqlparse.Call) error {
 	if len(c.Order) == 1 && len(c.Args) > 0 && g.rel.key(first.X) == g.rel.key(c.Args[0]) && !first.Desc && first.Nulls == "" {
 		return nil
 	}
-	return sqlexpr.Unsupported(first.X.Pos(), "take the different values in a query in FROM: SELECT string_agg(v, ',' ORDER BY v DESC) FROM (SELECT DISTINCT x AS v FROM …) AS d",
+	return unsupported(first.X.Pos(), "take the different values in a query in FROM: SELECT string_agg(v, ',' ORDER BY v DESC) FROM (SELECT DISTINCT x AS v FROM …) AS d",
 		"%s(DISTINCT …) comes in the ascending order of its values, and in no other", c.Name)
 }
 
 // inOrder sorts the records as an aggregate takes them; there is one order for all of them.
 func (g *grouping) inOrder(c *sqlparse.Call) error {
 	k := ""
-	var terms []sqlmap.Term
+	var terms []term
 	for _, o := range c.Order {
 		k += g.rel.key(o.X) + fmt.Sprint(o.Desc, o.Nulls)
 		x, err := g.value(o.X)
 		if err != nil {
 			return err
 		}
-		terms = append(terms, sqlmap.Term{X: x, Desc: o.Desc, Nulls: o.Nulls})
+		terms = append(terms, term{X: x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	if g.sorted != "" && g.sorted != k {
-		return sqlexpr.Unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
+		return unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
 	}
 	g.sorted = k
 	return g.sort(terms)
@@ -299,7 +296,7 @@ func (g *grouping) fixes(column int) bool {
 // finish adds the Group. From now on keys, aggregates and determined columns are computed; no other column has a value.
 func (g *grouping) finish(always bool) {
 	g.stage.Always = always
-	sqlmap.Group(&g.stage, g.shape.Columns)
+	group(&g.stage, g.shape.Columns)
 	width := len(g.stage.Keys)
 	g.rel.add(&g.stage)
 	g.columns(width)
@@ -329,7 +326,7 @@ func (g *grouping) columns(width int) {
 // values sets what keys and aggregates are worth.
 func (g *grouping) values(width int) {
 	r := g.rel
-	r.computed = map[string]sqlexpr.Node{}
+	r.computed = map[string]node{}
 	for i, k := range g.keys {
 		x := g.flags[i]
 		x.Node = r.column(i, sqlparse.Pos{})
@@ -341,7 +338,7 @@ func (g *grouping) values(width int) {
 			refs[i] = plan.Ref{Column: width + a.from + i, T: a.of.Accumulators[i].T}
 		}
 		x := a.flags
-		x.Node.Expr, x.Node.At = a.of.Value(refs), sqlexpr.At(a.at)
+		x.Node.Expr, x.Node.At = a.of.Value(refs), At(a.at)
 		if ref, ok := x.Expr.(plan.Ref); ok {
 			x.Column = &r.shape.Columns[ref.Column]
 		}

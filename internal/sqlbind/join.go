@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -19,16 +17,16 @@ func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 		return b.fullJoin(j, outer, w)
 	}
 	if j.Bare {
-		b.known.Note(sqlexpr.At(j.At), "JOIN", "JOIN without ON takes every pair of records, unless WHERE says more")
+		b.known.Note(At(j.At), "JOIN", "JOIN without ON takes every pair of records, unless WHERE says more")
 	}
 	left, err := b.fromItem(j.Left, outer, w)
 	if err == nil {
-		err = b.meter.Add(plan.CostlyJoin, 1, sqlexpr.At(j.At))
+		err = b.meter.Add(plan.CostlyJoin, 1, At(j.At))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if list := sqllist.Of(j.Right); list != nil {
+	if list := listFunction(j.Right); list != nil {
 		return left, left.joinElements(list, j)
 	}
 	if d, ok := j.Right.(*sqlparse.Derived); ok && d.Lateral {
@@ -62,7 +60,7 @@ func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 func (b *binder) pair(left, right *rel, j *sqlparse.Join) (*rel, error) {
 	for _, c := range right.cols {
 		if slices.ContainsFunc(left.cols, func(have col) bool { return have.table == c.table }) {
-			return nil, sqlexpr.Invalid(j.At, "%s is in FROM twice; give each an alias", c.table)
+			return nil, invalid(j.At, "%s is in FROM twice; give each an alias", c.table)
 		}
 	}
 	width := len(left.shape.Columns)
@@ -160,11 +158,11 @@ func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 			return err
 		}
 		if len(r.program.Stages) > stages {
-			return sqlexpr.Unsupported(part.Pos(), "move it to WHERE, or join with the query itself", "a sub-query can't be in ON")
+			return unsupported(part.Pos(), "move it to WHERE, or join with the query itself", "a sub-query can't be in ON")
 		}
 		rest = append(rest, c.Yes)
 	}
-	st.If = sqlexpr.All(rest)
+	st.If = All(rest)
 	return nil
 }
 
@@ -210,7 +208,7 @@ func sideOf(left, right *rel, e sqlparse.Expr) int {
 // fullJoin is a left join, followed by the records of the right side that no record of the left one matches.
 func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if j.Natural || j.Using != nil {
-		return nil, sqlexpr.Unsupported(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
+		return nil, unsupported(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
 	}
 	half := *j
 	half.Kind = "left"
@@ -218,7 +216,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.meter.Add(plan.CostlyJoin, 1, sqlexpr.At(j.At)); err != nil { // the records of the right side that the join leaves out
+	if err := b.meter.Add(plan.CostlyJoin, 1, At(j.At)); err != nil { // the records of the right side that the join leaves out
 		return nil, err
 	}
 	right, err := b.fromItem(j.Right, outer, w)
@@ -236,7 +234,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	right.add(&plan.Filter{If: sqlexpr.Not(none), Shape: *right.shape})
+	right.add(&plan.Filter{If: Not(none), Shape: *right.shape})
 	u := &plan.Union{Right: right.program} // a column of the join is null on the right side, or a column of that side
 	width := len(r.cols) - len(right.cols)
 	for i, c := range r.cols {
@@ -249,7 +247,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 			u.Added = append(u.Added, plan.Ref{Column: right.cols[i-width].at, T: column.Type})
 		}
 		if column.Mask != nil && i < width {
-			return nil, sqlexpr.Unsupported(j.At, "name the columns that you want in a query in FROM", "a FULL JOIN can't have the masked column %s", c.name)
+			return nil, unsupported(j.At, "name the columns that you want in a query in FROM", "a FULL JOIN can't have the masked column %s", c.name)
 		}
 		column.Field = nil
 		u.Shape.Columns = append(u.Shape.Columns, column)

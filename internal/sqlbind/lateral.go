@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -25,14 +23,14 @@ type lateral struct {
 // for each column. Another is a join with what it reads, whose condition is its WHERE; with a LIMIT the records are numbered for each
 // record of r.
 func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
-	keep, on, err := sqllist.Joined(j)
+	keep, on, err := listJoin(j)
 	if err != nil {
 		return err
 	}
 	l := &lateral{rel: r, query: d.Query, keep: keep, width: len(r.cols)}
 	var plain bool
 	if l.s, plain = d.Query.Body.(*sqlparse.Select); !plain || l.s.Distinct || l.s.Group != nil || l.s.Sets != nil || l.s.GroupAll || l.s.Having != nil || l.s.Qualify != nil || sqlparse.Windowed(l.s.Items) {
-		return sqlexpr.Unsupported(d.At, "group, number or unite the records in a query in FROM, and join with it", "a LATERAL query selects records with WHERE, ORDER BY and LIMIT, or aggregates of all of them")
+		return unsupported(d.At, "group, number or unite the records in a query in FROM, and join with it", "a LATERAL query selects records with WHERE, ORDER BY and LIMIT, or aggregates of all of them")
 	}
 	for _, c := range l.query.With {
 		l.with = &with{CTE: c, around: l.with, scope: l.with}
@@ -54,7 +52,7 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 		return err
 	}
 	if slices.ContainsFunc(beside, func(c col) bool { return c.table == made[0].table }) {
-		return sqlexpr.Invalid(d.At, "%s is in FROM twice; give each an alias", made[0].table)
+		return invalid(d.At, "%s is in FROM twice; give each an alias", made[0].table)
 	}
 	r.cols = append(beside, made...)
 	r.add(&r.same().Map)
@@ -69,15 +67,15 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 // values adds a value for each column of a query that has one record.
 func (l *lateral) values() ([]col, error) {
 	if n, ok := l.query.Limit.(*sqlparse.Number); l.query.Offset != nil || l.query.Limit != nil && (!ok || n.Text == "0") {
-		return nil, sqlexpr.Unsupported(l.s.At, "leave LIMIT and OFFSET out", "this LATERAL query has one record")
+		return nil, unsupported(l.s.At, "leave LIMIT and OFFSET out", "this LATERAL query has one record")
 	}
 	var made []col
 	for _, it := range l.s.Items {
 		if _, star := it.X.(*sqlparse.Star); star {
-			return nil, sqlexpr.Invalid(it.X.Pos(), "* can't be beside an aggregate, or without FROM")
+			return nil, invalid(it.X.Pos(), "* can't be beside an aggregate, or without FROM")
 		}
 		name, _ := it.Title()
-		var x sqlexpr.Node
+		var x node
 		var err error
 		if l.s.From == nil && sqlparse.AggregateIn(it.X) == nil {
 			x, err = l.value(it.X)
@@ -95,8 +93,8 @@ func (l *lateral) values() ([]col, error) {
 }
 
 // made adds a column for x.
-func (l *lateral) made(name string, x sqlexpr.Node) col {
-	return col{name: name, at: l.extended([]sqlexpr.Node{x})[0], Marks: x.Marks}
+func (l *lateral) made(name string, x node) col {
+	return col{name: name, at: l.extended([]node{x})[0], Marks: x.Marks}
 }
 
 // records joins with what the query reads. A name means a column of the query first.
@@ -109,7 +107,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := inner.extended([]sqlexpr.Node{sqlexpr.Literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null where nothing was found
+	there := inner.extended([]node{literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null where nothing was found
 	for i := range l.cols {
 		c := &l.cols[i]
 		c.hidden = c.hidden || inner.matching([]sqlparse.Ident{{Text: c.name}}) != nil
@@ -154,7 +152,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 }
 
 // output binds an item of the select list. Where nothing was found it is null.
-func (l *lateral) output(e sqlparse.Expr, there int) (sqlexpr.Node, error) {
+func (l *lateral) output(e sqlparse.Expr, there int) (node, error) {
 	n, plain := e.(*sqlparse.Name)
 	if plain {
 		x, err := l.Passed(n)
@@ -166,7 +164,7 @@ func (l *lateral) output(e sqlparse.Expr, there int) (sqlexpr.Node, error) {
 	x, err := l.value(e)
 	if err == nil && l.keep {
 		of := x.JSONOr()
-		none := sqlexpr.IsNull(plan.Ref{Column: there, T: schema.Integer})
+		none := isNull(plan.Ref{Column: there, T: schema.Integer})
 		x.Compute(plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: of.Type()}}, Else: of, T: of.Type()})
 	}
 	return x, err
@@ -187,7 +185,7 @@ func (l *lateral) identity() ([]int, error) {
 
 // numbered numbers the records of each partition, and returns the column with the number.
 func (l *lateral) numbered(by []int, order []plan.Place) (int, error) {
-	if err := l.meter.Add(plan.CostlyWindow, 1, sqlexpr.At(l.s.At)); err != nil {
+	if err := l.meter.Add(plan.CostlyWindow, 1, At(l.s.At)); err != nil {
 		return 0, err
 	}
 	w := &windowing{rel: l.rel, stage: &plan.Windows{By: by, Order: order}}
@@ -203,7 +201,7 @@ func (l *lateral) limited(by []int, outputs []output) error {
 		return err
 	}
 	if l.keep && (bounds.Limit == 0 || bounds.Skip > 0) {
-		return sqlexpr.Unsupported(l.s.At, "", "a LATERAL query with LEFT JOIN takes no OFFSET, and a LIMIT of 1 or more")
+		return unsupported(l.s.At, "", "a LATERAL query with LEFT JOIN takes no OFFSET, and a LIMIT of 1 or more")
 	}
 	order := slices.Clone(l.query.Order)
 	for i := range order {
@@ -226,11 +224,11 @@ func (l *lateral) limited(by []int, outputs []output) error {
 	number := plan.Ref{Column: at, T: schema.Integer}
 	var holds []plan.Expr
 	if bounds.Skip > 0 {
-		holds = append(holds, sqlexpr.Test(plan.Under, sqlexpr.Whole(bounds.Skip), number))
+		holds = append(holds, Test(plan.Under, Whole(bounds.Skip), number))
 	}
 	if bounds.Limit >= 0 {
-		holds = append(holds, sqlexpr.Test(plan.UpTo, number, sqlexpr.Whole(bounds.Skip+bounds.Limit)))
+		holds = append(holds, Test(plan.UpTo, number, Whole(bounds.Skip+bounds.Limit)))
 	}
-	l.add(&plan.Filter{If: sqlexpr.All(holds), Shape: *l.shape})
+	l.add(&plan.Filter{If: All(holds), Shape: *l.shape})
 	return nil
 }

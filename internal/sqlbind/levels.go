@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -19,7 +17,7 @@ type levels struct {
 	over   []any     // what may have an aggregate
 	merged *grouping // the first set; its records are those of all
 	keys   []string  // of all sets
-	flags  []sqlexpr.Node
+	flags  []node
 	sets   [][]int // by number of key
 }
 
@@ -36,7 +34,7 @@ func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
 	for i, set := range sets {
 		part := r
 		if i > 0 {
-			err := r.meter.Add(plan.CostlySet, 1, sqlexpr.At(by[0].Pos()))
+			err := r.meter.Add(plan.CostlySet, 1, At(by[0].Pos()))
 			if err != nil {
 				return err
 			}
@@ -82,8 +80,8 @@ func (l *levels) add(part *rel, set []int, alone bool) error {
 	if l.merged != nil {
 		before = l.merged.shape.Columns
 	}
-	all, shape := sqlmap.Level(&g.stage, own, exprs, before)
-	all = append(all, sqlexpr.Whole(int64(len(l.sets))))
+	all, shape := level(&g.stage, own, exprs, before)
+	all = append(all, Whole(int64(len(l.sets))))
 	l.sets = append(l.sets, own)
 	if l.merged == nil {
 		l.merged, l.keys, l.flags = g, keys, flags
@@ -105,24 +103,24 @@ func (l *levels) add(part *rel, set []int, alone bool) error {
 func (l *levels) grouping(r *rel) error {
 	set := plan.Ref{Column: len(l.keys) + len(l.merged.stage.Accumulators), T: schema.Integer}
 	for _, c := range sqlparse.Groupings(l.over) {
-		value := plan.Case{Else: sqlexpr.Whole(0), T: schema.Integer}
+		value := plan.Case{Else: Whole(0), T: schema.Integer}
 		for n, own := range l.sets {
 			bits := int64(0)
 			for _, e := range c.Args {
 				at := slices.Index(l.keys, r.key(e))
 				if at < 0 {
-					return sqlexpr.Invalid(e.Pos(), "GROUPING takes what GROUP BY groups by")
+					return invalid(e.Pos(), "GROUPING takes what GROUP BY groups by")
 				}
 				if bits *= 2; !slices.Contains(own, at) {
 					bits++
 				}
 			}
-			value.If, value.Then = append(value.If, sqlexpr.Test(plan.Same, set, sqlexpr.Whole(int64(n)))), append(value.Then, sqlexpr.Whole(bits))
+			value.If, value.Then = append(value.If, Test(plan.Same, set, Whole(int64(n)))), append(value.Then, Whole(bits))
 		}
 		if len(c.Args) == 0 || len(c.Args) > 31 {
-			return sqlexpr.Invalid(c.At, "GROUPING takes 1 to 31 arguments")
+			return invalid(c.At, "GROUPING takes 1 to 31 arguments")
 		}
-		r.computed[r.key(c)] = sqlexpr.Node{Node: typed.Node{Expr: value, At: sqlexpr.At(c.At)}}
+		r.computed[r.key(c)] = node{Node: typed.Node{Expr: value, At: At(c.At)}}
 	}
 	return nil
 }

@@ -3,14 +3,12 @@ package sqlbind
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
 // joinElements joins r with the elements of a list in its records.
 func (r *rel) joinElements(f *sqlparse.Function, j *sqlparse.Join) error {
-	keep, on, err := sqllist.Joined(j)
+	keep, on, err := listJoin(j)
 	if err == nil {
 		err = r.unwind(f, keep)
 	}
@@ -22,12 +20,12 @@ func (r *rel) joinElements(f *sqlparse.Function, j *sqlparse.Join) error {
 
 // unwind makes a record of each element of a list.
 func (r *rel) unwind(f *sqlparse.Function, keep bool) error {
-	e, err := sqllist.Bind(r.exprs(), f, r.shape, keep)
+	e, err := bindList(r.exprs(), f, r.shape, keep)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(r.cols, func(c col) bool { return c.table == e.Table }) {
-		return sqlexpr.Invalid(f.Call.At, "%s is in FROM twice; give each an alias", e.Table)
+		return invalid(f.Call.At, "%s is in FROM twice; give each an alias", e.Table)
 	}
 	r.add(e.Stage)
 	r.single = false

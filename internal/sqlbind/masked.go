@@ -5,7 +5,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
@@ -26,7 +25,7 @@ func (g *grouping) by(list []sqlparse.Expr) error {
 			return err
 		}
 		if _, c, err := g.find(n); err == nil && !g.fixes(c.at) {
-			return mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
+			return mask.Refuse(n.Written(), At(n.Pos()))
 		}
 	}
 	return nil
@@ -47,10 +46,10 @@ func (g *grouping) masked(e sqlparse.Expr) *sqlparse.Name {
 
 // pseudonym binds e if it is a column with pseudonyms: a group by these is one by the key of the record, and leaves as they do. Grouping
 // sets have no such keys.
-func (g *grouping) pseudonym(e sqlparse.Expr) (sqlexpr.Node, bool) {
+func (g *grouping) pseudonym(e sqlparse.Expr) (node, bool) {
 	n, ok := e.(*sqlparse.Name)
 	if !ok || g.set {
-		return sqlexpr.Node{}, false
+		return node{}, false
 	}
 	x, err := g.Passed(n)
 	_, ref := x.Expr.(plan.Ref)

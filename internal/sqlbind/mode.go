@@ -4,17 +4,14 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // aggregate binds an aggregate. A mode is of two steps: a window counts how often each value of a group is there, and
 // the first value is taken, those that are there most often first.
-func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.Node, error) {
-	none := sqlaggregate.Aggregate{}
+func (g *grouping) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
+	none := Aggregate{}
 	if c.Name == "count" && len(c.Args) == 1 && c.Filter == nil {
 		if x, ok := g.pseudonym(c.Args[0]); ok { // each stands for the key of a record
 			count := plan.Accumulator{Op: plan.Count, X: x.Expr, T: schema.Integer}
@@ -22,29 +19,29 @@ func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.
 				count.Op = plan.CountDistinct
 			}
 			first := func(refs []plan.Expr) plan.Expr { return refs[0] }
-			return sqlaggregate.Aggregate{Accumulators: []plan.Accumulator{count}, Value: first}, sqlexpr.Node{}, nil
+			return Aggregate{Accumulators: []plan.Accumulator{count}, Value: first}, node{}, nil
 		}
 	}
 	if c.Name != "mode" {
-		return sqlaggregate.Bind(g.exprs(), c)
+		return bindAggregate(g.exprs(), c)
 	}
 	of := c.Mode()
 	if of.X == nil {
-		return none, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "write mode() WITHIN GROUP (ORDER BY x)")
+		return none, node{}, invalid(c.At, "write mode() WITHIN GROUP (ORDER BY x)")
 	}
 	x, err := g.value(of.X)
 	if err != nil {
 		return none, x, err
 	}
 	if x.JSONOr().Type() == schema.JSON {
-		return none, x, sqlexpr.Unsupported(c.At, "CAST the value", "mode takes a value of a known type")
+		return none, x, unsupported(c.At, "CAST the value", "mode takes a value of a known type")
 	}
-	if err := g.meter.Add(plan.CostlyWindow, 1, sqlexpr.At(c.At)); err != nil {
+	if err := g.meter.Add(plan.CostlyWindow, 1, At(c.At)); err != nil {
 		return none, x, err
 	}
 	k := "mode " + g.rel.key(c)
 	if g.sorted != "" && g.sorted != k {
-		return none, x, sqlexpr.Unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
+		return none, x, unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
 	}
 	g.sorted = k
 	at := g.extended(append(slices.Clone(g.flags), x))
@@ -55,8 +52,8 @@ func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.
 	often := g.column(len(g.shape.Columns)-1, c.At)
 	value := x
 	value.Expr, value.Column, value.Constant = ref, &g.shape.Columns[ref.Column], false
-	kept := sqlexpr.Kept(&x)
-	err = g.sort([]sqlmap.Term{{X: sqlexpr.Node{Node: often}, Desc: true}, {X: value, Desc: of.Desc}})
+	kept := Kept(&x)
+	err = g.sort([]term{{X: node{Node: often}, Desc: true}, {X: value, Desc: of.Desc}})
 	first := func(refs []plan.Expr) plan.Expr { return refs[0] }
-	return sqlaggregate.Aggregate{Accumulators: []plan.Accumulator{{Op: plan.First, X: ref, T: ref.T}}, Value: first, List: x.List}, kept, err
+	return Aggregate{Accumulators: []plan.Accumulator{{Op: plan.First, X: ref, T: ref.T}}, Value: first, List: x.List}, kept, err
 }

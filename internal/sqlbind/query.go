@@ -4,9 +4,6 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -14,7 +11,7 @@ import (
 // query binds a query inside of outer.
 func (b *binder) query(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	if b.asked++; b.asked > maxQueries {
-		return nil, sqlexpr.Invalid(q.At, "the statement has more than %d queries, each counted as often as it is named", maxQueries)
+		return nil, invalid(q.At, "the statement has more than %d queries, each counted as often as it is named", maxQueries)
 	}
 	for _, c := range q.With {
 		w = &with{CTE: c, around: w, scope: w}
@@ -43,12 +40,12 @@ func (b *binder) body(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	case *sqlparse.Query:
 		return b.query(body, outer, w)
 	}
-	return nil, sqlexpr.Unsupported(q.At, "", "this query can't be read")
+	return nil, unsupported(q.At, "", "this query can't be read")
 }
 
 // values binds a VALUES list of constants.
 func (b *binder) values(v *sqlparse.Values, outer *rel, w *with) (*rel, error) {
-	rows, types, err := sqllist.Constants((&rel{binder: b}).exprs().Alone(), v)
+	rows, types, err := constants((&rel{binder: b}).exprs().Alone(), v)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +92,7 @@ func (r *rel) bounds(q *sqlparse.Query) (*plan.Slice, error) {
 		}
 		whole, ok := n.AsInt()
 		if !ok || whole < 0 {
-			return nil, sqlexpr.Invalid(part.x.Pos(), "LIMIT and OFFSET take a whole number of 0 or more")
+			return nil, invalid(part.x.Pos(), "LIMIT and OFFSET take a whole number of 0 or more")
 		}
 		*part.to = whole
 	}
@@ -104,7 +101,7 @@ func (r *rel) bounds(q *sqlparse.Query) (*plan.Slice, error) {
 
 // orderBy sorts records by their columns.
 func (r *rel) orderBy(list []sqlparse.Order) error {
-	var terms []sqlmap.Term
+	var terms []term
 	for _, o := range list {
 		x, err := r.ordinal(o.X)
 		if err != nil {
@@ -117,27 +114,27 @@ func (r *rel) orderBy(list []sqlparse.Order) error {
 			}
 			x = &n
 		}
-		terms = append(terms, sqlmap.Term{X: *x, Desc: o.Desc, Nulls: o.Nulls})
+		terms = append(terms, term{X: *x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	return r.sort(terms)
 }
 
 // ordinal returns the column that a number in ORDER BY means; nil if e is no number.
-func (r *rel) ordinal(e sqlparse.Expr) (*sqlexpr.Node, error) {
+func (r *rel) ordinal(e sqlparse.Expr) (*node, error) {
 	n, ok := e.(*sqlparse.Number)
 	if !ok {
 		return nil, nil
 	}
 	i, err := strconv.Atoi(n.Text)
 	if err != nil || i < 1 || i > len(r.cols) {
-		return nil, sqlexpr.Invalid(n.At, "there is no column %s: there are %d", n.Text, len(r.cols))
+		return nil, invalid(n.At, "there is no column %s: there are %d", n.Text, len(r.cols))
 	}
 	x, err := r.Column(&sqlparse.Name{Parts: []sqlparse.Ident{{Text: r.cols[i-1].name, At: n.At}}})
 	return &x, err
 }
 
 // sort orders the records by terms, then by their order so far.
-func (r *rel) sort(terms []sqlmap.Term) error {
+func (r *rel) sort(terms []term) error {
 	m := r.same()
 	m.Order(r.shape, terms)
 	r.add(&m.Map)
@@ -145,4 +142,4 @@ func (r *rel) sort(terms []sqlmap.Term) error {
 }
 
 // same returns a mapping that keeps all columns.
-func (r *rel) same() *sqlmap.Mapping { return sqlmap.Same(r.shape) }
+func (r *rel) same() *mapping { return Same(r.shape) }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -24,7 +22,7 @@ type descent struct {
 }
 
 func (d *descent) refuse(at sqlparse.Pos, why string) error {
-	return sqlexpr.Unsupported(at, "a recursive query follows one pointer of a table: WITH RECURSIVE t AS (SELECT id, boss_id, 1 AS level FROM staff WHERE boss_id IS NULL UNION ALL "+
+	return unsupported(at, "a recursive query follows one pointer of a table: WITH RECURSIVE t AS (SELECT id, boss_id, 1 AS level FROM staff WHERE boss_id IS NULL UNION ALL "+
 		"SELECT s.id, s.boss_id, t.level + 1 FROM staff s JOIN t ON s.boss_id = t.id); rows of numbers or dates come from generate_series in FROM", "%s", why)
 }
 
@@ -51,12 +49,12 @@ func (b *binder) recursive(c *with) (*rel, error) {
 		return nil, err
 	}
 	if len(d.Step.Items) != len(first.cols) {
-		return nil, sqlexpr.Invalid(d.Step.At, "each side of UNION has the same number of columns; here %d and %d", len(first.cols), len(d.Step.Items))
+		return nil, invalid(d.Step.At, "each side of UNION has the same number of columns; here %d and %d", len(first.cols), len(d.Step.Items))
 	}
 	if err := d.follow(reached, c); err != nil {
 		return nil, err
 	}
-	b.known.Note(sqlexpr.At(c.Name.At), "recursive", "a recursive query follows at most %d steps and about 100,000 records from each one that it begins with", mostSteps)
+	b.known.Note(At(c.Name.At), "recursive", "a recursive query follows at most %d steps and about 100,000 records from each one that it begins with", mostSteps)
 	return b.unite(first, reached, d.Union)
 }
 
@@ -259,7 +257,7 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 	}
 	j.Shape.Order = slices.Clone(r.shape.Order)
 	r.add(j)
-	m := &sqlmap.Mapping{}
+	m := &mapping{}
 	for i := range d.Step.Items {
 		x, of, err := d.output(i, r, table, part("d", schema.Integer))
 		if err != nil {
@@ -297,7 +295,7 @@ func (d *descent) output(i int, r, table *rel, steps plan.Expr) (plan.Expr, plan
 		sum := func(x, y plan.Expr) plan.Expr {
 			return plan.Apply{Op: plan.Add, Args: []plan.Expr{x, y}, T: schema.Integer}
 		}
-		return sum(plan.Ref{Column: at, T: schema.Integer}, sum(steps, sqlexpr.Whole(1))), plan.Column{Type: schema.Integer}, nil
+		return sum(plan.Ref{Column: at, T: schema.Integer}, sum(steps, Whole(1))), plan.Column{Type: schema.Integer}, nil
 	}
 	return nil, plan.Column{}, d.refuse(e.Pos(), "a column of the step is a column of the table, a column of the query as it was, or the number of the step")
 }

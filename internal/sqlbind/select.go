@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlenum"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -44,7 +41,7 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 	for i := range order {
 		order[i].X = meant(order[i].X, outputs, r, true)
 	}
-	enums := sqlenum.Noter{Field: r.field, Known: &r.known}
+	enums := noter{Field: r.field, Known: &r.known}
 	for _, o := range outputs {
 		enums.In(o.x)
 	}
@@ -82,7 +79,7 @@ func (b *binder) chosen(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 		return r, err
 	}
 	if c := sqlparse.AggregateIn(s.Where); c != nil {
-		return nil, sqlexpr.Unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
+		return nil, unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
 	}
 	return r, named(s, r.where(s.Where))
 }
@@ -149,11 +146,11 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 			return nil, r.unknown(&sqlparse.Name{Parts: append(slices.Clone(star.Table), sqlparse.Ident{Text: "*"})}, append(slices.Clone(star.Table[len(star.Table)-1:]), sqlparse.Ident{Text: "*"}))
 		}
 		if star.Table == nil && len(r.cols) == 0 {
-			return nil, sqlexpr.Invalid(star.At, "* needs a FROM")
+			return nil, invalid(star.At, "* needs a FROM")
 		}
 	}
 	if len(out) > maxColumns {
-		return nil, sqlexpr.Invalid(items[0].X.Pos(), "the records would have %d columns; at most %d", len(out), maxColumns)
+		return nil, invalid(items[0].X.Pos(), "the records would have %d columns; at most %d", len(out), maxColumns)
 	}
 	taken := map[string]bool{}
 	for i := range out {
@@ -211,22 +208,22 @@ func (r *rel) projected(outputs []output, order []sqlparse.Order) error {
 }
 
 // terms binds the terms of an order.
-func (r *rel) terms(order []sqlparse.Order) ([]sqlmap.Term, error) {
-	var terms []sqlmap.Term
+func (r *rel) terms(order []sqlparse.Order) ([]term, error) {
+	var terms []term
 	for _, o := range order {
 		x, err := r.value(o.X)
 		if err != nil {
 			return nil, err
 		}
-		terms = append(terms, sqlmap.Term{X: x, Desc: o.Desc, Nulls: o.Nulls})
+		terms = append(terms, term{X: x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	return terms, nil
 }
 
 // A selection is a mapping whose first columns are those of a select list.
 type selection struct {
-	sqlmap.Mapping
-	marks []sqlexpr.Marks
+	mapping
+	marks []Marks
 }
 
 // selection binds the outputs of a select list as columns. A plain name is passed on as it is, so it may be masked; objects, and values
@@ -234,7 +231,7 @@ type selection struct {
 func (r *rel) selection(outputs []output) (*selection, error) {
 	m := &selection{}
 	for _, o := range outputs {
-		var x sqlexpr.Node
+		var x node
 		var err error
 		if n, plain := o.x.(*sqlparse.Name); plain && !r.has(o.x) {
 			x, err = r.Passed(n)
@@ -248,7 +245,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 		if x.IsObject() || e.Type() == schema.Any && x.Column == nil {
 			e = x.JSON()
 		}
-		c := sqlmap.Defined(&x, e)
+		c := defined(&x, e)
 		c.Path, c.Behind = query.Path{o.name}, nil
 		m.Columns, m.Shape.Columns = append(m.Columns, e), append(m.Shape.Columns, c)
 		m.marks = append(m.marks, x.Marks)
@@ -262,7 +259,7 @@ func (r *rel) finish(m *selection, outputs []output) {
 	r.named(outputs, m.marks)
 }
 
-func (r *rel) named(outputs []output, marks []sqlexpr.Marks) {
+func (r *rel) named(outputs []output, marks []Marks) {
 	r.cols, r.computed = nil, nil
 	for i, o := range outputs {
 		r.cols = append(r.cols, col{name: o.name, at: i, Marks: marks[i]})

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -15,9 +13,9 @@ import (
 // combined binds UNION, INTERSECT and EXCEPT. The names are those of the left side.
 func (b *binder) combined(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) {
 	if s.All && s.Op != "union" {
-		return nil, sqlexpr.Unsupported(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
+		return nil, unsupported(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
 	}
-	if err := b.meter.Add(plan.CostlySet, 1, sqlexpr.At(s.At)); err != nil {
+	if err := b.meter.Add(plan.CostlySet, 1, At(s.At)); err != nil {
 		return nil, err
 	}
 	left, err := b.body(&sqlparse.Query{Body: s.Left, At: s.At}, outer, w)
@@ -34,7 +32,7 @@ func (b *binder) combined(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) 
 // unite combines the records of two sides.
 func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 	if len(left.cols) != len(right.cols) {
-		return nil, sqlexpr.Invalid(s.At, "each side of %s has the same number of columns; here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
+		return nil, invalid(s.At, "each side of %s has the same number of columns; here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
 	}
 	u := &plan.Union{Right: right.program}
 	for i := range left.cols {
@@ -68,7 +66,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
 		if columns[n] = sides[n].Column; columns[n].Mask.Hides() {
-			return plan.Column{}, sqlexpr.Unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
+			return plan.Column{}, unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
 		}
 		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
 			sides[n].Become(k.Value, k.T)
@@ -76,18 +74,18 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	}
 	named := columns[0].Mask.Names() || columns[1].Mask.Names()
 	if named && columns[0].Mask != columns[1].Mask {
-		return plan.Column{}, sqlexpr.Unsupported(s.At, "select the same pseudonym on both sides, or the key of the record on each", "%s can't combine the pseudonym %s with another column", strings.ToUpper(s.Op), left.cols[i].name)
+		return plan.Column{}, unsupported(s.At, "select the same pseudonym on both sides, or the key of the record on each", "%s can't combine the pseudonym %s with another column", strings.ToUpper(s.Op), left.cols[i].name)
 	}
 	es, t, err := typed.Together(sides[:], strings.ToUpper(s.Op))
 	if err != nil {
 		return plan.Column{}, err
 	}
 	if a, b := sides[0].Kind(), sides[1].Kind(); a != b && t == schema.JSON && !(typed.Dynamic(a) || typed.Dynamic(b)) {
-		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
+		return plan.Column{}, invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
 	}
 	l, r := &left.cols[i], &right.cols[i]
 	if l.Span != r.Span && !sides[0].IsNull() && !sides[1].IsNull() {
-		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is a length of time on one side only; extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
+		return plan.Column{}, invalid(s.At, "column %d of %s is a length of time on one side only; extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
 	}
 	l.Day = l.Day && (r.Day || sides[1].IsNull()) || r.Day && sides[0].IsNull()
 	l.Span, l.Number = l.Span || r.Span, max(l.Number.Of(sides[0].Kind()), r.Number.Of(sides[1].Kind()))
@@ -105,18 +103,18 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 // distinctSides groups the records of both sides and keeps those that op keeps.
 func (r *rel) distinctSides(s *sqlparse.SetOp) error {
 	side := len(r.shape.Columns) - 2
-	g := sqlmap.Distinct(r.shape.Columns[:side])
+	g := distinct(r.shape.Columns[:side])
 	ref := plan.Ref{Column: side, T: schema.Integer}
 	g.Accumulators = []plan.Accumulator{{Op: plan.Min, X: ref, T: schema.Integer}, {Op: plan.Max, X: ref, T: schema.Integer}}
 	g.Shape.Columns = append(g.Shape.Columns, plan.Column{Type: schema.Integer}, plan.Column{Type: schema.Integer})
 	r.add(g)
 	least, most := plan.Ref{Column: side, T: schema.Integer}, plan.Ref{Column: side + 1, T: schema.Integer}
 	is := func(x plan.Expr, n int64) plan.Expr {
-		return plan.Apply{Op: plan.Same, Args: []plan.Expr{x, sqlexpr.Whole(n)}, T: schema.Boolean}
+		return plan.Apply{Op: plan.Same, Args: []plan.Expr{x, Whole(n)}, T: schema.Boolean}
 	}
 	switch s.Op {
 	case "intersect":
-		r.add(&plan.Filter{If: sqlexpr.All([]plan.Expr{is(least, 0), is(most, 1)}), Shape: *r.shape})
+		r.add(&plan.Filter{If: All([]plan.Expr{is(least, 0), is(most, 1)}), Shape: *r.shape})
 	case "except":
 		r.add(&plan.Filter{If: is(most, 0), Shape: *r.shape})
 	}

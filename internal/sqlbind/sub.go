@@ -2,9 +2,6 @@ package sqlbind
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -12,13 +9,13 @@ import (
 
 // inner binds a sub-query in an expression over r, at p, and counts it.
 func (r *rel) inner(q *sqlparse.Query, p sqlparse.Pos) (*rel, error) {
-	if err := r.meter.Add(plan.CostlyQuery, 1, sqlexpr.At(p)); err != nil {
+	if err := r.meter.Add(plan.CostlyQuery, 1, At(p)); err != nil {
 		return nil, err
 	}
 	return r.binder.query(q, r, r.with)
 }
 
-// Exists implements sqlexpr.Names.
+// Exists implements Names.
 func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	sub, err := r.inner(e.Query, e.At)
 	if err != nil {
@@ -30,13 +27,13 @@ func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	return r.probe(sub, true, e.At)
 }
 
-// In implements sqlexpr.Names with two sub-queries: one asks for a value for which sign holds, the other for one for which
+// In implements Names with two sub-queries: one asks for a value for which sign holds, the other for one for which
 // it could hold.
-func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos) (sqlexpr.Cond, error) {
+func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos) (cond, error) {
 	xs := []sqlparse.Expr{x}
 	if t, ok := x.(*sqlparse.Tuple); ok {
 		if xs = t.Items; sign != "=" {
-			return sqlexpr.Cond{}, sqlexpr.Unsupported(p, "use IN, or NOT EXISTS with a condition for each value", "lists of values can only be compared with = with those of a query")
+			return cond{}, unsupported(p, "use IN, or NOT EXISTS with a condition for each value", "lists of values can only be compared with = with those of a query")
 		}
 	}
 	ask := func(no bool) (plan.Expr, error) {
@@ -45,9 +42,9 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 			return nil, err
 		}
 		if len(sub.cols) != len(xs) {
-			return nil, sqlexpr.Invalid(q.At, "this query has %d columns, and the value beside it has %d", len(sub.cols), len(xs))
+			return nil, invalid(q.At, "this query has %d columns, and the value beside it has %d", len(sub.cols), len(xs))
 		}
-		c := sqlexpr.Always
+		c := Always
 		for i, x := range xs {
 			each, err := r.compared(sign, x, sub, i, p)
 			if err != nil {
@@ -57,33 +54,33 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 		}
 		keep := c.Yes
 		if no {
-			keep = sqlexpr.Not(c.No)
+			keep = Not(c.No)
 		}
 		sub.add(&plan.Filter{If: keep, Shape: *sub.shape})
 		return r.probe(sub, true, p)
 	}
 	yes, err := ask(false)
 	if err != nil || r.affirmed {
-		return sqlexpr.Cond{Yes: yes, No: sqlexpr.Constantly(false)}, err
+		return cond{Yes: yes, No: constantly(false)}, err
 	}
 	perhaps, err := ask(true)
-	return sqlexpr.Cond{Yes: yes, No: sqlexpr.Not(perhaps)}, err
+	return cond{Yes: yes, No: Not(perhaps)}, err
 }
 
 // compared compares x, over r, with column i of sub, which is within r.
-func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (sqlexpr.Cond, error) {
+func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (cond, error) {
 	c := sub.cols[i]
-	y := sqlexpr.Node{Node: sub.column(c.at, p), Marks: c.Marks}
+	y := node{Node: sub.column(c.at, p), Marks: c.Marks}
 	if y.Column.Mask != nil {
-		return sqlexpr.Cond{}, sqlexpr.Unsupported(p, "", "a masked column can't be compared")
+		return cond{}, unsupported(p, "", "a masked column can't be compared")
 	}
 	// The value is bound outside, and referred to from within.
 	out, err := r.value(x)
 	if err != nil {
-		return sqlexpr.Cond{}, err
+		return cond{}, err
 	}
 	if !out.Constant {
-		at := r.extended([]sqlexpr.Node{out})[0]
+		at := r.extended([]node{out})[0]
 		out.Elsewhere(plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type})
 	}
 	return r.exprs().Compared(sign, out, y, p)
@@ -106,24 +103,24 @@ func (r *rel) probe(sub *rel, exists bool, p sqlparse.Pos) (plan.Expr, error) {
 	return plan.Ref{Column: n, T: c.Type}, nil
 }
 
-// Scalar implements sqlexpr.Names.
-func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
+// Scalar implements Names.
+func (r *rel) Scalar(e *sqlparse.Sub) (node, error) {
 	sub, err := r.inner(e.Query, e.At)
 	if err != nil {
-		return sqlexpr.Node{}, err
+		return node{}, err
 	}
 	if len(sub.cols) != 1 {
-		return sqlexpr.Node{}, sqlexpr.Invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
+		return node{}, invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
 	}
-	if !sub.single && !sqlfilter.One(sub.program) {
+	if !sub.single && !selectsOne(sub.program) {
 		if err := r.guard(e, sub); err != nil {
-			return sqlexpr.Node{}, err
+			return node{}, err
 		}
 		sub.add(&plan.Slice{Limit: 1, Shape: *sub.shape})
 	}
 	c := sub.cols[0]
 	if sub.shape.Columns[c.at].Mask != nil {
-		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "join with the table", "a sub-query can't yield a masked column")
+		return node{}, unsupported(e.At, "join with the table", "a sub-query can't yield a masked column")
 	}
 	for i := range sub.shape.Columns {
 		sub.shape.Columns[i].Path = nil
@@ -131,9 +128,9 @@ func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 	sub.shape.Columns[c.at].Path = query.Path{"value"}
 	x, err := r.probe(sub, false, e.At)
 	if err != nil {
-		return sqlexpr.Node{}, err
+		return node{}, err
 	}
-	n := sqlexpr.Node{Node: r.column(x.(plan.Ref).Column, e.At), Marks: c.Marks}
+	n := node{Node: r.column(x.(plan.Ref).Column, e.At), Marks: c.Marks}
 	return n, nil
 }
 
@@ -141,7 +138,7 @@ func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 // are those that r has at this point. If they depend on a further record around them, the sub-query is refused.
 func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 	if sub.used && r.used {
-		return sqlexpr.Unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)",
+		return unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)",
 			"this sub-query may have more than one record, and whether it has can't be tested inside of another sub-query that names a record around it")
 	}
 	again, err := r.inner(e.Query, e.At)
@@ -157,7 +154,7 @@ func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 	} else {
 		again.add(&plan.Slice{Skip: 1, Limit: 1, Shape: *again.shape})
 	}
-	r.guards = append(r.guards, plan.Guard{Program: p, Place: sqlexpr.At(e.At)})
+	r.guards = append(r.guards, plan.Guard{Program: p, Place: At(e.At)})
 	return nil
 }
 
@@ -165,7 +162,7 @@ func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 // can't skip records inside of a sub-query that refers to the record around it.
 func (r *rel) around(sub *rel) *plan.Program {
 	g := &plan.Group{Accumulators: []plan.Accumulator{{Op: plan.Count, T: schema.Integer}}, Always: true}
-	sqlmap.Group(g, sub.shape.Columns)
+	group(g, sub.shape.Columns)
 	sub.add(g)
 	p := *r.program
 	n := len(r.shape.Columns)
@@ -173,7 +170,7 @@ func (r *rel) around(sub *rel) *plan.Program {
 	shape.Columns = append(r.shape.Columns[:n:n], plan.Column{Type: schema.Integer})
 	p.Stages = append(p.Stages[:len(p.Stages):len(p.Stages)],
 		&plan.Probe{Right: sub.program, Shape: shape},
-		&plan.Filter{If: sqlexpr.Test(plan.Under, sqlexpr.Whole(1), plan.Ref{Column: n, T: schema.Integer}), Shape: shape},
+		&plan.Filter{If: Test(plan.Under, Whole(1), plan.Ref{Column: n, T: schema.Integer}), Shape: shape},
 		&plan.Slice{Limit: 1, Shape: shape})
 	return &p
 }

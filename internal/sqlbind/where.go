@@ -2,8 +2,6 @@ package sqlbind
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -16,7 +14,7 @@ func (r *rel) where(e sqlparse.Expr) error {
 	var filters query.And
 	var equalities, rest []sqlparse.Expr
 	for _, part := range sqlparse.Conjuncts(e) {
-		f, err := sqlfilter.Of(r, part)
+		f, err := filterOf(r, part)
 		if err != nil {
 			return err
 		}
@@ -50,7 +48,7 @@ func (r *rel) where(e sqlparse.Expr) error {
 		}
 	}
 	if len(holds) > 0 {
-		r.add(&plan.Filter{If: sqlexpr.All(holds), Shape: *r.shape})
+		r.add(&plan.Filter{If: All(holds), Shape: *r.shape})
 	}
 	return nil
 }
@@ -76,22 +74,22 @@ func (r *rel) equal(e sqlparse.Expr) bool {
 }
 
 // exprs returns the binder of expressions over r.
-func (r *rel) exprs() *sqlexpr.Binder {
-	return &sqlexpr.Binder{Names: r, Now: r.o.Now, Params: r.o.Params, Known: &r.known}
+func (r *rel) exprs() *Binder {
+	return &Binder{Names: r, Now: r.o.Now, Params: r.o.Params, Known: &r.known}
 }
 
-func (r *rel) value(e sqlparse.Expr) (sqlexpr.Node, error)   { return r.exprs().Value(e) }
-func (r *rel) cond(e sqlparse.Expr) (sqlexpr.Cond, error)    { return r.exprs().Cond(e) }
+func (r *rel) value(e sqlparse.Expr) (node, error)           { return r.exprs().Value(e) }
+func (r *rel) cond(e sqlparse.Expr) (cond, error)            { return r.exprs().Cond(e) }
 func (r *rel) constant(e sqlparse.Expr) (value.Value, error) { return r.exprs().Constant(e) }
 
-// Computed implements sqlexpr.Names.
-func (r *rel) Computed(e sqlparse.Expr) (sqlexpr.Node, bool) {
+// Computed implements Names.
+func (r *rel) Computed(e sqlparse.Expr) (node, bool) {
 	if r.computed == nil {
-		return sqlexpr.Node{}, false
+		return node{}, false
 	}
 	x, ok := r.computed[r.key(e)]
 	if ok && x.Column != nil && x.Column.Mask != nil { // Passed and Column decide about it
-		return sqlexpr.Node{}, false
+		return node{}, false
 	}
 	return x, ok
 }
@@ -102,7 +100,7 @@ func (r *rel) has(e sqlparse.Expr) bool {
 	return ok
 }
 
-// Stored implements sqlfilter.Columns.
+// Stored implements Columns.
 func (r *rel) Stored(e sqlparse.Expr) *plan.Column {
 	n, ok := e.(*sqlparse.Name)
 	if !ok || r.computed != nil {
@@ -113,18 +111,18 @@ func (r *rel) Stored(e sqlparse.Expr) *plan.Column {
 		return nil
 	}
 	column := &r.shape.Columns[c.at]
-	if !sqlfilter.Comparable(column) {
+	if !comparable(column) {
 		return nil
 	}
 	r.tables.Named(column.Field)
 	return column
 }
 
-// Allowed and Note implement sqlfilter.Columns.
+// Allowed and Note implement Columns.
 func (r *rel) Allowed(f *schema.Field) []string { return r.tables.Allowed(f) }
 
 // Note notes a value that a column never has.
 func (r *rel) Note(at, text string) { r.known.Note(at, text, "%s", text) }
 
-// Alone implements sqlfilter.Columns.
-func (r *rel) Alone(e sqlparse.Expr) (sqlexpr.Node, error) { return r.exprs().Alone().Value(e) }
+// Alone implements Columns.
+func (r *rel) Alone(e sqlparse.Expr) (node, error) { return r.exprs().Alone().Value(e) }

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -31,11 +29,11 @@ func (r *rel) windowed(outputs []output, order []sqlparse.Order, qualify sqlpars
 	if calls == nil {
 		return nil
 	}
-	if err := r.meter.Add(plan.CostlyWindow, len(calls), sqlexpr.At(calls[0].At)); err != nil {
+	if err := r.meter.Add(plan.CostlyWindow, len(calls), At(calls[0].At)); err != nil {
 		return err
 	}
 	if r.computed == nil {
-		r.computed = map[string]sqlexpr.Node{}
+		r.computed = map[string]node{}
 	}
 	done := map[string]bool{}
 	for i, c := range calls {
@@ -78,7 +76,7 @@ func (r *rel) windowKey(w *sqlparse.Window) string {
 
 // windowStage adds one stage for calls over w.
 func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
-	var by []sqlexpr.Node
+	var by []node
 	for _, e := range w.Partition {
 		x, err := r.value(e)
 		if err != nil {
@@ -112,7 +110,7 @@ func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 }
 
 // windowTerms returns the terms of the order of a window, with those that put null where it is to be.
-func (r *rel) windowTerms(order []sqlparse.Order) (terms []sqlexpr.Node, desc []bool, err error) {
+func (r *rel) windowTerms(order []sqlparse.Order) (terms []node, desc []bool, err error) {
 	for _, o := range order {
 		x, err := r.value(o.X)
 		if err != nil {
@@ -120,7 +118,7 @@ func (r *rel) windowTerms(order []sqlparse.Order) (terms []sqlexpr.Node, desc []
 		}
 		if o.Nulls == "last" && !o.Desc || o.Nulls == "first" && o.Desc {
 			null := x
-			null.Compute(sqlexpr.IsNull(x.JSONOr()))
+			null.Compute(isNull(x.JSONOr()))
 			terms, desc = append(terms, null), append(desc, o.Desc)
 		}
 		terms, desc = append(terms, x), append(desc, o.Desc)
@@ -139,13 +137,13 @@ type windowing struct {
 type windowCall struct {
 	key  string
 	from int
-	of   sqlaggregate.Windowed
+	of   Windowed
 	call *sqlparse.Call
 }
 
 // function adds the functions of a call.
 func (s *windowing) function(c *sqlparse.Call, w *sqlparse.Window) error {
-	of, err := sqlaggregate.Window(s.exprs(), c, w)
+	of, err := window(s.exprs(), c, w)
 	if err != nil {
 		return err
 	}
@@ -172,7 +170,7 @@ func (s *windowing) finish() {
 			refs[i] = plan.Ref{Column: width + m.from + i, T: s.stage.Functions[m.from+i].T}
 		}
 		x := m.of.Flags
-		x.Expr, x.At = m.of.Value(refs), sqlexpr.At(m.call.At)
+		x.Expr, x.At = m.of.Value(refs), At(m.call.At)
 		if ref, ok := x.Expr.(plan.Ref); ok {
 			c := &r.shape.Columns[ref.Column]
 			if of := x.Column; of != nil {

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlbind"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
@@ -59,7 +58,7 @@ func TestWriterIsComplete(t *testing.T) {
 		drawn[m[1]] = true
 	}
 	drawn["btrim"] = drawn["trim"]
-	for _, name := range slices.Concat(sqlexpr.FunctionNames(), sqlaggregate.WindowNames(), sqlidiom.Names()) {
+	for _, name := range slices.Concat(sqlbind.FunctionNames(), sqlbind.WindowNames(), sqlidiom.Names()) {
 		if !drawn[name] && notDrawn[name] == "" {
 			t.Errorf("no statement calls %s", name)
 		}

@@ -1,0 +1,299 @@
+package sqlbind
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Columns are the columns that a condition may name.
+type Columns interface {
+	// Stored returns the stored column that e names, if it can be compared; nil if it is none.
+	Stored(e sqlparse.Expr) *plan.Column
+
+	// Allowed returns the values that a field may have; nil for any.
+	Allowed(*schema.Field) []string
+
+	// Note adds a note about a place to the answer.
+	Note(at, text string)
+
+	// Alone binds an expression that names no columns.
+	Alone(e sqlparse.Expr) (node, error)
+}
+
+// comparable reports whether a column is a stored one that constants can be compared with.
+func comparable(c *plan.Column) bool {
+	switch c.Type {
+	case schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
+		return c.Field != nil && c.Mask == nil && c.Path != nil
+	case schema.Opaque:
+		return c.Field != nil && c.Field.Form != "" && c.Mask == nil && c.Path != nil
+	case schema.Day: // one that is Endless alone, for what no expression can say: see special
+		return c.Field != nil && c.Field.Endless && c.Mask == nil && c.Path != nil
+	}
+	return false
+}
+
+// unlisted notes which of the values that a column is compared with for equality it never has.
+func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
+	for _, v := range values {
+		if wrong := typecheck.Unlisted(c.Field, r.Allowed(c.Field), v); wrong != "" {
+			r.Note(at, wrong)
+		}
+	}
+}
+
+// filterOf returns e as a filter on a stored column of r; nil if it is none.
+func filterOf(r Columns, e sqlparse.Expr) (query.Filter, error) {
+	switch e := e.(type) {
+	case *sqlparse.Binary:
+		if e.Op == "or" {
+			return either(r, e)
+		}
+		return comparison(r, e)
+	case *sqlparse.Between:
+		if e.Not || e.Symmetric {
+			return nil, nil
+		}
+		low, err := comparison(r, &sqlparse.Binary{Op: ">=", L: e.X, R: e.Low, At: e.At})
+		if err != nil || low == nil {
+			return nil, err
+		}
+		high, err := comparison(r, &sqlparse.Binary{Op: "<=", L: e.X, R: e.High, At: e.At})
+		if err != nil || high == nil {
+			return nil, err
+		}
+		return query.And{low, high}, nil
+	case *sqlparse.In:
+		return in(r, e)
+	case *sqlparse.Any:
+		if l := e.Among(); l != nil {
+			return in(r, l)
+		}
+	case *sqlparse.Is:
+		if c := r.Stored(e.X); c != nil && e.What == "null" {
+			return query.Exists{Path: c.Path, Want: e.Not}, nil
+		}
+	}
+	return nil, nil
+}
+
+// either returns a filter for an OR of conditions of which one compares a column as no expression can; nil for any other.
+func either(r Columns, e *sqlparse.Binary) (query.Filter, error) {
+	left, err := filterOf(r, e.L)
+	if left == nil || err != nil {
+		return nil, err
+	}
+	right, err := filterOf(r, e.R)
+	if right == nil || err != nil || !sees(r, e.L) && !sees(r, e.R) {
+		return nil, err
+	}
+	return query.Or{left, right}, nil
+}
+
+// sees reports whether a condition, which is a filter, compares a column of a type that only the database knows, or with a date outside
+// of the years that expressions have.
+func sees(r Columns, e sqlparse.Expr) bool {
+	var x, y sqlparse.Expr
+	switch e := e.(type) {
+	case *sqlparse.Binary:
+		if e.Op == "or" {
+			return sees(r, e.L) || sees(r, e.R)
+		}
+		x, y = e.L, e.R
+	case *sqlparse.In:
+		if len(e.List) == 0 {
+			return false
+		}
+		x, y = e.X, e.List[0]
+	default:
+		return false
+	}
+	c, constant := r.Stored(x), y
+	if c == nil {
+		c, constant = r.Stored(y), x
+	}
+	if c == nil {
+		return false
+	}
+	_, ok := special(c, constant)
+	return ok
+}
+
+// special returns the text that a constant is for a column, where no expression can compare the two: of a type that only the database
+// knows, a date that is infinite or outside of the years 1 to 9999, NaN or an infinity.
+func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
+	if cast, ok := e.(*sqlparse.Cast); ok {
+		e = cast.X
+	}
+	text, ok := e.(*sqlparse.String)
+	if !ok || c.Field == nil {
+		return value.Value{}, false
+	}
+	if c.Type == schema.Opaque {
+		return value.OfString(text.Text), true
+	}
+	if c.Type == schema.Double || c.Type == schema.Decimal {
+		v, ok := schema.Number(c.Type, text.Text)
+		return v, ok && v.Kind() == value.Float // NaN and the infinities
+	}
+	if c.Type != schema.Date && c.Type != schema.Day {
+		return value.Value{}, false
+	}
+	v, ok := c.Field.Dated(text.Text)
+	return v, ok && v.Kind() == value.String
+}
+
+// filterMidnight notes what a bare day means beside a column of times.
+func filterMidnight(r Columns, c *plan.Column, sign string, constant sqlparse.Expr) {
+	if c.Type != schema.Date {
+		return
+	}
+	if n, err := r.Alone(constant); err == nil {
+		if note := midnight(c.Field.Name, sign, &n); note != "" {
+			r.Note(At(constant.Pos()), note)
+		}
+	}
+}
+
+var written = map[query.Op]string{query.Eq: "=", query.Ne: "<>", query.Lte: "<=", query.Gt: ">"}
+
+var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
+
+// comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may serve; nil if e
+// is no such comparison, which is then an expression of the plan.
+func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
+	sign, ok := signs[e.Op]
+	if !ok {
+		return nil, nil
+	}
+	x, y := e.L, e.R
+	c := r.Stored(x)
+	if c == nil {
+		if c = r.Stored(y); c == nil {
+			return nil, nil
+		}
+		x, y = y, x
+		sign = map[query.Op]query.Op{query.Eq: query.Eq, query.Ne: query.Ne, query.Lt: query.Gt, query.Lte: query.Gte, query.Gt: query.Lt, query.Gte: query.Lte}[sign]
+	}
+	v, ok := operand(r, c, y)
+	if !ok || c.Type == schema.Opaque && sign > query.Ne && !c.Field.Ordered {
+		return nil, nil
+	}
+	f := query.Compare{Path: c.Path, Op: sign, Value: v, At: At(e.Pos())}
+	if sign <= query.Ne {
+		unlisted(r, c, f.At, v)
+	}
+	filterMidnight(r, c, written[sign], y)
+	if sign == query.Ne { // which holds for null in a filter
+		return query.And{f, query.Exists{Path: c.Path, Want: true}}, nil
+	}
+	return f, nil
+}
+
+// in returns a filter for IN over a stored column with constants; nil if e is something else. NOT IN doesn't hold for null in SQL,
+// hence the Exists.
+func in(r Columns, e *sqlparse.In) (query.Filter, error) {
+	c := r.Stored(e.X)
+	if c == nil || e.Query != nil {
+		return nil, nil
+	}
+	among := query.In{Path: c.Path, Not: e.Not, At: At(e.Pos())}
+	for i, item := range e.List {
+		v, ok := operand(r, c, item)
+		if !ok {
+			return nil, nil
+		}
+		if i == 0 {
+			filterMidnight(r, c, "=", item)
+		}
+		among.Values = append(among.Values, v)
+	}
+	unlisted(r, c, among.At, among.Values...)
+	if e.Not {
+		return query.And{among, query.Exists{Path: c.Path, Want: true}}, nil
+	}
+	return among, nil
+}
+
+// operand returns a constant as a value of a column's type, and whether it is one that isn't null.
+func operand(r Columns, c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
+	if v, ok := special(c, e); ok || c.Type == schema.Opaque || c.Type == schema.Day {
+		return v, ok
+	}
+	switch e.(type) {
+	case *sqlparse.Number, *sqlparse.String, *sqlparse.Word, *sqlparse.Param, *sqlparse.Unary, *sqlparse.Cast, *sqlparse.Call, *sqlparse.Binary:
+	default:
+		return value.Value{}, false
+	}
+	n, err := r.Alone(e)
+	if err != nil || n.Span || !n.Constant {
+		return value.Value{}, false
+	}
+	n.Node = typed.AsID(n.Node, c)
+	x, err := n.Want(c.Type, "=")
+	if err != nil {
+		return value.Value{}, false
+	}
+	k, ok := x.(plan.Const)
+	if !ok || k.Value.IsNull() {
+		return value.Value{}, false
+	}
+	if c.Type == schema.Date { // a bare day is its midnight
+		return value.OfDate(k.Value.Micros()), true
+	}
+	return k.Value, true
+}
+
+// selectsOne reports whether the first stages of p keep one record at most, because they name the key.
+func selectsOne(p *plan.Program) bool {
+	if len(p.Base.Order) != 1 || p.From < 0 {
+		return false
+	}
+	key := p.Base.Order[0].Column
+	if !p.Base.Columns[key].NotNull {
+		return false
+	}
+	for _, s := range p.Stages {
+		f, ok := s.(*plan.Filter)
+		if !ok {
+			_, passes := s.(*plan.Map)
+			if !passes {
+				return false
+			}
+			continue
+		}
+		// The key is the same as a value of the record around: a correlated sub-query.
+		tests := []plan.Expr{f.If}
+		if a, ok := f.If.(plan.Apply); ok && a.Op == plan.And {
+			tests = a.Args
+		}
+		for _, t := range tests {
+			a, ok := t.(plan.Apply)
+			if !ok || a.Op != plan.Same {
+				continue
+			}
+			for i, x := range a.Args {
+				ref, is := x.(plan.Ref)
+				_, around := a.Args[1-i].(plan.Outer)
+				if is && around && ref.Column == key {
+					return true
+				}
+			}
+		}
+		where, and := f.Where.(query.And)
+		if !and {
+			where = query.And{f.Where}
+		}
+		for _, w := range where {
+			if c, ok := w.(query.Compare); ok && c.Op == query.Eq && c.Path.String() == p.Base.Columns[key].Key() {
+				return true
+			}
+		}
+	}
+	return false
+}

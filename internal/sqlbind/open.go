@@ -1,0 +1,60 @@
+package sqlbind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Tables opens the classes that a statement names.
+type Tables interface {
+	typecheck.Relations
+	// All returns the views of the source that the statement reads, ordered by name. They aren't opened: their Number
+	// is meaningless.
+	All() []*typecheck.Relation
+}
+
+// openTables opens the class that a name means: as it is written, without the name of a schema before it, or, without quotes,
+// in other case.
+func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, error) {
+	parts := make([]string, len(name))
+	for i, p := range name {
+		parts[i] = p.Text
+	}
+	whole, last := strings.Join(parts, "."), name[len(name)-1]
+	place := At(name[0].At)
+	from, err := tables.Open(whole, place)
+	if err == nil || problem.CodeOf(err) == problem.InvalidArgument { // several sources have it
+		return from, err
+	}
+	candidates := []string{}
+	if len(name) > 1 && slices.Contains([]string{"public", "main", "dbo"}, strings.ToLower(parts[len(parts)-2])) {
+		candidates = append(candidates, last.Text)
+		whole = last.Text
+	}
+	var alike []string
+	for _, r := range tables.All() {
+		_, bare, _ := strings.Cut(r.Name, ".")
+		if r.Name != whole && (strings.EqualFold(r.Name, whole) || strings.EqualFold(bare, whole)) {
+			alike = append(alike, r.Name)
+		}
+	}
+	if low := strings.ToLower(whole); len(alike) > 1 && slices.Contains(alike, low) {
+		alike = []string{low} // as PostgreSQL reads a name without quotes
+	}
+	if len(alike) > 1 && len(candidates) == 0 {
+		return nil, &problem.Error{Code: problem.InvalidQuery, Kind: "ambiguous_class", Pointer: place, Near: alike,
+			Detail: fmt.Sprintf("several classes are called %q but for case", problem.Cut(whole)), Suggestion: "write one of them exactly, in double quotes"}
+	}
+	candidates = append(candidates, alike...)
+	for _, c := range candidates {
+		if from, other := tables.Open(c, place); other == nil {
+			return from, nil
+		}
+	}
+	return nil, err
+}

@@ -1,0 +1,162 @@
+package sqlbind
+
+import (
+	"math"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A numberType is PostgreSQL's type of a number, in the order in which an operator on two of them chooses its own.
+type numberType uint8
+
+// The types. ownNumber is what the type that a number is computed in says by itself: an Integer is an integer, a Decimal is numeric, a Double is
+// double precision. The others say more: an average of whole numbers is a Double here, and numeric there.
+const (
+	ownNumber numberType = iota
+	bigint               // its sum is numeric
+	numeric              // it divides to a fraction, and halves are rounded away from zero
+	floating             // double precision: it divides to a fraction, and halves are rounded to the even number
+)
+
+// Of returns the type of a number that is computed in t, and ownNumber for whole numbers that are an integer.
+func (n numberType) Of(t schema.Type) numberType {
+	switch {
+	case n == ownNumber && t == schema.Decimal:
+		return numeric
+	case n == ownNumber && t == schema.Double:
+		return floating
+	}
+	return n
+}
+
+// namedNumber returns the type in which numbers of a database's type are computed, by the name of that type in lower case, and PostgreSQL's type for them.
+// It is false for names of other types. INT64, LONG, SIGNED and UNSIGNED are the whole numbers of BigQuery, Spark and MySQL, of 64 bits.
+func namedNumber(name string) (schema.Type, numberType, bool) {
+	switch name {
+	case "int", "integer", "smallint", "int2", "int4", "int32", "tinyint":
+		return schema.Integer, ownNumber, true
+	case "bigint", "int8", "int64", "long", "signed", "unsigned":
+		return schema.Integer, bigint, true
+	case "real", "float", "float4", "float8", "float64", "double":
+		return schema.Double, ownNumber, true
+	case "numeric", "decimal", "dec", "bignumeric", "number":
+		return schema.Decimal, ownNumber, true
+	}
+	return 0, ownNumber, false
+}
+
+// numberOfColumn returns the type of a column by the name of its type in the database.
+func numberOfColumn(native string) numberType {
+	_, n, _ := namedNumber(strings.ToLower(native))
+	return n
+}
+
+// numberOfPart returns the type of a part of a time that a function takes: extract or date_part.
+func numberOfPart(function string) numberType {
+	if function == "date_part" {
+		return floating
+	}
+	return numeric
+}
+
+// numberOfConstant returns the type of a constant.
+func numberOfConstant(v value.Value) numberType {
+	switch n, _ := v.AsInt(); {
+	case v.Kind() != value.Int && v.IsNumber():
+		return numeric
+	case v.Kind() == value.Int && (n < math.MinInt32 || n > math.MaxInt32):
+		return bigint
+	}
+	return ownNumber
+}
+
+// Sum returns the type of a sum: that of integers is a bigint, and that of bigints numeric.
+func (n numberType) Sum() numberType {
+	if n == ownNumber || n == bigint {
+		return n + 1
+	}
+	return n
+}
+
+// Average returns the type of an average, a deviation or a variance, and of a number that is rounded to some places.
+func (n numberType) Average() numberType { return max(n, numeric) }
+
+// Real returns the type of what PostgreSQL has for numeric and double precision alone, such as floor and sqrt.
+func (n numberType) Real() numberType {
+	if n == numeric {
+		return n
+	}
+	return floating
+}
+
+// Compared returns the type to which n is converted when it is compared with another number; both is the type for the two of them.
+func (n numberType) Compared(both numberType) numberType {
+	if both < numeric {
+		return n
+	}
+	return both
+}
+
+// quotient returns x / y, of whole numbers as a whole number, which is cut towards zero.
+func quotient(x, y plan.Expr, t schema.Type) plan.Expr {
+	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
+	if t != schema.Integer {
+		return of(plan.Div, x, y)
+	}
+	if k, ok := y.(plan.Const); ok && k.Value.Int() != -1 {
+		return of(plan.Quo, x, y)
+	}
+	return plan.Case{If: []plan.Expr{numberTest(plan.Same, y, numberWhole(-1))}, Then: []plan.Expr{of(plan.Sub, numberWhole(0), x)}, Else: of(plan.Quo, x, y), T: t}
+}
+
+// signOf returns -1, 0 or 1 as the number x is less than zero, zero or greater, and null for null: none of the three tests holds then.
+func signOf(x, zero plan.Expr) plan.Expr {
+	return plan.Case{If: []plan.Expr{numberTest(plan.Under, x, zero), numberTest(plan.Under, zero, x), numberTest(plan.Same, x, zero)},
+		Then: []plan.Expr{numberWhole(-1), numberWhole(1), numberWhole(0)}, Else: plan.Const{T: schema.Integer}, T: schema.Integer}
+}
+
+// bucketOf numbers the part of a range, of n equal parts, in which the Double x lies: 0 below the range, one more than the parts above. A range
+// whose first bound is the greater one is counted downwards.
+func bucketOf(x plan.Expr, from, to float64, n int64) plan.Expr {
+	of := func(o plan.Op, x, y plan.Expr) plan.Expr {
+		return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Double}
+	}
+	if from > to { // the same range of -x, upwards
+		x, from, to = of(plan.Sub, double(0), x), -from, -to
+	}
+	at := of(plan.Div, of(plan.Mul, of(plan.Sub, x, double(from)), double(float64(n))), double(to-from))
+	part := plan.Convert{X: plan.Apply{Op: plan.Floor, Args: []plan.Expr{at}, T: schema.Double}, T: schema.Integer}
+	inside := plan.Apply{Op: plan.Add, Args: []plan.Expr{part, numberWhole(1)}, T: schema.Integer}
+	null := plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
+	return plan.Case{If: []plan.Expr{null, numberTest(plan.Under, x, double(from)), numberTest(plan.UpTo, double(to), x), numberTest(plan.UpTo, numberWhole(n), part)},
+		Then: []plan.Expr{plan.Const{T: schema.Integer}, numberWhole(0), numberWhole(n + 1), numberWhole(n)}, Else: inside, T: schema.Integer}
+}
+
+// series returns the whole numbers from one to another by a step that isn't 0, both ends included, one per row: none if the step leads away
+// from the end. It is false for more than most numbers.
+func series(from, to, step int64, most int) ([]value.Row, bool) {
+	var rows []value.Row
+	for n := from; step > 0 && n <= to || step < 0 && n >= to; {
+		if len(rows) == most {
+			return nil, false
+		}
+		rows = append(rows, value.Row{value.OfInt(n)})
+		next := n + step
+		if (next > n) != (step > 0) {
+			break // past the whole numbers of 64 bits
+		}
+		n = next
+	}
+	return rows, true
+}
+
+func numberWhole(n int64) plan.Expr { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
+
+func double(f float64) plan.Expr { return plan.Const{Value: value.OfFloat(f), T: schema.Double} }
+
+func numberTest(o plan.Op, x, y plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Boolean}
+}

@@ -1,0 +1,160 @@
+package sqlbind
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxTextLength is the most characters that padText and repeatText make.
+const maxTextLength = 1000
+
+// textConst returns a constant text.
+func textConst(s string) plan.Const { return plan.Const{Value: value.OfString(s), T: schema.String} }
+
+// applyText returns an operator whose result is a text.
+func applyText(o plan.Op, args ...plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: args, T: schema.String}
+}
+
+func null() plan.Expr { return plan.Const{T: schema.String} }
+
+func stringWhole(n int64) plan.Expr { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
+
+func number(o plan.Op, args ...plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: args, T: schema.Integer}
+}
+
+func test(o plan.Op, args ...plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: args, T: schema.Boolean}
+}
+
+// choice returns then where a condition holds.
+func choice(holds, then, otherwise plan.Expr) plan.Expr {
+	return plan.Case{If: []plan.Expr{holds}, Then: []plan.Expr{then}, Else: otherwise, T: then.Type()}
+}
+
+// textSide takes n characters of x from the left or the right; a negative n leaves as many out at the other end.
+func textSide(x, n plan.Expr, right bool) plan.Expr {
+	length := number(plan.Length, x)
+	atLeast0 := func(e plan.Expr) plan.Expr { return choice(test(plan.Under, e, stringWhole(0)), stringWhole(0), e) }
+	negative := test(plan.Under, n, stringWhole(0))
+	start, count := stringWhole(0), choice(negative, atLeast0(number(plan.Add, length, n)), n)
+	if right {
+		start = choice(negative, number(plan.Sub, stringWhole(0), n), atLeast0(number(plan.Sub, length, n)))
+		count = length
+	}
+	return applyText(plan.Substr, x, start, count)
+}
+
+// textFrom takes n characters of x from a position, from 0, or all that follow; null for a position before the first, and for fewer than none.
+func textFrom(x, start, n plan.Expr, counted bool) plan.Expr {
+	valid := test(plan.UpTo, stringWhole(0), start)
+	if counted {
+		valid = test(plan.And, valid, test(plan.UpTo, stringWhole(0), n))
+	}
+	return choice(valid, applyText(plan.Substr, x, start, n), null())
+}
+
+// asText is x as concat and concat_ws have it, where x is the text of a value: of a truth the first letter, as PostgreSQL shows it.
+func asText(x plan.Expr, truth bool) plan.Expr {
+	if truth {
+		return applyText(plan.Substr, x, stringWhole(0), stringWhole(1))
+	}
+	return x
+}
+
+// withText joins those of all that aren't null, with a constant text between them.
+func withText(between plan.Const, all []plan.Expr) plan.Expr {
+	parts := make([]plan.Expr, len(all)) // each with the separator before it
+	for i, x := range all {
+		parts[i] = applyText(plan.IfNull, applyText(plan.Concat, between, x), textConst(""))
+	}
+	return applyText(plan.Substr, applyText(plan.Concat, parts...), stringWhole(int64(len([]rune(between.Value.Text())))), stringWhole(-1))
+}
+
+// padText fills x up to n characters, on the left or on the right; a longer one is cut.
+func padText(x plan.Expr, n int64, fill string, left bool) plan.Expr {
+	cut := applyText(plan.Substr, x, stringWhole(0), stringWhole(n))
+	if fill == "" {
+		return cut
+	}
+	length := number(plan.Length, x)
+	both := []plan.Expr{applyText(plan.Substr, textConst(strings.Repeat(fill, int(n))), stringWhole(0), number(plan.Sub, stringWhole(n), length)), x}
+	if !left {
+		both[0], both[1] = both[1], both[0]
+	}
+	return choice(test(plan.Under, length, stringWhole(n)), applyText(plan.Concat, both...), cut)
+}
+
+// repeatText is a constant text, not the empty one, n times; null beyond maxTextLength characters.
+func repeatText(text string, n plan.Expr) plan.Expr {
+	size := int64(len([]rune(text)))
+	most := maxTextLength / size
+	all := applyText(plan.Substr, textConst(strings.Repeat(text, int(most))), stringWhole(0), number(plan.Mul, n, stringWhole(size)))
+	return plan.Case{If: []plan.Expr{test(plan.Under, n, stringWhole(1)), test(plan.UpTo, n, stringWhole(most))}, Then: []plan.Expr{textConst(""), all}, Else: null(), T: schema.String}
+}
+
+// copies is x n times.
+func copies(x plan.Expr, n int64) plan.Expr {
+	all := []plan.Expr{applyText(plan.Substr, x, stringWhole(0), stringWhole(0))} // null for null
+	for range n {
+		all = append(all, x)
+	}
+	return applyText(plan.Concat, all...)
+}
+
+// splitPart is part n of x between separators, from 1, or from the end if it is negative; "" for none.
+func splitPart(x plan.Expr, separator plan.Const, n plan.Expr) plan.Expr {
+	parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
+	from := choice(test(plan.Under, n, stringWhole(0)), n, number(plan.Sub, n, stringWhole(1)))
+	if k, ok := n.(plan.Const); ok && k.Value.Int() >= 0 {
+		from = stringWhole(k.Value.Int() - 1)
+	}
+	part := plan.As{X: plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{parts, from}, T: schema.JSON}, T: schema.String}
+	return applyText(plan.IfNull, part, choice(test(plan.IsNull, x), null(), textConst("")))
+}
+
+// joinList is the elements of a list as texts with another between them; element is one of them in its type. Nulls are left out, or shown as
+// the text ofNull, if that is one. A list or an object among them has no such text, and makes the result null.
+func joinList(items, element plan.Expr, separator plan.Const, ofNull value.Value) plan.Expr {
+	is := func(kind string) plan.Expr {
+		return test(plan.Eq, applyText(plan.TypeOf, plan.Element{}), textConst(kind))
+	}
+	truth := choice(plan.As{X: plan.Element{}, T: schema.Boolean}, textConst("t"), textConst("f"))
+	shown := plan.Case{If: []plan.Expr{is("bool")}, Then: []plan.Expr{plan.ToJSON{X: truth}}, Else: plan.ToJSON{X: plan.Convert{X: element, T: schema.String}}, T: schema.JSON}
+	if !ofNull.IsNull() {
+		shown.If, shown.Then = append(shown.If, is("null")), append(shown.Then, plan.ToJSON{X: textConst(ofNull.Text())})
+	}
+	joined := applyText(plan.JoinTexts, plan.Over{Do: plan.MapEach, Input: items, Body: shown}, separator)
+	deep := plan.Over{Do: plan.SelectEach, Input: items, Body: test(plan.Or, is("array"), is("object"))}
+	return choice(test(plan.Same, number(plan.Size, deep), stringWhole(0)), applyText(plan.IfNull, joined, textConst("")), null())
+}
+
+// splitParts is the first n parts of x between separators, or, if n is negative, its last -n parts, with the separators between them.
+func splitParts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
+	first, count := min(n, 1), max(n, -n)
+	var all []plan.Expr
+	for i := range count {
+		if i > 0 {
+			all = append(all, separator)
+		}
+		all = append(all, splitPart(x, separator, stringWhole(first+i)))
+	}
+	if count == 1 {
+		return all[0]
+	}
+	parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
+	return choice(test(plan.UpTo, number(plan.Size, parts), stringWhole(count)), x, applyText(plan.Concat, all...))
+}
+
+// overlayText is x with y in the place of length characters from number from, counted from 1. withText within it is x if x has fewer characters than from.
+func overlayText(x, y plan.Expr, from, length int64, within bool) plan.Expr {
+	out := applyText(plan.Concat, applyText(plan.Substr, x, stringWhole(0), stringWhole(from-1)), y, applyText(plan.Substr, x, stringWhole(from-1+length), stringWhole(-1)))
+	if within {
+		return choice(test(plan.Under, number(plan.Length, x), stringWhole(from)), applyText(plan.Concat, x, applyText(plan.Substr, y, stringWhole(0), stringWhole(0))), out)
+	}
+	return out
+}
