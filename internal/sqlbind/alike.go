@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -42,28 +42,28 @@ func (b *Binder) Alike(x, y *node, sign string) (plan.Expr, plan.Expr, error) {
 	if err := b.alikeTexts(sign, x, y); err != nil {
 		return nil, nil, err
 	}
-	return typed.Alike(x.Node, y.Node, sign)
+	return typecheck.Alike(x.Node, y.Node, sign)
 }
 
 // alikeTexts makes a text and a number that are compared with each other alike.
 func (b *Binder) alikeTexts(sign string, x, y *node) error {
 	for _, pair := range [][2]*node{{x, y}, {y, x}} {
 		text, number := pair[0], pair[1]
-		if text.Kind() != schema.String || !typed.Numeric(number.Kind()) {
+		if text.Kind() != schema.String || !typecheck.Numeric(number.Kind()) {
 			continue
 		}
 		k, constant := text.Expr.(plan.Const)
 		if n, whole := number.Expr.(plan.Const); !constant && whole && number.Kind() == schema.Integer {
 			b.noteDigits(sign, text)
-			number.Node = typed.Literal(value.OfString(n.Value.String()), number.At) // as SQLite does for a column of texts
+			number.Node = typecheck.Literal(value.OfString(n.Value.String()), number.At) // as SQLite does for a column of texts
 			break
 		}
 		if !constant {
 			return unsupportedAt(text.At, "to compare numbers write CAST(… AS double precision); to compare texts write the number in single quotes",
-				"%s can't compare %s with %s", sign, typed.What(&text.Node), typed.What(&number.Node))
+				"%s can't compare %s with %s", sign, typecheck.Describe(&text.Node), typecheck.Describe(&number.Node))
 		}
 		if v, err := value.Read([]byte(strings.TrimSpace(k.Value.Text())), 1); err == nil && v.IsNumber() { // as PostgreSQL reads '5' beside a number
-			text.Node = typed.Literal(v, text.At)
+			text.Node = typecheck.Literal(v, text.At)
 		}
 	}
 	return nil
@@ -83,10 +83,10 @@ func isNumeral(x *node) bool {
 func lengthInstead(length, other *node) string {
 	k, constant := length.Expr.(plan.Const)
 	switch {
-	case typed.Numeric(other.Kind()) && !other.Constant && constant && length.Months == 0:
+	case typecheck.Numeric(other.Kind()) && !other.Constant && constant && length.Months == 0:
 		days := float64(k.Value.Int()) / float64(Millis("day"))
 		return fmt.Sprintf("write %v if the number on the other side counts days", days)
-	case typed.Numeric(other.Kind()) && other.Constant:
+	case typecheck.Numeric(other.Kind()) && other.Constant:
 		return fmt.Sprintf("write the unit too: interval '%s days'", other.Expr.(plan.Const).Value)
 	case isTime(other):
 		return "take the difference of two times: now() - x > interval '7 days'"

@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -12,11 +12,11 @@ func (b *Binder) arithmetic(sign string, x, y node, p sqlparse.Pos) (node, error
 	if n, done, err := b.withTimes(sign, &x, &y, p); done || err != nil {
 		return n, err
 	}
-	t := typed.Number([]typed.Node{x.Node, y.Node})
+	t := typecheck.Number([]typecheck.Node{x.Node, y.Node})
 	if sign == "%" || sign == "mod" || sign == "div" {
 		t = schema.Integer
 	}
-	if unknown := func(n *node) bool { return typed.Dynamic(n.Kind()) && !n.IsNull() }; sign == "/" &&
+	if unknown := func(n *node) bool { return typecheck.Dynamic(n.Kind()) && !n.IsNull() }; sign == "/" &&
 		(unknown(&x) && (unknown(&y) || y.Kind() == schema.Integer) || unknown(&y) && x.Kind() == schema.Integer) {
 		return node{}, unsupported(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
 	}
@@ -24,7 +24,7 @@ func (b *Binder) arithmetic(sign string, x, y node, p sqlparse.Pos) (node, error
 	if sign == "/" && (t != schema.Integer || number >= numeric) {
 		t = schema.Double
 	}
-	if known := typed.Number([]typed.Node{x.Node, y.Node}); (sign == "%" || sign == "mod") && known != schema.Integer && typed.Numeric(x.Kind()) && typed.Numeric(y.Kind()) {
+	if known := typecheck.Number([]typecheck.Node{x.Node, y.Node}); (sign == "%" || sign == "mod") && known != schema.Integer && typecheck.Numeric(x.Kind()) && typecheck.Numeric(y.Kind()) {
 		return node{}, unsupported(p, "x - y * trunc(x / y) is the rest of numbers with a fraction, as a double", "%s takes whole numbers", sign)
 	}
 	x.At, y.At = At(p), At(p)
@@ -61,5 +61,5 @@ func (b *Binder) bits(sign string, x, y node, p sqlparse.Pos) (node, error) {
 			return node{}, err
 		}
 	}
-	return node{Node: typed.Node{Expr: both, At: At(p)}, Marks: Marks{Number: numberOf(x, y)}}, nil
+	return node{Node: typecheck.Node{Expr: both, At: At(p)}, Marks: Marks{Number: numberOf(x, y)}}, nil
 }

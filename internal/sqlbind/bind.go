@@ -76,7 +76,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -221,9 +220,9 @@ func (r *rel) add(s plan.Stage) {
 }
 
 // column returns a reference to column i.
-func (r *rel) column(i int, p sqlparse.Pos) typed.Node {
+func (r *rel) column(i int, p sqlparse.Pos) typecheck.Node {
 	c := &r.shape.Columns[i]
-	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: At(p)}
+	return typecheck.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: At(p)}
 }
 
 // find returns the column that a name means, and how many queries out it is.

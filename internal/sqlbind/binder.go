@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -99,7 +99,7 @@ func numberOf(list ...node) (t numberType) {
 
 // A node is a typed expression. With Wholes it is a list of whole numbers.
 type node struct {
-	typed.Node
+	typecheck.Node
 	Marks
 	Wholes bool
 	Months int64 // of a constant length of time, besides the milliseconds
@@ -127,10 +127,12 @@ func unsupported(p sqlparse.Pos, instead, format string, args ...any) *problem.E
 }
 
 // literal returns a constant.
-func literal(v value.Value, p sqlparse.Pos) node { return node{Node: typed.Literal(v, At(p))} }
+func literal(v value.Value, p sqlparse.Pos) node { return node{Node: typecheck.Literal(v, At(p))} }
 
 // computedOf returns the node of a computed expression.
-func computedOf(x plan.Expr, p sqlparse.Pos) node { return node{Node: typed.Node{Expr: x, At: At(p)}} }
+func computedOf(x plan.Expr, p sqlparse.Pos) node {
+	return node{Node: typecheck.Node{Expr: x, At: At(p)}}
+}
 
 // JSONOr returns the expression of x: an object with known members as JSON.
 func (x *node) JSONOr() plan.Expr {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -36,10 +36,10 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 		if x.Kind() == schema.String {
 			return node{}, unsupported(e.At, "json_build_object('a', 1) makes an object of values; meta->>'a' reads a member of a column that is JSON", "a text can't be made JSON")
 		}
-		return node{Node: typed.Node{Expr: x.JSON(), List: x.List}}, nil
+		return node{Node: typecheck.Node{Expr: x.JSON(), List: x.List}}, nil
 	case "text", "varchar", "char", "character", "string", "nvarchar", "bpchar", "name", "nchar", "clob", "uuid":
 		if c := x.Column; c != nil && c.Field != nil && c.Type == schema.JSON && !x.List {
-			return node{}, unsupported(e.At, "the column itself is shown as JSON; meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typed.What(&x.Node))
+			return node{}, unsupported(e.At, "the column itself is shown as JSON; meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typecheck.Describe(&x.Node))
 		}
 		t, err := b.Text(&x, "CAST")
 		return computedOf(t, e.At), err
@@ -79,7 +79,7 @@ func (b *Binder) converted(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 	case x.Span || from == schema.Date || from == schema.Day:
 		return nil, unsupported(e.At, "extract(epoch FROM …) gives seconds", "a time can't be cast to %s", e.Type)
 	case x.IsObject() || x.List || from == schema.Bytes || from == schema.Opaque || from == schema.UUID:
-		return nil, unsupported(e.At, "", "%s can't be cast to %s", typed.What(&x.Node), e.Type)
+		return nil, unsupported(e.At, "", "%s can't be cast to %s", typecheck.Describe(&x.Node), e.Type)
 	case t == schema.Boolean && from == schema.String:
 		return textTruth(x.Expr), nil
 	case from == schema.Any:
@@ -88,12 +88,12 @@ func (b *Binder) converted(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 	if from == schema.Double && t == schema.Integer || from == schema.Decimal && t == schema.Integer { // rounded, as PostgreSQL does
 		wide := plan.Expr(x.Expr)
 		if k, ok := wide.(plan.Const); ok {
-			wide = typed.Constant(k.Value, from)
+			wide = typecheck.Constant(k.Value, from)
 		}
 		if x.number() == numeric {
 			return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{wide, Whole(0)}, T: from}, T: t}, nil
 		}
-		return plan.Convert{X: typed.Nearest(wide, from), T: t}, nil
+		return plan.Convert{X: typecheck.Nearest(wide, from), T: t}, nil
 	}
 	if x.Kind() == t {
 		return x.Want(t, "CAST")

@@ -5,19 +5,19 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // among returns the first argument that isn't null.
 func among(f *called, a []node) (node, error) {
-	values := make([]typed.Node, len(a))
+	values := make([]typecheck.Node, len(a))
 	for i := range a {
 		values[i] = a[i].Node
 	}
 	all, t, err := f.together(values, f.Call.Name, f.place())
-	n := node{Node: typed.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typed.Lists(values)}, Marks: common(a)}
+	n := node{Node: typecheck.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typecheck.Lists(values)}, Marks: common(a)}
 	return n, err
 }
 
@@ -42,7 +42,7 @@ func timeless(of func(*called, []node) (node, error)) func(*called, []node) (nod
 // extreme returns the greatest or the least argument, nulls left out.
 func extreme(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
-		values := make([]typed.Node, len(a))
+		values := make([]typecheck.Node, len(a))
 		for i := range a {
 			values[i] = a[i].Node
 		}
@@ -58,7 +58,7 @@ func extreme(o plan.Op) func(*called, []node) (node, error) {
 			better := Test(o, x, best)
 			best = plan.Case{If: []plan.Expr{isNull(x), Test(plan.Or, better, isNull(best))}, Then: []plan.Expr{best, x}, Else: best, T: t}
 		}
-		return node{Node: typed.Node{Expr: best}, Marks: common(a)}, nil
+		return node{Node: typecheck.Node{Expr: best}, Marks: common(a)}, nil
 	}
 }
 
@@ -124,13 +124,13 @@ func listed(f *called, a []node) (node, error) {
 			return node{}, err
 		}
 	}
-	return node{Node: typed.Node{Expr: l, List: true}}, nil
+	return node{Node: typecheck.Node{Expr: l, List: true}}, nil
 }
 
 // extracted takes a JSON path such as '$.a.b[0]'.
 func extracted(asText bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
-		if k, ok := a[1].Expr.(plan.Const); ok && typed.Dynamic(a[0].Kind()) {
+		if k, ok := a[1].Expr.(plan.Const); ok && typecheck.Dynamic(a[0].Kind()) {
 			if x, ok := JSONPath(a[0].JSON(), k.Value.Text()); ok {
 				return leaf(x, asText), nil
 			}
@@ -168,7 +168,7 @@ func arrayLength(f *called, a []node) (node, error) {
 
 // kindOf binds json_typeof: the kind of a JSON value by PostgreSQL's names, where TypeOf has MongoDB's bool.
 func kindOf(f *called, a []node) (node, error) {
-	if !typed.Dynamic(a[0].Kind()) {
+	if !typecheck.Dynamic(a[0].Kind()) {
 		return node{}, invalid(f.place(), "%s takes JSON", f.Call.Name)
 	}
 	x := a[0].JSON()
@@ -186,7 +186,7 @@ func kindOf(f *called, a []node) (node, error) {
 // All values are converted to their common type. Without ELSE the value is null.
 func (b *Binder) caseOf(e *sqlparse.Case) (node, error) {
 	c := plan.Case{}
-	var values []typed.Node
+	var values []typecheck.Node
 	var list []node
 	put := func(x sqlparse.Expr) error {
 		v, err := b.Value(x)
@@ -226,5 +226,5 @@ func (b *Binder) caseOf(e *sqlparse.Case) (node, error) {
 		return node{}, err
 	}
 	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
-	return node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Marks: common(list)}, nil
+	return node{Node: typecheck.Node{Expr: c, List: typecheck.Lists(values)}, Marks: common(list)}, nil
 }

@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -125,13 +125,13 @@ func (b *Binder) truth(e sqlparse.Expr) (cond, error) {
 	case t == schema.Boolean:
 		b, err := x.Want(schema.Boolean, "a condition")
 		return cond{Test(plan.Same, b, constantly(true)), Test(plan.Same, b, constantly(false))}, err
-	case typed.Dynamic(t): // a JSON true or false
+	case typecheck.Dynamic(t): // a JSON true or false
 		b := plan.As{X: x.JSON(), T: schema.Boolean}
 		return cond{Test(plan.Same, b, constantly(true)), Test(plan.Same, b, constantly(false))}, nil
-	case typed.Numeric(t): // as SQLite and MySQL take it
+	case typecheck.Numeric(t): // as SQLite and MySQL take it
 		return b.Compared("<>", x, literal(value.OfInt(0), e.Pos()), e.Pos())
 	}
-	return cond{}, invalid(e.Pos(), "a condition is expected here, not %s", typed.What(&x.Node))
+	return cond{}, invalid(e.Pos(), "a condition is expected here, not %s", typecheck.Describe(&x.Node))
 }
 
 func (b *Binder) logic(e *sqlparse.Binary) (cond, error) {

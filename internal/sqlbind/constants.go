@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -11,7 +11,7 @@ import (
 // constants returns the records of a VALUES list, which b binds by itself, and the types of their columns.
 func constants(b *Binder, v *sqlparse.Values) ([]value.Row, []schema.Type, error) {
 	width := len(v.Rows[0])
-	nodes := make([][]typed.Node, width) // by column
+	nodes := make([][]typecheck.Node, width) // by column
 	for _, row := range v.Rows {
 		if len(row) != width {
 			return nil, nil, invalid(row[0].Pos(), "this row of VALUES has %d values; the first has %d", len(row), width)
@@ -29,7 +29,7 @@ func constants(b *Binder, v *sqlparse.Values) ([]value.Row, []schema.Type, error
 	}
 	rows, types := make([]value.Row, len(v.Rows)), make([]schema.Type, width)
 	for i := range nodes {
-		es, t, err := typed.Together(nodes[i], "VALUES")
+		es, t, err := typecheck.Together(nodes[i], "VALUES")
 		if err != nil {
 			return nil, nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -234,7 +233,7 @@ func operand(r Columns, c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if err != nil || n.Span || !n.Constant {
 		return value.Value{}, false
 	}
-	n.Node = typed.AsID(n.Node, c)
+	n.Node = typecheck.AsID(n.Node, c)
 	x, err := n.Want(c.Type, "=")
 	if err != nil {
 		return value.Value{}, false

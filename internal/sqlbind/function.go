@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -121,7 +121,7 @@ func functions() map[string]function {
 }
 
 func integer(n int64) node {
-	return node{Node: typed.Node{Expr: Whole(n), Constant: true}}
+	return node{Node: typecheck.Node{Expr: Whole(n), Constant: true}}
 }
 
 // minus returns x - n.
@@ -280,7 +280,7 @@ func concatWith(f *called, a []node) (node, error) {
 // and its own rounding. The places are a constant within ±20: SQL text holds it, and a dialect must be able to write it.
 func numbers(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
-		t, number := typed.Number([]typed.Node{a[0].Node}), a[0].number()
+		t, number := typecheck.Number([]typecheck.Node{a[0].Node}), a[0].number()
 		switch {
 		case len(a) == 2:
 			number = number.Average()
@@ -332,9 +332,9 @@ func ofNumbers() map[string]function {
 		}},
 		"width_bucket": {4, 4, bucket},
 		"sign": {1, 1, func(f *called, a []node) (node, error) {
-			t := typed.Number([]typed.Node{a[0].Node})
+			t := typecheck.Number([]typecheck.Node{a[0].Node})
 			x, err := a[0].Want(t, "sign")
-			n := computedOf(signOf(x, typed.Constant(value.OfInt(0), t)), f.place())
+			n := computedOf(signOf(x, typecheck.Constant(value.OfInt(0), t)), f.place())
 			n.Number = a[0].number().Real()
 			return n, err
 		}},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -126,7 +126,7 @@ func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 		if err != nil {
 			return err
 		}
-		ex, ey, err := typed.Alike(x.Node, y.Node, "USING")
+		ex, ey, err := typecheck.Alike(x.Node, y.Node, "USING")
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -11,7 +11,7 @@ import (
 // member binds x -> y: a member of an object or an element of a list; as text for ->>.
 func (b *Binder) member(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	k, ok := y.Expr.(plan.Const)
-	if !ok || !typed.Dynamic(x.Kind()) {
+	if !ok || !typecheck.Dynamic(x.Kind()) {
 		return node{}, invalid(p, "-> takes JSON on its left, and not the text that ->> makes; and a constant name or number on its right")
 	}
 	switch k.Value.Kind() {
@@ -28,13 +28,13 @@ func leaf(x plan.Expr, asText bool) node {
 	if asText {
 		x = plan.Convert{X: x, T: schema.String}
 	}
-	return node{Node: typed.Node{Expr: x}}
+	return node{Node: typecheck.Node{Expr: x}}
 }
 
 // memberPath binds x #> '{a,b}'.
 func (b *Binder) memberPath(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	k, ok := y.Expr.(plan.Const)
-	if ok && typed.Dynamic(x.Kind()) {
+	if ok && typecheck.Dynamic(x.Kind()) {
 		if out, ok := JSONRoute(x.JSON(), k.Value.Text()); ok {
 			return leaf(out, asText), nil
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -120,7 +120,7 @@ func (l *levels) grouping(r *rel) error {
 		if len(c.Args) == 0 || len(c.Args) > 31 {
 			return invalid(c.At, "GROUPING takes 1 to 31 arguments")
 		}
-		r.computed[r.key(c)] = node{Node: typed.Node{Expr: value, At: At(c.At)}}
+		r.computed[r.key(c)] = node{Node: typecheck.Node{Expr: value, At: At(c.At)}}
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -57,7 +57,7 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 		return elements{}, err
 	}
 	if !x.List {
-		x.Node = typed.Node{Expr: x.JSONOr(), At: x.At, Constant: x.Constant}
+		x.Node = typecheck.Node{Expr: x.JSONOr(), At: x.At, Constant: x.Constant}
 	}
 	list, err := x.Elements(c.Name)
 	if err != nil {
@@ -71,14 +71,14 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 	u := &plan.Unwind{List: list, Keep: keep, Shape: *shape}
 	u.Shape.Columns = append(slices.Clone(shape.Columns), plan.Column{Type: schema.JSON}, plan.Column{Type: schema.Integer})
 	u.Shape.Order = append(slices.Clone(shape.Order), plan.Place{Column: n + 1})
-	element := typed.Node{Expr: plan.Ref{Column: n, T: schema.JSON}, Column: &u.Shape.Columns[n], At: At(c.At)}
+	element := typecheck.Node{Expr: plan.Ref{Column: n, T: schema.JSON}, Column: &u.Shape.Columns[n], At: At(c.At)}
 	if strings.HasSuffix(c.Name, "_text") {
 		element.Compute(plan.Convert{X: element.Expr, T: schema.String})
 	} else if item := x.Item(element.Expr); item.Type() == schema.Integer {
 		element.Compute(item)
 	}
 	number := plan.Apply{Op: plan.Add, Args: []plan.Expr{plan.Ref{Column: n + 1, T: schema.Integer}, Whole(1)}, T: schema.Integer}
-	e := elements{Stage: u, Columns: []node{{Node: element}, {Node: typed.Node{Expr: number}}}}
+	e := elements{Stage: u, Columns: []node{{Node: element}, {Node: typecheck.Node{Expr: number}}}}
 	return e, e.name(f)
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -41,7 +41,7 @@ func (b *Binder) beginning(x node, e *sqlparse.Index) (node, error) {
 		return node{}, err
 	}
 	out := plan.Over{Do: plan.SelectEach, Input: items, Limit: Whole(last), Body: constantly(true)}
-	return node{Node: typed.Node{Expr: out, List: true}}, nil
+	return node{Node: typecheck.Node{Expr: out, List: true}}, nil
 }
 
 // separator returns a constant text that isn't empty.
@@ -65,7 +65,7 @@ func divided(f *called, a []node) (node, error) {
 	}
 	parts := plan.Case{If: []plan.Expr{Test(plan.Same, x, textConst(""))}, Then: []plan.Expr{plan.List{}},
 		Else: plan.Apply{Op: plan.Split, Args: []plan.Expr{x, by}, T: schema.JSON}, T: schema.JSON}
-	return node{Node: typed.Node{Expr: parts, List: true, At: At(f.place())}}, nil
+	return node{Node: typecheck.Node{Expr: parts, List: true, At: At(f.place())}}, nil
 }
 
 // mostParts is the most parts of a text that substring_index takes: the text is written once for each.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -67,7 +67,7 @@ func distinct(columns []plan.Column) *plan.Group {
 		if c.Path == nil {
 			continue
 		}
-		n := node{Node: typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List}}
+		n := node{Node: typecheck.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List}}
 		e := n.JSONOr()
 		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, grouped(*c, e))
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: len(g.Keys) - 1})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -14,10 +14,10 @@ import (
 // noteDigits notes that a text is compared with the digits of a number.
 func (b *Binder) noteDigits(sign string, x *node) {
 	if sign == "<" || sign == "<=" || sign == ">" || sign == ">=" {
-		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'; CAST(… AS double precision) compares numbers", typed.What(&x.Node))
+		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'; CAST(… AS double precision) compares numbers", typecheck.Describe(&x.Node))
 		return
 	}
-	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typed.What(&x.Node))
+	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typecheck.Describe(&x.Node))
 }
 
 // noteTypes notes that a constant is compared with a field of several types, where it is alike to values of one type alone. The note

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -83,7 +83,7 @@ func (b *Binder) zoned(e *sqlparse.Binary) (node, error) {
 	if c := name.Text(); c == "" || strings.ContainsAny(c[:1], "+-0123456789") {
 		return node{}, unsupported(e.R.Pos(), "write the name of a zone such as 'Europe/Oslo'", "an offset has another sign in PostgreSQL's AT TIME ZONE than in ISO 8601")
 	}
-	zone, err := typed.Zone(name.Text(), At(e.R.Pos()))
+	zone, err := typecheck.Zone(name.Text(), At(e.R.Pos()))
 	if err != nil {
 		return node{}, err
 	}

@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -24,7 +24,7 @@ func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days
 		}
 	}
 	f := &called{b.Alone(), c}
-	if typed.Numeric(args[0].Kind()) {
+	if typecheck.Numeric(args[0].Kind()) {
 		rows, err = integers(f, args)
 		return rows, schema.Integer, false, err
 	}

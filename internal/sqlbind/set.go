@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -61,7 +61,7 @@ func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 
 // united adds column i of both sides to u.
 func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Column, error) {
-	var sides [2]typed.Node
+	var sides [2]typecheck.Node
 	var columns [2]*plan.Column
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
@@ -76,11 +76,11 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	if named && columns[0].Mask != columns[1].Mask {
 		return plan.Column{}, unsupported(s.At, "select the same pseudonym on both sides, or the key of the record on each", "%s can't combine the pseudonym %s with another column", strings.ToUpper(s.Op), left.cols[i].name)
 	}
-	es, t, err := typed.Together(sides[:], strings.ToUpper(s.Op))
+	es, t, err := typecheck.Together(sides[:], strings.ToUpper(s.Op))
 	if err != nil {
 		return plan.Column{}, err
 	}
-	if a, b := sides[0].Kind(), sides[1].Kind(); a != b && t == schema.JSON && !(typed.Dynamic(a) || typed.Dynamic(b)) {
+	if a, b := sides[0].Kind(), sides[1].Kind(); a != b && t == schema.JSON && !(typecheck.Dynamic(a) || typecheck.Dynamic(b)) {
 		return plan.Column{}, invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
 	}
 	l, r := &left.cols[i], &right.cols[i]
@@ -90,7 +90,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	l.Day = l.Day && (r.Day || sides[1].IsNull()) || r.Day && sides[0].IsNull()
 	l.Span, l.Number = l.Span || r.Span, max(l.Number.Of(sides[0].Kind()), r.Number.Of(sides[1].Kind()))
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
-	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
+	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typecheck.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
 	if named { // each side holds keys of one class
 		c.Mask, c.Field = columns[0].Mask, columns[0].Field
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/calendar"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -17,7 +17,7 @@ import (
 
 // span returns a constant length of time.
 func span(month, ms int64) node {
-	return node{Node: typed.Node{Expr: Whole(ms), Constant: true}, Marks: Marks{Span: true}, Months: month}
+	return node{Node: typecheck.Node{Expr: Whole(ms), Constant: true}, Marks: Marks{Span: true}, Months: month}
 }
 
 // interval reads a length of time.
@@ -56,7 +56,7 @@ func (b *Binder) date(x *node, what string) (plan.Expr, error) {
 		}
 		return plan.Const{Value: value.OfDate(v.Micros()), T: schema.Date}, nil
 	}
-	if x.Kind() == schema.String || typed.Dynamic(x.Kind()) {
+	if x.Kind() == schema.String || typecheck.Dynamic(x.Kind()) {
 		return plan.Convert{X: x.JSONOr(), T: schema.Date}, nil
 	}
 	return x.Want(schema.Date, what)
@@ -109,7 +109,7 @@ func (b *Binder) withTimes(sign string, x, y *node, p sqlparse.Pos) (node, bool,
 	case y.Span && sign == "*" && !x.Span:
 		return b.scaled(sign, y, x, p)
 	case x.Span && y.Span && sign == "/":
-		n, err := b.arithmetic("/", node{Node: typed.Node{Expr: plan.Widen{X: x.Expr, T: schema.Double}}}, node{Node: typed.Node{Expr: plan.Widen{X: y.Expr, T: schema.Double}}}, p)
+		n, err := b.arithmetic("/", node{Node: typecheck.Node{Expr: plan.Widen{X: x.Expr, T: schema.Double}}}, node{Node: typecheck.Node{Expr: plan.Widen{X: y.Expr, T: schema.Double}}}, p)
 		return n, true, err
 	case isTime(x) && y.Span && (sign == "+" || sign == "-"):
 		n, err := b.shifted(*x, *y, sign == "-", p)
@@ -119,12 +119,12 @@ func (b *Binder) withTimes(sign string, x, y *node, p sqlparse.Pos) (node, bool,
 		return n, true, err
 	case isTime(x) && isTime(y) && sign == "-":
 		return b.between2(x, y, p)
-	case (x.Day || x.Kind() == schema.Day) && typed.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
+	case (x.Day || x.Kind() == schema.Day) && typecheck.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
 		x.Day = true
 		n, err := b.moved(*x, *y, "day", sign == "-", p)
 		return n, true, err
 	case isTime(x) || isTime(y) || x.Span || y.Span:
-		return node{}, true, unsupported(p, "add or subtract an interval: x + interval '7 days'", "%s can't take %s and %s", sign, typed.What(&x.Node), typed.What(&y.Node))
+		return node{}, true, unsupported(p, "add or subtract an interval: x + interval '7 days'", "%s can't take %s and %s", sign, typecheck.Describe(&x.Node), typecheck.Describe(&y.Node))
 	}
 	return node{}, false, nil
 }

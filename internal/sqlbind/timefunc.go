@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -50,11 +50,11 @@ func ofTime() map[string]function {
 			switch t := a[0].Kind(); {
 			case t == schema.Integer: // seconds since 1970
 				return f.moved(moment(0), a[0], "second", false, f.place())
-			case typed.Numeric(t): // and parts of them
+			case typecheck.Numeric(t): // and parts of them
 				x, err := a[0].Want(schema.Double, "to_timestamp")
 				return computedOf(fromSeconds(x), f.place()), err
 			}
-			if typed.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
+			if typecheck.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
 				return node{}, unsupported(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")
 			}
 			d, err := f.date(&a[0], "to_timestamp")
@@ -179,7 +179,7 @@ func truncated(f *called, a []node) (node, error) {
 		if !ok {
 			return node{}, invalid(f.place(), "date_trunc takes its time zone as a constant text")
 		}
-		if zone, err = typed.Zone(z.Value.Text(), a[2].At); err != nil {
+		if zone, err = typecheck.Zone(z.Value.Text(), a[2].At); err != nil {
 			return node{}, err
 		}
 	}
@@ -236,7 +236,7 @@ func formatted(letters []Letter, dateAt int) func(*called, []node) (node, error)
 			n, err := f.part("epoch", x, f.place())
 			return computedOf(plan.Convert{X: plan.Convert{X: n.Expr, T: schema.Integer}, T: schema.String}, f.place()), err
 		}
-		if !isTime(&x) && typed.Numeric(x.Kind()) {
+		if !isTime(&x) && typecheck.Numeric(x.Kind()) {
 			return node{}, unsupported(f.place(), "use round(x, 2), or CAST(x AS text)", "%s writes dates here, not numbers", f.Call.Name)
 		}
 		d, err := f.date(&x, f.Call.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -46,7 +46,7 @@ func (b *Binder) expression(e sqlparse.Expr) (node, error) {
 		if err != nil {
 			return node{}, invalid(e.At, "%s is no number", problem.Cut(e.Text))
 		}
-		return node{Node: typed.Literal(v, At(e.At)), Marks: Marks{Number: numberOfConstant(v)}}, nil
+		return node{Node: typecheck.Literal(v, At(e.At)), Marks: Marks{Number: numberOfConstant(v)}}, nil
 	case *sqlparse.String:
 		return b.constantText(e)
 	case *sqlparse.Word:
@@ -85,7 +85,7 @@ func (b *Binder) expression(e sqlparse.Expr) (node, error) {
 			l.Elements = append(l.Elements, v)
 			wholes = wholes && (x.Kind() == schema.Integer || x.IsNull() && x.Constant)
 		}
-		return node{Node: typed.Node{Expr: l, List: true}, Wholes: wholes}, nil
+		return node{Node: typecheck.Node{Expr: l, List: true}, Wholes: wholes}, nil
 	case *sqlparse.Index:
 		return b.index(e)
 	case *sqlparse.Tuple:
@@ -122,7 +122,7 @@ func (b *Binder) constantText(e *sqlparse.String) (node, error) {
 
 // moment returns a constant Date.
 func moment(micros int64) node {
-	return node{Node: typed.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
+	return node{Node: typecheck.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
 }
 
 // word binds a constant that is a word. The time is that of the call; names of users aren't there.
@@ -186,11 +186,11 @@ func (b *Binder) unary(e *sqlparse.Unary) (node, error) {
 			text = "-" + text
 		}
 		if v, err := value.Read([]byte(text), 1); err == nil {
-			x.Become(v, typed.Natural(v))
+			x.Become(v, typecheck.Natural(v))
 			return x, nil
 		}
 	}
-	return b.arithmetic("-", node{Node: typed.Literal(value.OfInt(0), At(e.At)), Marks: Marks{Span: x.Span}}, x, e.At)
+	return b.arithmetic("-", node{Node: typecheck.Literal(value.OfInt(0), At(e.At)), Marks: Marks{Span: x.Span}}, x, e.At)
 }
 
 // binary binds an operator by its sign: conditions as Booleans, arithmetic, concatenation, and PostgreSQL's operators on JSON, where ->
@@ -232,16 +232,16 @@ func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 }
 
 // together converts values to their common type, which SQL requires.
-func (b *Binder) together(values []typed.Node, what string, p sqlparse.Pos) ([]plan.Expr, schema.Type, error) {
-	all, t, err := typed.Together(values, what)
+func (b *Binder) together(values []typecheck.Node, what string, p sqlparse.Pos) ([]plan.Expr, schema.Type, error) {
+	all, t, err := typecheck.Together(values, what)
 	if err != nil || t != schema.JSON {
 		return all, t, err
 	}
 	for i := range values {
 		for j := range values[:i] {
 			x, y := &values[i], &values[j]
-			if !x.IsNull() && !y.IsNull() && x.Kind() != y.Kind() && !typed.Dynamic(x.Kind()) && !typed.Dynamic(y.Kind()) {
-				return nil, t, invalid(p, "the values of %s are of different types: %s and %s; CAST one of them", what, typed.What(y), typed.What(x))
+			if !x.IsNull() && !y.IsNull() && x.Kind() != y.Kind() && !typecheck.Dynamic(x.Kind()) && !typecheck.Dynamic(y.Kind()) {
+				return nil, t, invalid(p, "the values of %s are of different types: %s and %s; CAST one of them", what, typecheck.Describe(y), typecheck.Describe(x))
 			}
 		}
 	}
@@ -291,13 +291,13 @@ func (b *Binder) Text(x *node, what string) (plan.Expr, error) {
 		return plan.Const{T: schema.String}, nil
 	case t == schema.String, t == schema.UUID:
 		return x.Want(schema.String, what)
-	case typed.Dynamic(t):
+	case typecheck.Dynamic(t):
 		if x.List || x.IsObject() {
-			return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typed.What(&x.Node))
+			return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typecheck.Describe(&x.Node))
 		}
 		return plan.Convert{X: x.JSON(), T: schema.String}, nil
 	case t == schema.Bytes, t == schema.Opaque:
-		return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typed.What(&x.Node))
+		return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typecheck.Describe(&x.Node))
 	}
 	return plan.Convert{X: x.Expr, T: schema.String}, nil
 }
@@ -309,7 +309,7 @@ func (x *node) Element(what string) (plan.Expr, error) {
 	case x.Span:
 		return nil, unsupportedAt(x.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", what)
 	case x.Day:
-		x = &node{Node: typed.Node{Expr: plan.DateText{X: x.Expr, Format: "%Y-%m-%d"}}}
+		x = &node{Node: typecheck.Node{Expr: plan.DateText{X: x.Expr, Format: "%Y-%m-%d"}}}
 	}
 	own := x.Node
 	own.Column = nil
@@ -331,12 +331,12 @@ func (b *Binder) concat(list []node, skip bool, p sqlparse.Pos) (node, error) {
 			}
 			a.Args = append(a.Args, items)
 		}
-		return node{Node: typed.Node{Expr: a, List: true}}, nil
+		return node{Node: typecheck.Node{Expr: a, List: true}}, nil
 	}
 	a := plan.Apply{Op: plan.Concat, T: schema.String}
 	for i := range list {
 		if c := list[i].Column; c != nil && c.Field != nil && c.Type == schema.JSON {
-			return node{}, unsupportedAt(list[i].At, "meta->>'a' is a member as a text; json_build_object('a', x) makes an object", "|| takes texts and lists, and %s is JSON", typed.What(&list[i].Node))
+			return node{}, unsupportedAt(list[i].At, "meta->>'a' is a member as a text; json_build_object('a', x) makes an object", "|| takes texts and lists, and %s is JSON", typecheck.Describe(&list[i].Node))
 		}
 		x, err := b.Text(&list[i], "||")
 		if err != nil {

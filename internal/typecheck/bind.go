@@ -4,6 +4,14 @@
 // same bytes whether it is hidden or has never existed. Filter binds a where object to a scope; Pipeline binds stages,
 // each to the columns of the stage before. Type errors are reported here, with their JSON pointers, so that no later
 // step can fail because of the values in a record.
+//
+// # Typed
+//
+// This part determines the types of expressions.
+//
+// Package typecheck resolves names for it and builds stages from the results. A Node is an expression whose type may
+// still be open: it is converted to the type its context wants, or rejected with its JSON pointer. A value whose type
+// is known only at run time (JSON, columns without a type) gives null if it is of another type.
 package typecheck
 
 import (
@@ -12,7 +20,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -79,7 +86,7 @@ type records struct {
 	keep    []int                                  // columns to keep even if no stage names them
 	key     string                                 // the field that _id means if no column has that name; "" for none
 	outer   *records                               // the record for which a Nest's program is computed; nil outside of one
-	lets    map[string]typed.Node                  // variables over outer
+	lets    map[string]Node                        // variables over outer
 	used    bool                                   // the program refers to outer
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/calendar"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,7 +19,7 @@ func (r *records) densify(s query.Densify) error {
 	if err := r.unmasked(s.At); err != nil {
 		return err
 	}
-	var by []typed.Node
+	var by []Node
 	for i, path := range append(slices.Clone(s.By), s.Field) {
 		at := query.Pointer(s.At, "field")
 		if i < len(s.By) {
@@ -30,7 +29,7 @@ func (r *records) densify(s query.Densify) error {
 		if err == nil {
 			err = n.Shown()
 		}
-		if err == nil && (n.IsObject() || n.List || typed.Dynamic(n.Expr.Type())) {
+		if err == nil && (n.IsObject() || n.List || Dynamic(n.Expr.Type())) {
 			err = problem.Invalid(at, "$densify takes a field of a known type: convert %s before, as in {\"$addFields\": {\"day\": {\"$toDate\": …}}}", path)
 		}
 		if err != nil {
@@ -83,7 +82,7 @@ func (g *generated) listed(own bool) *plan.Program {
 	return p
 }
 
-func one(n int64) plan.Expr { return typed.Constant(value.OfInt(n), schema.Integer) }
+func one(n int64) plan.Expr { return Constant(value.OfInt(n), schema.Integer) }
 
 // kept returns column i of an input record. A masked column is null: it has no name here, and came with a pointer that was joined.
 func kept(i int, c plan.Column) plan.Expr {
@@ -186,7 +185,7 @@ func series(s query.Densify, t schema.Type) ([]value.Value, error) {
 	bounds := query.Pointer(at, "bounds")
 	ends := [2]value.Value{s.From, s.To}
 	for i, v := range ends {
-		n := typed.Node{Expr: typed.Constant(v, typed.Natural(v)), Constant: true, At: query.Pointer(bounds, string(rune('0'+i)))}
+		n := Node{Expr: Constant(v, Natural(v)), Constant: true, At: query.Pointer(bounds, string(rune('0'+i)))}
 		x, err := n.Want(t, "$densify")
 		if err != nil {
 			return nil, err
@@ -231,7 +230,7 @@ func steps(s query.Densify, t schema.Type, first value.Value) (func(n int64) val
 		return nil, problem.Invalid(query.Pointer(at, "step"), "step takes a whole number here")
 	case timed:
 		return instants(s, t, first, size.Num())
-	case !typed.Numeric(t):
+	case !Numeric(t):
 		return nil, problem.Invalid(query.Pointer(s.At, "field"), "$densify takes a field of numbers or times")
 	}
 	begin, _ := new(big.Rat).SetString(first.String())

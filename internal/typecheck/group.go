@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -25,7 +24,7 @@ func (r *records) group(s query.Group) error {
 
 // grouping binds the key of a group. A plain path in it may name a field with pseudonyms: a group by these is one by the key of
 // the record, and leaves as they do.
-func (r *records) grouping(e query.Expr) (typed.Node, error) {
+func (r *records) grouping(e query.Expr) (Node, error) {
 	switch e := e.(type) {
 	case query.FieldRef:
 		n, err := r.find(e.Path, e.At, true)
@@ -34,7 +33,7 @@ func (r *records) grouping(e query.Expr) (typed.Node, error) {
 		}
 		return n, err
 	}
-	return typed.Bind(e, r)
+	return bind(e, r)
 }
 
 // grouped adds a Group by the columns of key. A constant key makes one group of all records.
@@ -53,7 +52,7 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 			if c.Type == schema.Opaque && c.Field != nil && c.Field.Form != "" { // grouped by the text that answers show
 				e, c.Type = plan.Convert{X: e, T: schema.String}, schema.String
 			}
-			k := typed.Node{Expr: e, At: key.at}
+			k := Node{Expr: e, At: key.at}
 			if err := k.Shown(); err != nil {
 				return err
 			}
@@ -94,9 +93,9 @@ func (r *records) plain(key definition) {
 // returns the lists of percentiles, whose elements are hidden columns of the stage.
 func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumulators []query.Accumulator) (lists []definition, err error) {
 	for _, a := range accumulators {
-		n := typed.Node{At: a.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
+		n := Node{At: a.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
 		if a.X != nil {
-			if n, err = typed.Bind(a.X, r); err != nil {
+			if n, err = bind(a.X, r); err != nil {
 				return nil, err
 			}
 		}
@@ -114,7 +113,7 @@ func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumul
 			return nil, err
 		}
 		if a.Op == "$percentile" {
-			lists = append(lists, definition{path: path, node: typed.Node{Expr: list, List: true, At: a.At}, at: a.At})
+			lists = append(lists, definition{path: path, node: Node{Expr: list, List: true, At: a.At}, at: a.At})
 		}
 		if n.IsObject() && n.Optional && (a.Op == "$first" || a.Op == "$last") {
 			shape.Optional = append(shape.Optional, path)
@@ -125,7 +124,7 @@ func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumul
 
 // accumulator binds a with its operand n, and calls add for each column that it makes, at path: one for each point of a $percentile,
 // else one. A sum of 1 is a count. Sums keep the type of their numbers, averages and deviations are Doubles, lists are JSON.
-func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
+func accumulator(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
 	c := plan.Column{Path: path}
 	acc := plan.Accumulator{}
 	var err error
@@ -133,7 +132,7 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 	case "$count":
 		acc.Op, c.Type, c.NotNull = plan.Count, schema.Integer, true
 	case "$sum":
-		acc.Op, c.Type, c.NotNull = plan.Sum, typed.Number([]typed.Node{*n}), false
+		acc.Op, c.Type, c.NotNull = plan.Sum, Number([]Node{*n}), false
 		if n.Constant && value.Equal(n.Expr.(plan.Const).Value, value.OfInt(1)) {
 			acc.Op, c.Type, c.NotNull = plan.Count, schema.Integer, true
 			break
@@ -141,7 +140,7 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 		acc.X, err = n.Want(c.Type, a.Op)
 	case "$avg":
 		acc.Op, c.Type = plan.Avg, schema.Double
-		acc.X, err = n.Want(typed.Number([]typed.Node{*n}), a.Op)
+		acc.X, err = n.Want(Number([]Node{*n}), a.Op)
 	case "$stdDevPop", "$stdDevSamp":
 		acc.Op, c.Type = plan.StdDevPop, schema.Double
 		if a.Op == "$stdDevSamp" {
@@ -180,7 +179,7 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 }
 
 // chosen binds the accumulators that select one of the values, whose type is unchanged.
-func chosen(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
+func chosen(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
 	ops := map[string]plan.Accumulate{"$min": plan.Min, "$max": plan.Max, "$first": plan.First, "$last": plan.Last}
 	acc := plan.Accumulator{Op: ops[a.Op]}
 	picks := acc.Op == plan.First || acc.Op == plan.Last
@@ -202,7 +201,7 @@ func chosen(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.A
 	c.Field, c.NotNull = nil, false
 	acc.X = n.Expr
 	if n.Constant {
-		acc.X = typed.Constant(n.Expr.(plan.Const).Value, c.Type)
+		acc.X = Constant(n.Expr.(plan.Const).Value, c.Type)
 	}
 	switch {
 	case c.Type == schema.Any:
@@ -241,20 +240,20 @@ func counted(output []query.Accumulator, at string) []query.Accumulator {
 // bucket binds $bucket as a Group by a Case: the group of a record is the lower bound of its bucket. Without a default, MongoDB fails
 // for a record outside of all buckets; here such records are filtered out first, because no expression may fail over a record's value.
 func (r *records) bucket(s query.Bucket) error {
-	by, err := typed.Bind(s.By, r)
+	by, err := bind(s.By, r)
 	if err != nil {
 		return err
 	}
 	bounds := boundaries(s)
-	other := typed.Node{Expr: plan.Const{Value: s.Default, T: typed.Natural(s.Default)}, Constant: true, At: query.Pointer(s.At, "default")}
+	other := Node{Expr: plan.Const{Value: s.Default, T: Natural(s.Default)}, Constant: true, At: query.Pointer(s.At, "default")}
 	var c plan.Case
 	var inside []plan.Expr
 	for i := 0; i+1 < len(bounds); i++ {
-		from, lower, err := typed.Alike(by, bounds[i], "$bucket")
+		from, lower, err := Alike(by, bounds[i], "$bucket")
 		if err != nil {
 			return err
 		}
-		until, upper, err := typed.Alike(by, bounds[i+1], "$bucket")
+		until, upper, err := Alike(by, bounds[i+1], "$bucket")
 		if err != nil {
 			return err
 		}
@@ -262,7 +261,7 @@ func (r *records) bucket(s query.Bucket) error {
 			plan.Apply{Op: plan.Gte, Args: []plan.Expr{from, lower}, T: schema.Boolean},
 			plan.Apply{Op: plan.Lt, Args: []plan.Expr{until, upper}, T: schema.Boolean}}})
 		if k, constant := lower.(plan.Const); constant {
-			bounds[i].Become(k.Value, typed.Natural(k.Value)) // in its natural type
+			bounds[i].Become(k.Value, Natural(k.Value)) // in its natural type
 		} else {
 			bounds[i].Compute(lower)
 		}
@@ -271,22 +270,22 @@ func (r *records) bucket(s query.Bucket) error {
 	if s.Default.IsNull() {
 		r.add(&plan.Filter{If: plan.Apply{Op: plan.Or, Args: inside, T: schema.Boolean}, Shape: *r.shape})
 	}
-	values, t, err := typed.Together(append(slices.Clone(bounds[:len(bounds)-1]), other), "$bucket")
+	values, t, err := Together(append(slices.Clone(bounds[:len(bounds)-1]), other), "$bucket")
 	if err != nil {
 		return err
 	}
 	c.Then, c.Else, c.T = values[:len(values)-1], values[len(values)-1], t
-	return r.grouped(definition{path: id_, node: typed.Node{Expr: c, At: s.At}, at: s.At}, counted(s.Output, s.At))
+	return r.grouped(definition{path: id_, node: Node{Expr: c, At: s.At}, at: s.At}, counted(s.Output, s.At))
 }
 
 // bucketAuto binds $bucketAuto as Buckets: the group has the columns _id.min and _id.max, by the first of which the result is ordered.
 func (r *records) bucketAuto(s query.BucketAuto) error {
-	by, err := typed.Bind(s.By, r)
+	by, err := bind(s.By, r)
 	if err != nil {
 		return err
 	}
 	if by.IsObject() || by.List {
-		return problem.Invalid(s.At, "$bucketAuto takes a single value, not %s", typed.What(&by))
+		return problem.Invalid(s.At, "$bucketAuto takes a single value, not %s", Describe(&by))
 	}
 	if err := by.Shown(); err != nil {
 		return err

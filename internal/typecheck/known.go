@@ -2,7 +2,6 @@ package typecheck
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -54,12 +53,12 @@ func (b *filters) inJSON(at string, k *plan.Known, v value.Value) (value.Value, 
 		v = b.pointed(k.Class, v)
 	}
 	switch {
-	case k.ID && typed.Numeric(k.Type):
+	case k.ID && Numeric(k.Type):
 		if v.IsNumber() {
 			v = value.OfString(v.String())
 		}
 		return v, v.Kind() == value.String, nil
-	case typed.Numeric(k.Type):
+	case Numeric(k.Type):
 		return v, v.IsNumber(), nil
 	case k.Type == schema.Boolean:
 		return v, v.Kind() == value.Bool, nil

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -28,28 +27,28 @@ func recordwise(stages []query.Stage) bool {
 }
 
 // right binds the class of a $lookup and its foreign column.
-func (r *records) right(l query.Lookup) (*records, typed.Node, error) {
+func (r *records) right(l query.Lookup) (*records, Node, error) {
 	from, err := r.relations.Open(l.From, query.Pointer(l.At, "from"))
 	if err != nil {
-		return nil, typed.Node{}, err
+		return nil, Node{}, err
 	}
 	right := r.start(from)
 	right.outer = r
 	if l.Foreign == nil {
-		return right, typed.Node{}, nil
+		return right, Node{}, nil
 	}
 	foreign, err := right.Field(l.Foreign, query.Pointer(l.At, "foreignField"))
 	if err != nil {
-		return nil, typed.Node{}, err
+		return nil, Node{}, err
 	}
 	if foreign.List {
-		return nil, typed.Node{}, problem.NotSupported(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
+		return nil, Node{}, problem.NotSupported(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
 	}
 	return right, foreign, nil
 }
 
 // local returns the value by which records are looked up.
-func (r *records) local(l query.Lookup) (typed.Node, error) {
+func (r *records) local(l query.Lookup) (Node, error) {
 	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
 	if err == nil && n.List {
 		err = problem.NotSupported(n.At, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
@@ -58,22 +57,22 @@ func (r *records) local(l query.Lookup) (typed.Node, error) {
 }
 
 // pair binds the equality of a local and a foreign value.
-func pair(local, foreign typed.Node) (plan.Pair, error) {
-	x, y, err := typed.Alike(local, foreign, "$lookup")
+func pair(local, foreign Node) (plan.Pair, error) {
+	x, y, err := Alike(local, foreign, "$lookup")
 	return plan.Pair{Left: x, Right: y}, err
 }
 
 // kept binds the stages of a lookup, which yield documents or columns, and returns the foreign value as a column of the
 // result.
-func (right *records) kept(l query.Lookup, foreign typed.Node, documents bool) (typed.Node, error) {
-	at := right.hidden([]typed.Node{foreign})
+func (right *records) kept(l query.Lookup, foreign Node, documents bool) (Node, error) {
+	at := right.hidden([]Node{foreign})
 	right.keep = at
 	if err := right.stages(l.Stages); err != nil {
-		return typed.Node{}, err
+		return Node{}, err
 	}
 	if documents {
 		if err := right.unmasked(l.At); err != nil {
-			return typed.Node{}, err
+			return Node{}, err
 		}
 	}
 	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
@@ -134,7 +133,7 @@ func (r *records) lookup(l query.Lookup) error {
 		return err
 	}
 	n := &plan.Nest{}
-	var values []typed.Node // the values that the list depends on: the local value, then the variables
+	var values []Node // the values that the list depends on: the local value, then the variables
 	if l.Local != nil {
 		local, err := r.local(l)
 		if err != nil {
@@ -144,12 +143,12 @@ func (r *records) lookup(l query.Lookup) error {
 			if _, err := pair(local, foreign); err != nil {
 				return err
 			}
-			local = typed.Node{Expr: local.JSON(), At: local.At}
+			local = Node{Expr: local.JSON(), At: local.At}
 		}
 		values = append(values, local)
 	}
 	for _, v := range l.Let {
-		x, err := typed.Bind(v.Value, r)
+		x, err := bind(v.Value, r)
 		if err == nil && x.IsObject() {
 			err = problem.NotSupported(v.At, "a variable of $lookup holds a single value, not an object")
 		}
@@ -176,9 +175,9 @@ func (r *records) lookup(l query.Lookup) error {
 }
 
 // correlated binds stages that depend on the outer record: its local value and variables become columns.
-func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node, values []typed.Node) error {
+func (r *records) correlated(l query.Lookup, right *records, foreign Node, values []Node) error {
 	at := r.hidden(values)
-	right.lets = map[string]typed.Node{}
+	right.lets = map[string]Node{}
 	for i, v := range l.Let {
 		c := at[len(at)-len(l.Let)+i]
 		right.lets[v.Name[0]] = r.column(c, v.At)
@@ -187,7 +186,7 @@ func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node,
 		column := r.column(at[0], query.Pointer(l.At, "localField"))
 		outer := column
 		outer.Elsewhere(plan.Outer{Up: 1, Column: at[0], T: column.Expr.Type()})
-		x, y, err := typed.Alike(foreign, outer, "$lookup")
+		x, y, err := Alike(foreign, outer, "$lookup")
 		if err != nil {
 			return err
 		}
@@ -227,7 +226,7 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 			return err
 		}
 	}
-	start, err := typed.Bind(s.Start, r)
+	start, err := bind(s.Start, r)
 	if err != nil {
 		return err
 	}
@@ -239,22 +238,22 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range []typed.Node{start, to, next} {
+	for _, n := range []Node{start, to, next} {
 		if n.IsObject() || n.List || n.Kind() == schema.JSON && !n.IsNull() || n.Kind() == schema.Any {
-			return problem.NotSupported(n.At, "$graphLookup follows single values of a known type, not %s", typed.What(&n))
+			return problem.NotSupported(n.At, "$graphLookup follows single values of a known type, not %s", Describe(&n))
 		}
 	}
 	if to.Kind() != next.Kind() {
-		return problem.Invalid(next.At, "$graphLookup follows %s to %s: they must be of one type", typed.What(&next), typed.What(&to))
+		return problem.Invalid(next.At, "$graphLookup follows %s to %s: they must be of one type", Describe(&next), Describe(&to))
 	}
 	if start.Constant {
-		start = typed.AsID(start, to.Column)
+		start = AsID(start, to.Column)
 	}
 	c := &plan.Closure{Right: right.program, Depth: s.MaxDepth, DepthName: s.Depth}
 	if c.Start, err = start.Want(to.Kind(), "$graphLookup"); err != nil {
 		return err
 	}
-	right.keep = right.hidden([]typed.Node{to, next})
+	right.keep = right.hidden([]Node{to, next})
 	if err := right.unmasked(s.At); err != nil {
 		return err
 	}

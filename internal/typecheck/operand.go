@@ -3,7 +3,6 @@ package typecheck
 import (
 	"encoding/base64"
 
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -34,12 +33,12 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal:
 		if v.Kind() == value.String && b.scope.ID(f.Name) {
-			return typed.ID(f.Type, v.Text())
+			return ID(f.Type, v.Text())
 		}
 		return v, v.IsNumber()
 	case schema.Boolean:
 		if v.Kind() == value.String && b.scope.ID(f.Name) {
-			return typed.ID(f.Type, v.Text())
+			return ID(f.Type, v.Text())
 		}
 		return v, v.Kind() == value.Bool
 	case schema.Opaque:
@@ -80,7 +79,7 @@ func (b *filters) member(name string, v value.Value) value.Value {
 	if err != nil {
 		return v
 	}
-	switch n, ok := typed.ID(schema.Integer, v.Text()); {
+	switch n, ok := ID(schema.Integer, v.Text()); {
 	case f.Type == schema.Integer && v.Kind() == value.String && ok:
 		return n
 	case f.Type == schema.String && v.IsNumber():

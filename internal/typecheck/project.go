@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -16,7 +15,7 @@ const MaxColumns = 1000
 // A definition is a column, or an object of columns, and its expression.
 type definition struct {
 	path query.Path
-	node typed.Node
+	node Node
 	at   string
 }
 
@@ -44,7 +43,7 @@ func (r *records) project(defs []definition) error {
 }
 
 // define adds the columns of one definition.
-func (m *mapping) define(path query.Path, n *typed.Node, at string) error {
+func (m *mapping) define(path query.Path, n *Node, at string) error {
 	if len(path) > query.MaxPath {
 		return problem.Invalid(at, "objects nest at most %d deep", query.MaxPath)
 	}
@@ -70,7 +69,7 @@ func (m *mapping) define(path query.Path, n *typed.Node, at string) error {
 }
 
 // named returns the column for n, called path.
-func named(n *typed.Node, path query.Path) plan.Column {
+func named(n *Node, path query.Path) plan.Column {
 	_, plain := n.Expr.(plan.Ref)
 	if plain && n.Column != nil {
 		c := *n.Column
@@ -137,8 +136,8 @@ func begins(path, prefix query.Path) bool {
 func (r *records) all(without ...query.Path) []definition {
 	var defs []definition
 	whole, _ := r.below(nil, "", true)
-	var walk func(path query.Path, n typed.Node)
-	walk = func(path query.Path, n typed.Node) {
+	var walk func(path query.Path, n Node)
+	walk = func(path query.Path, n Node) {
 		for _, w := range without {
 			if begins(path, w) {
 				return
@@ -159,7 +158,7 @@ func (r *records) all(without ...query.Path) []definition {
 }
 
 // hidden adds hidden columns for expressions that are not columns yet, and returns the column numbers of all nodes.
-func (r *records) hidden(nodes []typed.Node) []int {
+func (r *records) hidden(nodes []Node) []int {
 	out := make([]int, len(nodes))
 	var fresh []int
 	for i := range nodes {
@@ -201,7 +200,7 @@ func (r *records) projectStage(s query.Project) error {
 		defs = append(defs, definition{path: id, node: n, at: s.At})
 	}
 	for _, f := range s.Fields {
-		n, err := typed.Node{}, error(nil)
+		n, err := Node{}, error(nil)
 		if f.Value == nil {
 			n, err = r.find(f.Name, f.At, true)
 		} else {
@@ -221,7 +220,7 @@ func (r *records) projectStage(s query.Project) error {
 }
 
 // output rejects what can't be a Column: a value of a type only the database knows, unless it is passed on unchanged.
-func output(n *typed.Node) error {
+func output(n *Node) error {
 	if _, plain := n.Expr.(plan.Ref); plain || n.IsObject() {
 		return nil
 	}
@@ -312,10 +311,10 @@ func (r *records) within(d definition, defs *[]definition) (definition, error) {
 			return d, c.Mask.Refuse(whole.path.String(), d.at)
 		}
 		if whole.node.Expr.Type() != schema.JSON || whole.node.List {
-			return d, problem.Invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, typed.What(&whole.node))
+			return d, problem.Invalid(d.at, "%s: %s is %s and can't have members", d.path, whole.path, Describe(&whole.node))
 		}
 		*defs = slices.Delete(*defs, i, i+1)
-		set := typed.Node{Expr: plan.SetPart{X: whole.node.Expr, Path: d.path[n:], V: d.node.JSON()}, At: d.at}
+		set := Node{Expr: plan.SetPart{X: whole.node.Expr, Path: d.path[n:], V: d.node.JSON()}, At: d.at}
 		return definition{path: whole.path, node: set, at: d.at}, nil
 	}
 	return d, nil

@@ -5,31 +5,30 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // column returns a reference to column i.
-func (r *records) column(i int, at string) typed.Node {
+func (r *records) column(i int, at string) Node {
 	c := &r.shape.Columns[i]
-	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, Known: c.Known, At: at}
+	return Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, Known: c.Known, At: at}
 }
 
-// Field implements typed.Names: it returns an unmasked column, the object of the columns below a path, or a part of a
+// Field implements Names: it returns an unmasked column, the object of the columns below a path, or a part of a
 // JSON column.
-func (r *records) Field(path query.Path, at string) (typed.Node, error) {
+func (r *records) Field(path query.Path, at string) (Node, error) {
 	return r.find(path, at, false)
 }
 
 // find is Field, but with masked set it also returns masked columns, to be passed on unchanged.
-func (r *records) find(path query.Path, at string, masked bool) (typed.Node, error) {
+func (r *records) find(path query.Path, at string, masked bool) (Node, error) {
 	if r.alias(path[0]) {
 		path = append(query.Path{r.key}, path[1:]...)
 	}
 	if err := r.behind(path, at); err != nil {
-		return typed.Node{}, err
+		return Node{}, err
 	}
 	for n := len(path); n > 0; n-- {
 		i := r.shape.Find(path[:n].String())
@@ -41,25 +40,25 @@ func (r *records) find(path query.Path, at string, masked bool) (typed.Node, err
 			r.relations.Named(c.Field)
 		}
 		if c.Mask != nil && (!masked || n < len(path)) {
-			return typed.Node{}, c.Mask.Refuse(path[:n].String(), at)
+			return Node{}, c.Mask.Refuse(path[:n].String(), at)
 		}
 		if n < len(path) {
 			r.note(numbered(&schema.Field{Name: c.Key()}, path, path[n:], at))
 		}
-		return typed.Part(r.column(i, at), path[:n], path[n:], at)
+		return Part(r.column(i, at), path[:n], path[n:], at)
 	}
 	if n, ok := r.below(path, at, masked); ok {
 		return n, nil
 	}
 	if n, ok := r.below(path, at, true); ok {
-		return typed.Node{}, mask.Refuse(path.String()+"."+n.Members[0].Name, at)
+		return Node{}, mask.Refuse(path.String()+"."+n.Members[0].Name, at)
 	}
 	for n := len(path) - 1; n > 0; n-- { // a missing member of an object
 		if _, ok := r.below(path[:n], at, true); ok {
-			return typed.Node{}, r.computed(path, at)
+			return Node{}, r.computed(path, at)
 		}
 	}
-	return typed.Node{}, r.unknown(path, at)
+	return Node{}, r.unknown(path, at)
 }
 
 // alias reports whether name is a common name for the key, and not a column.
@@ -77,19 +76,19 @@ func (b *binder) note(text string) {
 
 // passed binds an expression that defines columns: a plain path may refer to masked columns, which are passed on
 // unchanged.
-func (r *records) passed(e query.Expr) (typed.Node, error) {
+func (r *records) passed(e query.Expr) (Node, error) {
 	if plain, ok := e.(query.FieldRef); ok {
 		return r.find(plain.Path, plain.At, true)
 	}
-	return typed.Bind(e, r)
+	return bind(e, r)
 }
 
-// Record implements typed.Names: the record without its masked columns.
-func (r *records) Record(at string) typed.Node {
+// Record implements Names: the record without its masked columns.
+func (r *records) Record(at string) Node {
 	if n, ok := r.below(nil, at, false); ok {
 		return n
 	}
-	return typed.Literal(value.OfObject(nil), at)
+	return Literal(value.OfObject(nil), at)
 }
 
 // unmasked drops the masked columns, so that no document made of a whole record contains one.
@@ -109,8 +108,8 @@ func (r *records) unmasked(at string) error {
 	return r.project(defs)
 }
 
-// Outer implements typed.Names: the variables of the enclosing lookups are columns of their records.
-func (r *records) Outer(name, at string) (typed.Node, bool) {
+// Outer implements Names: the variables of the enclosing lookups are columns of their records.
+func (r *records) Outer(name, at string) (Node, bool) {
 	up := 1
 	for of := r; of.outer != nil; of, up = of.outer, up+1 {
 		n, ok := of.lets[name]
@@ -124,38 +123,38 @@ func (r *records) Outer(name, at string) (typed.Node, bool) {
 			}
 		}
 		ref := n.Expr.(plan.Ref)
-		return typed.Node{Expr: plan.Outer{Up: up, Column: ref.Column, T: ref.T}, List: n.List, Known: n.Known, At: at}, true
+		return Node{Expr: plan.Outer{Up: up, Column: ref.Column, T: ref.T}, List: n.List, Known: n.Known, At: at}, true
 	}
-	return typed.Node{}, false
+	return Node{}, false
 }
 
-// Keep implements typed.Names.
-func (r *records) Keep(n typed.Node) typed.Node {
-	kept := r.column(r.hidden([]typed.Node{n})[0], n.At)
+// Keep implements Names.
+func (r *records) Keep(n Node) Node {
+	kept := r.column(r.hidden([]Node{n})[0], n.At)
 	kept.List, kept.Known = n.List, n.Known
 	return kept
 }
 
 // below returns the object of the columns whose paths begin with path, with or without masked ones, and whether there
 // are any.
-func (r *records) below(path query.Path, at string, masked bool) (typed.Node, bool) {
-	object := typed.Node{At: at, Optional: slices.ContainsFunc(r.shape.Optional, func(o query.Path) bool { return slices.Equal(o, path) })}
+func (r *records) below(path query.Path, at string, masked bool) (Node, bool) {
+	object := Node{At: at, Optional: slices.ContainsFunc(r.shape.Optional, func(o query.Path) bool { return slices.Equal(o, path) })}
 	for i := range r.shape.Columns {
 		p := r.shape.Columns[i].Path
 		if len(p) <= len(path) || !slices.Equal(p[:len(path)], path) || !masked && r.shape.Columns[i].Mask != nil {
 			continue
 		}
 		name := p[len(path)]
-		if slices.ContainsFunc(object.Members, func(m typed.Member) bool { return m.Name == name }) {
+		if slices.ContainsFunc(object.Members, func(m member) bool { return m.Name == name }) {
 			continue
 		}
 		inner := append(slices.Clone(path), name)
 		if len(p) == len(inner) {
-			object.Members = append(object.Members, typed.Member{Name: name, Node: r.column(i, at)})
+			object.Members = append(object.Members, member{Name: name, Node: r.column(i, at)})
 			continue
 		}
 		n, _ := r.below(inner, at, masked)
-		object.Members = append(object.Members, typed.Member{Name: name, Node: n})
+		object.Members = append(object.Members, member{Name: name, Node: n})
 	}
 	return object, object.Members != nil
 }

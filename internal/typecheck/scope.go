@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -31,7 +30,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		if c.Mask != nil {
 			return nil, "", 0, c.Mask.Refuse(key, at)
 		}
-		if _, err := typed.Within(c.Known, path[:n], path[n:], at); err != nil {
+		if _, err := Within(c.Known, path[:n], path[n:], at); err != nil {
 			return nil, "", 0, err
 		}
 		f := schema.Field{Type: c.Type}
@@ -139,7 +138,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 // comparable reports whether values of two types can be equal.
 func comparable(x, y schema.Type) bool {
 	date := func(t schema.Type) bool { return t == schema.Date || t == schema.Day }
-	return x == y && x != schema.Opaque || typed.Numeric(x) && typed.Numeric(y) || date(x) && date(y)
+	return x == y && x != schema.Opaque || Numeric(x) && Numeric(y) || date(x) && date(y)
 }
 
 // inElement binds a filter over the elements of a JSON array, of which known is known.
@@ -157,7 +156,7 @@ type elementScope struct {
 
 // Field implements Scope. A member that no element has is an error.
 func (s elementScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
-	if _, err := typed.Within(s.element, query.Path{"the element"}, path, at); err != nil {
+	if _, err := Within(s.element, query.Path{"the element"}, path, at); err != nil {
 		return nil, "", 0, err
 	}
 	if len(path) == 0 { // the element itself

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -129,7 +128,7 @@ func (r *records) match(s query.Match) error {
 		r.note(n)
 	}
 	if s.If != nil {
-		n, err := typed.Bind(s.If, r)
+		n, err := bind(s.If, r)
 		if err != nil {
 			return err
 		}
@@ -170,9 +169,9 @@ func (r *records) sort(s query.SortStage) error {
 }
 
 // sorting binds the fields of an order. An object sorts by its members in turn.
-func (r *records) sorting(order []query.Sort, at string) (nodes []typed.Node, desc []bool, err error) {
-	var add func(n typed.Node, down bool) error
-	add = func(n typed.Node, down bool) error {
+func (r *records) sorting(order []query.Sort, at string) (nodes []Node, desc []bool, err error) {
+	var add func(n Node, down bool) error
+	add = func(n Node, down bool) error {
 		for _, m := range n.Members {
 			if err := add(m.Node, down); err != nil {
 				return err
@@ -233,21 +232,21 @@ func (r *records) unwind(s query.Unwind) error {
 }
 
 // keyed returns an element of a list of pointers as a pointer: null if it is no key of the class.
-func (r *records) keyed(list *plan.Column, element typed.Node) (typed.Node, error) {
+func (r *records) keyed(list *plan.Column, element Node) (Node, error) {
 	to, err := r.relations.Open(list.Class, element.At)
 	if err != nil {
-		return typed.Node{}, err
+		return Node{}, err
 	}
 	f, _, _, err := to.Scope.Field(query.Path{list.ClassKey}, element.At)
 	if err != nil {
-		return typed.Node{}, err
+		return Node{}, err
 	}
 	t := f.Type
 	if t == schema.UUID {
 		t = schema.String // as it is in a list
 	}
 	x, err := element.Want(t, "$unwind")
-	return typed.Node{Expr: x, Column: &plan.Column{ID: to.Scope.ID(list.ClassKey), Class: list.Class, ClassKey: list.ClassKey}, At: element.At}, err
+	return Node{Expr: x, Column: &plan.Column{ID: to.Scope.ID(list.ClassKey), Class: list.Class, ClassKey: list.ClassKey}, At: element.At}, err
 }
 
 // replaceRoot binds $replaceRoot as a projection of the members of the new root, which must be known: columns have types.
@@ -257,7 +256,7 @@ func (r *records) replaceRoot(s query.ReplaceRoot) error {
 		return err
 	}
 	if !n.IsObject() {
-		return problem.NotSupported(s.At, "the new root is an object whose members are known before it runs, not %s", typed.What(&n))
+		return problem.NotSupported(s.At, "the new root is an object whose members are known before it runs, not %s", Describe(&n))
 	}
 	var defs []definition
 	for _, m := range n.Members {
@@ -305,18 +304,18 @@ func (r *records) unionWith(s query.UnionWith) error {
 		}
 	}
 	// A name that one side lacks is null there; a name can't be an object here and a value there.
-	absent := typed.Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
+	absent := Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
 	for i, p := range paths {
 		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {
 			return problem.Invalid(s.At, "%s is an object on one side and a value on the other; give it another name with $project", p)
 		}
-		sides := []typed.Node{absent, absent}
+		sides := []Node{absent, absent}
 		for j, of := range []*records{r, right} {
 			if c := of.shape.Find(p.String()); c >= 0 {
 				sides[j] = of.column(c, s.At)
 			}
 		}
-		out, t, err := typed.Together(sides, "$unionWith")
+		out, t, err := Together(sides, "$unionWith")
 		if err != nil {
 			return err
 		}
@@ -338,8 +337,8 @@ func (r *records) unionWith(s query.UnionWith) error {
 
 // united returns the column for both sides of a union, and false if it is not masked equally on both. It holds ids if
 // both sides do.
-func united(path query.Path, t schema.Type, sides []typed.Node) (c plan.Column, ok bool) {
-	c = plan.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON} // Known is lost: the sides may differ
+func united(path query.Path, t schema.Type, sides []Node) (c plan.Column, ok bool) {
+	c = plan.Column{Path: path, Type: t, List: Lists(sides), ID: t != schema.JSON} // Known is lost: the sides may differ
 	for _, n := range sides {
 		if n.Column != nil && n.Column.Mask != nil {
 			c.Mask = n.Column.Mask
@@ -379,11 +378,11 @@ func visible(s *plan.Shape) []query.Path {
 }
 
 // boundaries returns the bounds of a $bucket as constants that can be compared with By.
-func boundaries(s query.Bucket) []typed.Node {
-	out := make([]typed.Node, len(s.Boundaries))
+func boundaries(s query.Bucket) []Node {
+	out := make([]Node, len(s.Boundaries))
 	for i, v := range s.Boundaries {
 		at := query.Pointer(query.Pointer(s.At, "boundaries"), fmt.Sprint(i))
-		out[i] = typed.Node{Expr: plan.Const{Value: v, T: typed.Natural(v)}, Constant: true, At: at}
+		out[i] = Node{Expr: plan.Const{Value: v, T: Natural(v)}, Constant: true, At: at}
 	}
 	return out
 }

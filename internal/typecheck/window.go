@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -16,7 +15,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 	if err != nil {
 		return err
 	}
-	var by []typed.Node
+	var by []Node
 	if s.By != nil {
 		if by, err = r.divided(s); err != nil {
 			return err
@@ -68,8 +67,8 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 }
 
 // divided binds the partition: the members of an object each, nothing for a constant.
-func (r *records) divided(s query.SetWindowFields) ([]typed.Node, error) {
-	n, err := typed.Bind(s.By, r)
+func (r *records) divided(s query.SetWindowFields) ([]Node, error) {
+	n, err := bind(s.By, r)
 	if err != nil || n.Constant {
 		return nil, err
 	}
@@ -77,9 +76,9 @@ func (r *records) divided(s query.SetWindowFields) ([]typed.Node, error) {
 	if err := m.define(id_, &n, query.Pointer(s.At, "partitionBy")); err != nil {
 		return nil, err
 	}
-	out := make([]typed.Node, len(m.stage.Columns))
+	out := make([]Node, len(m.stage.Columns))
 	for i, e := range m.stage.Columns {
-		out[i] = typed.Node{Expr: e, At: query.Pointer(s.At, "partitionBy")}
+		out[i] = Node{Expr: e, At: query.Pointer(s.At, "partitionBy")}
 		if err := out[i].Shown(); err != nil {
 			return nil, err
 		}
@@ -92,10 +91,10 @@ func (r *records) divided(s query.SetWindowFields) ([]typed.Node, error) {
 
 // function binds one function, whose columns are below path.
 func (r *records) function(f query.Window, path query.Path, add func(plan.Window, plan.Column)) error {
-	n := typed.Node{At: f.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
+	n := Node{At: f.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
 	if f.X != nil {
 		var err error
-		if n, err = typed.Bind(f.X, r); err != nil {
+		if n, err = bind(f.X, r); err != nil {
 			return err
 		}
 	}
@@ -121,7 +120,7 @@ func (r *records) function(f query.Window, path query.Path, add func(plan.Window
 
 // shift binds $shift as a Window: the value f.By records further, f.Default beyond the ends of the partition, null without one. The
 // value and the default are converted to their common type.
-func shift(f query.Window, path query.Path, n *typed.Node, add func(plan.Window, plan.Column)) error {
+func shift(f query.Window, path query.Path, n *Node, add func(plan.Window, plan.Column)) error {
 	if n.IsObject() {
 		return problem.Invalid(f.At, "$shift takes a single value, not an object")
 	}
@@ -136,8 +135,8 @@ func shift(f query.Window, path query.Path, n *typed.Node, add func(plan.Window,
 		w.X, c.Type = n.JSON(), schema.JSON
 	}
 	if !f.Default.IsNull() {
-		other := typed.Node{Expr: plan.Const{Value: f.Default, T: typed.Natural(f.Default)}, Constant: true, At: query.Pointer(f.At, "default")}
-		both, t, err := typed.Together([]typed.Node{*n, other}, "$shift")
+		other := Node{Expr: plan.Const{Value: f.Default, T: Natural(f.Default)}, Constant: true, At: query.Pointer(f.At, "default")}
+		both, t, err := Together([]Node{*n, other}, "$shift")
 		if err != nil {
 			return err
 		}

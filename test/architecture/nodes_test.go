@@ -11,7 +11,7 @@ import (
 func TestOneWayToChangeANode(t *testing.T) {
 	seen := 0
 	walk(t, func(_, path string, file *ast.File, fset *token.FileSet) {
-		typed := path == "internal/typecheck/typed/node.go"
+		typed := path == "internal/typecheck/node.go"
 		for _, i := range file.Imports {
 			typed = typed || i.Path.Value == `"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"` || file.Name.Name == "typed"
 		}
@@ -25,7 +25,7 @@ func TestOneWayToChangeANode(t *testing.T) {
 				if !ok || field.Sel.Name != "Expr" && field.Sel.Name != "Constant" {
 					continue
 				}
-				if seen++; path != "internal/typecheck/typed/node.go" {
+				if seen++; path != "internal/typecheck/node.go" {
 					t.Errorf("%s: assigns %s; use Compute, Elsewhere or Become of typed.Node", fset.Position(to.Pos()), field.Sel.Name)
 				}
 			}

@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -61,7 +61,7 @@ func convert(e query.Call, n *Node, t schema.Type) (Node, error) {
 	case from == schema.Any:
 		return Node{Expr: plan.Convert{X: plan.ToJSON{X: n.Expr}, T: t}}, nil
 	case from == schema.Bytes, from == schema.Boolean && t == schema.Date, from == schema.UUID && t != schema.String:
-		return Node{}, problem.Invalid(e.At, "%s can't convert %s", e.Op, What(n))
+		return Node{}, problem.Invalid(e.At, "%s can't convert %s", e.Op, Describe(n))
 	case from == schema.Day && t != schema.String:
 		if t == schema.Date {
 			return Node{Expr: plan.Widen{X: n.Expr, T: t}}, nil

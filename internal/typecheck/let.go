@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"

@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"fmt"
@@ -169,7 +169,7 @@ func Alike(x, y Node, op string) (plan.Expr, plan.Expr, error) {
 	}
 	t, ok := meet(&x, &y)
 	if !ok {
-		wrong := problem.Invalid(y.At, "%s can't compare %s with %s: they are never alike", op, What(&x), What(&y))
+		wrong := problem.Invalid(y.At, "%s can't compare %s with %s: they are never alike", op, Describe(&x), Describe(&y))
 		wrong.Suggestion = instead(&x, &y, op)
 		return nil, nil, wrong
 	}
@@ -269,8 +269,8 @@ func (n *Node) uuid() bool {
 	return ok
 }
 
-// What describes an operand in a message: its column and type, or the constant as written.
-func What(n *Node) string {
+// Describe describes an operand in a message: its column and type, or the constant as written.
+func Describe(n *Node) string {
 	switch {
 	case n.IsObject():
 		return "an object"

@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ type Names interface {
 	Keep(Node) Node
 }
 
-// Bind resolves the names in e and determines its type.
-func Bind(e query.Expr, names Names) (Node, error) { return scope{Names: names}.expr(e) }
+// bind resolves the names in e and determines its type.
+func bind(e query.Expr, names Names) (Node, error) { return scope{Names: names}.expr(e) }
 
 // A scope binds expressions: it holds the names, and the elements of the lists being iterated.
 type scope struct {
@@ -124,7 +124,7 @@ func (s scope) members(e query.ObjectExpr) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		n.Members = append(n.Members, Member{m.Name[0], v})
+		n.Members = append(n.Members, member{m.Name[0], v})
 	}
 	if n.Members == nil { // the empty object has no members to keep apart
 		return Node{Expr: plan.Const{Value: value.OfObject(nil), T: schema.JSON}, Constant: true, At: e.At}, nil
@@ -213,7 +213,7 @@ func Lists(nodes []Node) bool {
 // Shown returns an error for a value of a type that only the database knows.
 func (n *Node) Shown() error {
 	if !n.IsObject() && n.Expr.Type() == schema.Opaque {
-		refusal := problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", What(n))
+		refusal := problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", Describe(n))
 		if n.Column != nil && n.Column.Field != nil && n.Column.Field.Form != "" {
 			refusal.Suggestion = fmt.Sprintf(`{"$toString": "$%s"} is its text, as answers show it`, n.Column.Key())
 		}
@@ -301,7 +301,7 @@ func (s scope) over(e query.Lambda) (Node, error) {
 // Elements returns n as a list, or an error if it is known not to be one.
 func (n *Node) Elements(op string) (plan.Expr, error) {
 	if n.IsObject() || !Dynamic(n.Kind()) || n.Constant && !n.IsNull() && n.Expr.(plan.Const).Value.Kind() != value.Array {
-		return nil, problem.Invalid(n.At, "%s takes a list, not %s", op, What(n))
+		return nil, problem.Invalid(n.At, "%s takes a list, not %s", op, Describe(n))
 	}
 	return n.JSON(), nil
 }

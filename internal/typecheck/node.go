@@ -1,9 +1,4 @@
-// Package typed determines the types of expressions.
-//
-// Package typecheck resolves names for it and builds stages from the results. A Node is an expression whose type may
-// still be open: it is converted to the type its context wants, or rejected with its JSON pointer. A value whose type
-// is known only at run time (JSON, columns without a type) gives null if it is of another type.
-package typed
+package typecheck
 
 import (
 	"fmt"
@@ -24,13 +19,13 @@ type Node struct {
 	Constant bool         // Expr is a Const as written
 	List     bool         // JSON that is always a list or null
 	Known    *plan.Known  // what JSON is known to hold; nil for nothing
-	Members  []Member     // of an object
+	Members  []member     // of an object
 	Optional bool         // the object is null if all of its members are
 	At       string       // the JSON pointer
 }
 
-// A Member is a member of an object with known members.
-type Member struct {
+// A member is a member of an object with known members.
+type member struct {
 	Name string
 	Node Node
 }

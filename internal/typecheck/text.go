@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -87,7 +87,7 @@ func searched(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
 	return x, r, err
 }
 
-// found binds $regexFind and $regexFindAll. What they return has the members match, idx and captures, and no others.
+// found binds $regexFind and $regexFindAll. Describe they return has the members match, idx and captures, and no others.
 func found(e query.Call, args []Node) (Node, error) {
 	x, r, err := searched(e, args)
 	if err != nil {
@@ -154,7 +154,7 @@ func array(e query.Call, args []Node) (Node, bool, error) {
 		return n, true, err
 	case "$objectToArray":
 		if !args[0].IsObject() && !Dynamic(args[0].Kind()) || args[0].List {
-			return Node{}, true, problem.Invalid(e.At, "$objectToArray takes an object, not %s", What(&args[0]))
+			return Node{}, true, problem.Invalid(e.At, "$objectToArray takes an object, not %s", Describe(&args[0]))
 		}
 		return Node{Expr: plan.Apply{Op: plan.Pairs, Args: []plan.Expr{args[0].JSON()}, T: schema.JSON}, List: true}, true, nil
 	case "$arrayToObject":
@@ -256,7 +256,7 @@ func merge(e query.Call, args []Node) (Node, error) {
 	out := Node{At: e.At}
 	for _, n := range args {
 		if !n.IsObject() {
-			return Node{}, problem.NotSupported(e.At, "$mergeObjects takes objects whose members are known before it runs, not %s", What(&n))
+			return Node{}, problem.NotSupported(e.At, "$mergeObjects takes objects whose members are known before it runs, not %s", Describe(&n))
 		}
 		for _, m := range n.Members {
 			if i := indexOf(out.Members, m.Name); i >= 0 {
@@ -269,7 +269,7 @@ func merge(e query.Call, args []Node) (Node, error) {
 	return out, nil
 }
 
-func indexOf(members []Member, name string) int {
+func indexOf(members []member, name string) int {
 	for i := range members {
 		if members[i].Name == name {
 			return i

@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"regexp"
@@ -45,7 +45,7 @@ func (d dated) arg(name string) *Node {
 	return &d.args[i]
 }
 
-// bind returns the operator on its arguments. Units, time zones and formats are constants, which become part of the plan. What isn't
+// bind returns the operator on its arguments. Units, time zones and formats are constants, which become part of the plan. Describe isn't
 // listed is a part of a date, such as $year.
 func (d dated) bind() (Node, error) {
 	zone, err := d.zone()

@@ -1,4 +1,4 @@
-package typed
+package typecheck
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func instead(x, y *Node, op string) string {
 		v := constant.Expr.(plan.Const).Value
 		switch t := with.Kind(); {
 		case (t == schema.Date || t == schema.Day) && (v.Kind() == value.String || v.IsNumber()):
-			return DateInstead(v.String(), quote)
+			return dateInstead(v.String(), quote)
 		case t == schema.Boolean:
 			return "write true or false, without quotes"
 		case Numeric(t) && v.Kind() == value.String:
@@ -46,8 +46,8 @@ var (
 	yearFirst   = regexp.MustCompile(`^(\d{4})(?:([-/.])(\d{1,2})[-/.](\d{1,2})|(\d{2})(\d{2}))$`)
 )
 
-// DateInstead returns how to write a text that isn't a date in ISO 8601 as one. A year or a month has a first day, and a first day after it.
-func DateInstead(text, quote string) string {
+// dateInstead returns how to write a text that isn't a date in ISO 8601 as one. A year or a month has a first day, and a first day after it.
+func dateInstead(text, quote string) string {
 	text = strings.TrimSpace(text)
 	if m := yearOrMonth.FindStringSubmatch(text); m != nil {
 		begin, months := m[1]+"-01-01", 12
