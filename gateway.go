@@ -29,8 +29,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/cursor"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
@@ -88,7 +88,7 @@ type Gateway struct {
 	limits  *limit.Limiter
 	memory  *limit.Memory
 	cursors *cursor.Sealer
-	masks   mask.Key
+	masks   plan.MaskKey
 	force   atomic.Pointer[force]
 	changes sync.Mutex                 // held while what is in force is replaced
 	turn    atomic.Uint64              // odd while what is in force, and what goes with it, is replaced
@@ -128,7 +128,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Semaphore{}}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: plan.NewMaskKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Semaphore{}}
 	for name, s := range o.Sources {
 		if p, ok := s.(source.Pooled); ok {
 			g.slots[name] = fair.Reserving(p.Pool().Most)

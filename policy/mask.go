@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -54,7 +54,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("mask.%s: the class has no key that can be seen, so its records are ordered by all that can be, which %s would have to be left out of; write null", name, name)
 		}
 		if c.masks == nil {
-			c.masks = make(map[string]*mask.Mask, len(c.rule.Mask))
+			c.masks = make(map[string]*plan.Mask, len(c.rule.Mask))
 		}
 		if scope, ok := c.rule.MaskBut[name]; ok && scope == "" {
 			fail("mask.%s: except needs a scope", name)
@@ -64,9 +64,9 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			}
 			c.but[name] = []identity.Scope{scope}
 		}
-		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name, Patterns: c.rule.MaskInside[name]}
+		c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName() + "." + name, Patterns: c.rule.MaskInside[name]}
 		if kind == Pseudonym {
-			c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName(), Word: called(c.Name)}
+			c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName(), Word: called(c.Name)}
 		}
 	}
 	filterfields.Fields(c.rule.Canonical, func(name string) {
@@ -161,8 +161,8 @@ func longText(f *schema.Field) bool {
 }
 
 // masked returns the masks that apply to p, by field; nil for none.
-func (c *class) masked(p identity.Principal) map[string]*mask.Mask {
-	var left map[string]*mask.Mask
+func (c *class) masked(p identity.Principal) map[string]*plan.Mask {
+	var left map[string]*plan.Mask
 	for name, but := range c.but {
 		if c.masks[name] == nil || slices.ContainsFunc(but, func(s identity.Scope) bool { return !p.Has(s) }) {
 			continue

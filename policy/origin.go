@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -214,7 +214,7 @@ func (p *Policy) restrict(c *class, found map[string]restriction) {
 	}
 	if keyless { // records are ordered by all fields that are visible, which a masked one can't be
 		for name, m := range c.masks {
-			c.masks[name] = &mask.Mask{Kind: Null, Field: m.Field}
+			c.masks[name] = &plan.Mask{Kind: Null, Field: m.Field}
 		}
 	}
 }
@@ -233,10 +233,10 @@ func (c *class) cover(name string, r restriction, keyless bool) Mask {
 		kind = Null
 	}
 	if c.masks == nil {
-		c.masks = map[string]*mask.Mask{}
+		c.masks = map[string]*plan.Mask{}
 	}
 	if own := c.masks[name]; own == nil || own.Kind != kind {
-		c.masks[name] = &mask.Mask{Kind: kind, Field: c.FullName() + "." + name}
+		c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName() + "." + name}
 	}
 	delete(c.but, name)
 	if !r.always {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -68,7 +67,7 @@ type Column struct {
 	Field *schema.Field // the field it is read from
 	Part  query.Path    // the part of a JSON field; nil for all of it
 	ID    bool          // the value is an id and is returned as text
-	Mask  *mask.Mask    // the mask applied; nil for none
+	Mask  *plan.Mask    // the mask applied; nil for none
 	Piece *Piece        // the piece of Field to return; nil for the whole value
 	After *Piece        // the piece to return of the masked value: the source reads all of it, so that a mask sees what a border parts
 	// Implied is set for a pointer, and the key of its target, that are returned because a path leads through them: text

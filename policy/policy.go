@@ -14,7 +14,7 @@ import (
 	"sort"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
@@ -62,7 +62,7 @@ type class struct {
 	shown.Set
 	withheld  []string                    // the fields that Rules.Withheld hides
 	explicit  map[string]*schema.Field    // the fields that the rule alone leaves visible, before derive
-	masks     map[string]*mask.Mask       // by visible field
+	masks     map[string]*plan.Mask       // by visible field
 	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole; nil for none
 	tenant    *tenant
 	canonical query.Filter // bound, unless it has expressions

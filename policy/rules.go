@@ -3,7 +3,7 @@ package policy
 import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -83,20 +83,20 @@ type TenantRule struct {
 
 type (
 	// A Mask is how a value is obscured: Partial, Hash, Null, Inside or Pseudonym.
-	Mask = mask.Kind
+	Mask = plan.MaskKind
 	// A Pattern is a kind of personal data that Inside replaces in texts.
-	Pattern = mask.Pattern
+	Pattern = plan.Pattern
 )
 
 // The masks: a part of the text, a hash that is the same for the same value, null, the text without the personal data inside of it, or a
 // name made of the key of the record.
 const (
-	Partial   = mask.Partial
-	Hash      = mask.Hash
-	Null      = mask.Null
-	Inside    = mask.Inside
-	Pseudonym = mask.Pseudonym
+	Partial   = plan.MaskPartial
+	Hash      = plan.MaskHash
+	Null      = plan.MaskNull
+	Inside    = plan.MaskInside
+	Pseudonym = plan.MaskPseudonym
 )
 
 // Patterns returns every pattern of Inside.
-func Patterns() []Pattern { return mask.AllPatterns() }
+func Patterns() []Pattern { return plan.AllPatterns() }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -25,7 +25,7 @@ type View struct {
 	raw    bool                  // the canonical filters are switched off
 	op     schema.Operation      // what the view is for, if its source grants operations
 	layers []Layer               // every record satisfies all of them
-	masks  map[string]*mask.Mask // by field; nil for none
+	masks  map[string]*plan.Mask // by field; nil for none
 
 	told query.Filter // the canonical filter, as the principal could write it
 
@@ -247,7 +247,7 @@ func (v *View) Field(name string) *schema.Field { return v.class.Seen[name] }
 func (v *View) Large(name string) bool { return v.class.Large[name] }
 
 // Mask returns the mask of a visible field; nil for none.
-func (v *View) Mask(name string) *mask.Mask { return v.masks[name] }
+func (v *View) Mask(name string) *plan.Mask { return v.masks[name] }
 
 // Rule returns the owner's rule for the class, for its documentation.
 func (v *View) Rule() ClassRule { return v.class.rule }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/calendar"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -94,7 +94,7 @@ func quarter(args []query.Expr) query.Expr {
 
 // fill adds the intervals without records between the first and the last group, up to the limit.
 func (g *grouping) fill(page *pages.Page, groups []bucket) []bucket {
-	k := &calendar.Calendar{Interval: g.args.text("interval"), Zone: calendar.Zone(g.args.text("timezone"))}
+	k := &plan.Calendar{Interval: g.args.text("interval"), Zone: plan.Zone(g.args.text("timezone"))}
 	empty := value.Value{}
 	if operation := g.args.text("operation"); operation == "" || operation == "count" || operation == "sum" {
 		empty = value.OfInt(0)

@@ -6,12 +6,26 @@
 //
 // Two invariants hold. Every expression is total: where it has no value it is null. Every record has a position: the
 // order of a Shape distinguishes any two records that differ visibly.
+//
+// # Calendar
+//
+// This part enumerates the time intervals that records are grouped by, and adds months.
+//
+// The tool group_by_date has a source that writes an interval as text: 2026, 2026-Q3, 2026-W07, 2026-07-01. Series of times, of
+// $densify and generate_series, are made with AddMonths.
+//
+// # Mask
+//
+// This part masks values of fields that may not be seen whole.
+//
+// Rules name masks, packages policy and plan carry them with the columns they apply to, and package redact applies
+// them to rows before they are returned. Until then values are raw, so nothing but redact may use them: Refuse is the
+// error for everything else.
 package plan
 
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -91,7 +105,7 @@ type Column struct {
 	// Mask is applied when the value is returned; nil for none. Until then the value is raw, and nothing may depend on
 	// it: it is in no order, only a Ref of a Map or a Union may pass it on, no other expression or condition may refer
 	// to it, and no list of records contains it.
-	Mask  *mask.Mask
+	Mask  *Mask
 	Known *Known // of type JSON: what it is known to hold; nil for nothing
 	// Tally is set for a column of the result that isn't shown, and says what it counts.
 	Tally *Tally

@@ -3,7 +3,6 @@ package plan
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -11,7 +10,7 @@ import (
 
 // TestCheckMasks has a row for each forbidden use of a masked column: here the column #1, email.
 func TestCheckMasks(t *testing.T) {
-	hidden := &mask.Mask{Kind: mask.Hash, Field: "app.users.email"}
+	hidden := &Mask{Kind: MaskHash, Field: "app.users.email"}
 	id := Column{Path: query.Path{"id"}, Type: schema.Integer}
 	email := Column{Path: query.Path{"email"}, Type: schema.String, Mask: hidden}
 	bare := Column{Path: query.Path{"email"}, Type: schema.String}

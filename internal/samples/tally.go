@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -37,9 +37,9 @@ type Seen struct {
 const patterns = 6
 
 // Patterns returns the patterns of personal data that values have inside of them.
-func (s Seen) Patterns() []mask.Pattern {
-	var out []mask.Pattern
-	for i, p := range mask.AllPatterns() {
+func (s Seen) Patterns() []plan.Pattern {
+	var out []plan.Pattern
+	for i, p := range plan.AllPatterns() {
 		if s.Inside[i] > 0 {
 			out = append(out, p)
 		}
@@ -118,8 +118,8 @@ func (t *Tally) count(text string, look func(one *Seen)) {
 
 // inside sets which personal data text has inside of it.
 func (s *Seen) inside(text string) {
-	found := mask.Matches(text)
-	for i, p := range mask.AllPatterns() {
+	found := plan.MatchPatterns(text)
+	for i, p := range plan.AllPatterns() {
 		s.Inside[i] = number(slices.Contains(found, p))
 	}
 }

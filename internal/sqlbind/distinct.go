@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -108,7 +107,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 func (r *rel) distinctRecords() error {
 	for _, c := range r.shape.Columns {
 		if c.Path != nil && c.Mask.Hides() {
-			return mask.Refuse(c.Key(), "/sql")
+			return plan.RefuseMasked(c.Key(), "/sql")
 		}
 	}
 	g := distinct(r.shape.Columns)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
@@ -25,7 +24,7 @@ func (g *grouping) by(list []sqlparse.Expr) error {
 			return err
 		}
 		if _, c, err := g.find(n); err == nil && !g.fixes(c.at) {
-			return mask.Refuse(n.Written(), At(n.Pos()))
+			return plan.RefuseMasked(n.Written(), At(n.Pos()))
 		}
 	}
 	return nil

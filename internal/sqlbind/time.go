@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/calendar"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
@@ -189,7 +188,7 @@ func (b *Binder) shifted(x, by node, back bool, p sqlparse.Pos) (node, error) {
 		if d, constant := e.(plan.Const); constant && !d.Value.IsNull() {
 			t := time.UnixMicro(d.Value.Micros()).UTC()
 			if by.Months != 0 {
-				t = calendar.AddMonths(t, int(by.Months*sign))
+				t = plan.AddMonths(t, int(by.Months*sign))
 			}
 			t = t.Add(time.Duration(ms) * time.Millisecond)
 			if t.Year() < 1 || t.Year() > 9999 {

@@ -19,7 +19,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -47,7 +46,7 @@ type Relation struct {
 	Scope  Scope                 // for filters over it
 	Fields []*schema.Field       // the visible ones
 	Key    []string              // the fields that identify a record; nil if not all of them are visible
-	Masks  map[string]*mask.Mask // by field; without those that have no mask
+	Masks  map[string]*plan.Mask // by field; without those that have no mask
 
 	// Constraints returns the pointers to other views of the caller, and the fields of unique indexes besides the key, all of them visible.
 	// It is nil but for descriptions in information_schema, where few statements ask for it.

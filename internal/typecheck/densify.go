@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/calendar"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -269,7 +268,7 @@ func instants(s query.Densify, t schema.Type, first value.Value, size *big.Int) 
 		n *= size.Int64()
 		x := begin + n*micros
 		if months > 0 {
-			x = calendar.AddMonths(time.UnixMicro(begin).UTC(), int(n*months)).UnixMicro()
+			x = plan.AddMonths(time.UnixMicro(begin).UTC(), int(n*months)).UnixMicro()
 		}
 		if t == schema.Day {
 			return value.OfDay(x)

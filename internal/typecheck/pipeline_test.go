@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -22,14 +21,14 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // shop holds the views of the tests, numbered in the order in which they are opened.
 type shop struct {
 	opened []string
-	masks  map[string]map[string]*mask.Mask // by class
+	masks  map[string]map[string]*plan.Mask // by class
 }
 
 // masks are those of the views in testdata/masks.txt.
-var masks = map[string]map[string]*mask.Mask{
-	"orders":    {"status": {Kind: mask.Partial}, "meta": {Kind: mask.Null}, "loose": {Kind: mask.Null}, "tags": {Kind: mask.Null}},
-	"customers": {"name": {Kind: mask.Hash}},
-	"events":    {"n": {Kind: mask.Null}},
+var masks = map[string]map[string]*plan.Mask{
+	"orders":    {"status": {Kind: plan.MaskPartial}, "meta": {Kind: plan.MaskNull}, "loose": {Kind: plan.MaskNull}, "tags": {Kind: plan.MaskNull}},
+	"customers": {"name": {Kind: plan.MaskHash}},
+	"events":    {"n": {Kind: plan.MaskNull}},
 }
 
 var classes = map[string]view{

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -51,7 +50,7 @@ func (r *records) find(path query.Path, at string, masked bool) (Node, error) {
 		return n, nil
 	}
 	if n, ok := r.below(path, at, true); ok {
-		return Node{}, mask.Refuse(path.String()+"."+n.Members[0].Name, at)
+		return Node{}, plan.RefuseMasked(path.String()+"."+n.Members[0].Name, at)
 	}
 	for n := len(path) - 1; n > 0; n-- { // a missing member of an object
 		if _, ok := r.below(path[:n], at, true); ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -131,11 +131,11 @@ func (d *drawer) rule(t table) policy.ClassRule {
 	}
 	if plain := plainOf[t.name]; plain != nil && d.IntN(3) == 0 {
 		name := pick(d.Rand, plain...)
-		kind := pick(d.Rand, mask.Partial, mask.Hash, mask.Null)
+		kind := pick(d.Rand, plan.MaskPartial, plan.MaskHash, plan.MaskNull)
 		if name == "age" || name == "points" || name == "custom" || name == "pay" || t.name == "events" || t.name == "readings" {
-			kind = mask.Null
+			kind = plan.MaskNull
 		}
-		r.Mask = map[string]mask.Kind{name: kind}
+		r.Mask = map[string]plan.MaskKind{name: kind}
 		if d.IntN(3) == 0 {
 			r.MaskBut = map[string]identity.Scope{name: identity.Operator}
 		}

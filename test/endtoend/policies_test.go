@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -157,19 +157,19 @@ func (d *drawn) observation(w world) string {
 
 // masked returns what may be noticed of a value that a rule masks: all of it if there is no mask. A hash shows which
 // values are equal.
-func masked(kind mask.Kind, v any) string {
+func masked(kind plan.MaskKind, v any) string {
 	text, isText := v.(string)
 	switch {
-	case kind == mask.Null, kind == mask.Pseudonym:
+	case kind == plan.MaskNull, kind == plan.MaskPseudonym:
 		return "?"
-	case kind == mask.Partial && isText:
-		partial, err := mask.Mask{Kind: mask.Partial}.Under(mask.Key{})
+	case kind == plan.MaskPartial && isText:
+		partial, err := plan.Mask{Kind: plan.MaskPartial}.Under(plan.MaskKey{})
 		if err != nil {
 			panic(err)
 		}
 		return partial(value.OfString(text)).Text()
-	case kind == mask.Inside && isText:
-		inside, err := mask.Mask{Kind: mask.Inside, Patterns: policy.Patterns()}.Under(mask.Key{})
+	case kind == plan.MaskInside && isText:
+		inside, err := plan.Mask{Kind: plan.MaskInside, Patterns: policy.Patterns()}.Under(plan.MaskKey{})
 		if err != nil {
 			panic(err)
 		}

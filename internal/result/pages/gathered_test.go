@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -40,7 +40,7 @@ func TestGathered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) {
+			rows, err := redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) {
 				for _, v := range tt.texts {
 					row := make(value.Row, 2)
 					if row[0], row[1] = v, value.OfInt(1); !yield(row, nil) {

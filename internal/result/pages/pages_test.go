@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -42,7 +42,7 @@ func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 			}
 		}
 	}
-	out, err := redact.Apply(permit, mask.Key{}, seq)
+	out, err := redact.Apply(permit, plan.MaskKey{}, seq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestZeroRefuses(t *testing.T) {
 	if _, err := pages.Count(redact.Rows{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Count of the zero redact.Rows: %v", err)
 	}
-	if _, err := redact.Apply(policy.Permit{}, mask.Key{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := redact.Apply(policy.Permit{}, plan.MaskKey{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Apply of the zero Permit: %v", err)
 	}
 	if _, err := (policy.Permit{}).From(policy.Position{}); problem.CodeOf(err) != problem.PermissionDenied {
@@ -137,7 +137,7 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := redact.Apply(permit, mask.Key{}, permitless)
+	out, err := redact.Apply(permit, plan.MaskKey{}, permitless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 		t.Errorf("a row of another width: %v", err)
 	}
 	failed := errors.New("gone")
-	out, _ = redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(nil, failed) })
+	out, _ = redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) { yield(nil, failed) })
 	if _, err := pages.Rows(out, 0); !errors.Is(err, failed) {
 		t.Errorf("a source that fails: %v", err)
 	}
@@ -171,7 +171,7 @@ func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) {
+	out, err := redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) {
 		for i, n := range bodies {
 			body := value.OfString(strings.Repeat("x", n))
 			if n >= 1000 {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -45,7 +45,7 @@ func made(t *testing.T, limit int, pipeline string, rows ...value.Row) redact.Ro
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) {
+	out, err := redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) {
 		for _, row := range rows {
 			if !yield(slices.Clone(row), nil) {
 				return

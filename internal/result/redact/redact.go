@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -57,13 +57,13 @@ func (m veil) apply(v value.Value) value.Value {
 	case m.piece == nil:
 		return v
 	case m.piece.Size:
-		return mask.Characters(v)
+		return plan.MaskCharacters(v)
 	}
-	return mask.Cut(v, m.piece.Offset, m.piece.Length)
+	return plan.CutMasked(v, m.piece.Offset, m.piece.Length)
 }
 
 // veils returns the masks of a plan's columns under key.
-func veils(plan *policy.Plan, key mask.Key) ([]veil, error) {
+func veils(plan *policy.Plan, key plan.MaskKey) ([]veil, error) {
 	var out []veil
 	for i, c := range plan.Columns {
 		if c.Mask == nil {
@@ -79,7 +79,7 @@ func veils(plan *policy.Plan, key mask.Key) ([]veil, error) {
 }
 
 // Apply returns the rows that p permits. key is the key of masks; it may be zero if no column is hashed.
-func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Rows, error) {
+func Apply(p policy.Permit, key plan.MaskKey, rows iter.Seq2[value.Row, error]) (Rows, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return Rows{}, err

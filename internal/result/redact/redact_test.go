@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -61,10 +61,10 @@ func TestMasks(t *testing.T) {
 				}
 			}
 		}
-		if _, err := redact.Apply(permit, mask.Key{}, rows); problem.CodeOf(err) != problem.Internal {
+		if _, err := redact.Apply(permit, plan.MaskKey{}, rows); problem.CodeOf(err) != problem.Internal {
 			t.Errorf("%s: without a key: %v", tt.name, err)
 		}
-		out, err := redact.Apply(permit, mask.NewKey([]byte("secret")), rows)
+		out, err := redact.Apply(permit, plan.NewMaskKey([]byte("secret")), rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestRows(t *testing.T) {
 					yield(nil, tt.end)
 				}
 			}
-			out, err := redact.Apply(permit, mask.Key{}, rows)
+			out, err := redact.Apply(permit, plan.MaskKey{}, rows)
 			if err != nil || out.Plan() == nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestRows(t *testing.T) {
 			}
 		})
 	}
-	if _, err := redact.Apply(policy.Permit{}, mask.Key{}, nil); err == nil {
+	if _, err := redact.Apply(policy.Permit{}, plan.MaskKey{}, nil); err == nil {
 		t.Error("rows leave that nobody allowed")
 	}
 	for range (redact.Rows{}).All() {
@@ -182,7 +182,7 @@ func TestPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := value.OfInt(1)
-		out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(value.Row{id, tt.raw, tt.raw, id}, nil) })
+		out, err := redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) { yield(value.Row{id, tt.raw, tt.raw, id}, nil) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := value.OfCut(1000)
-	out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(value.Row{cut, cut, cut, cut}, nil) })
+	out, err := redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) { yield(value.Row{cut, cut, cut, cut}, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}

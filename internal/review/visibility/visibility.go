@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -19,7 +19,7 @@ import (
 
 // Of returns a function that returns what principal sees of a class "source.Class", computed once per class. Values
 // are masked with key. It covers fields only, not which records the principal sees.
-func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class string) review.Visibility {
+func Of(p *policy.Policy, principal identity.Principal, key plan.MaskKey) func(class string) review.Visibility {
 	known := map[string]review.Visibility{}
 	return func(class string) review.Visibility {
 		s, ok := known[class]
@@ -44,7 +44,7 @@ func Denied(v *policy.View) int {
 
 // sees returns what principal sees of a class, or of an operation of an API, that a change writes; the zero Visibility if nothing. A mask
 // that can't be made shows null.
-func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class string) review.Visibility {
+func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, class string) review.Visibility {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return called(p, principal, api, operation)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
@@ -215,7 +215,7 @@ func (s *subject) leave(t *testing.T, rules map[string]policy.ClassRule, q query
 	if err != nil {
 		return value.Value{}, err
 	}
-	rows, err := redact.Apply(permit, mask.NewKey([]byte("secret")), raw)
+	rows, err := redact.Apply(permit, plan.NewMaskKey([]byte("secret")), raw)
 	if err != nil {
 		return value.Value{}, err
 	}

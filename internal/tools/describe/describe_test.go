@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/describe"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -228,7 +228,7 @@ func TestLists(t *testing.T) {
 	unread.Scopes = nil
 	untooled := agent()
 	untooled.Tools.Except = []string{"org_describe"}
-	set, _ := org(t, dir, 0, policy.Rules{Classes: map[string]policy.ClassRule{"Case": {Mask: map[string]policy.Mask{"Status": mask.Null}}}})
+	set, _ := org(t, dir, 0, policy.Rules{Classes: map[string]policy.ClassRule{"Case": {Mask: map[string]policy.Mask{"Status": plan.MaskNull}}}})
 	const args = `{"project_path": "DIR/org/P", "connection_name": "Sandbox"}`
 	for want, p := range map[string]identity.Principal{
 		`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":null,"objects":[],"total":0}` + "\n0 of 0 objects": none,

@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func partial(v value.Value) value.Value {
 		if dot := strings.LastIndexByte(domain, '.'); len(domain)-dot <= 7 && dot > 0 {
 			host, top = domain[:dot], domain[dot:]
 		}
-		return value.OfString(first(local, 3) + "@" + first(host, 3) + top)
+		return value.OfString(maskFirst(local, 3) + "@" + maskFirst(host, 3) + top)
 	}
 	if digits, ok := number(text); ok {
 		switch n := len(digits); {
@@ -35,12 +35,12 @@ func partial(v value.Value) value.Value {
 		}
 		return value.OfString(hidden)
 	}
-	return value.OfString(first(text, 4))
+	return value.OfString(maskFirst(text, 4))
 }
 
-// first returns the first character of text, if text has at least least characters and begins with a letter or a
+// maskFirst returns the first character of text, if text has at least least characters and begins with a letter or a
 // digit, followed by hidden.
-func first(text string, least int) string {
+func maskFirst(text string, least int) string {
 	r, size := utf8.DecodeRuneInString(text)
 	if utf8.RuneCountInString(text) < least || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 		return hidden

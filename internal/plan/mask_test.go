@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"testing"
@@ -62,10 +62,10 @@ func TestPartial(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	key := NewKey([]byte("secret"))
-	of := func(k Key, field string, v value.Value) string {
+	key := NewMaskKey([]byte("secret"))
+	of := func(k MaskKey, field string, v value.Value) string {
 		t.Helper()
-		apply, err := Mask{Kind: Hash, Field: field}.Under(k)
+		apply, err := Mask{Kind: MaskHash, Field: field}.Under(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestHash(t *testing.T) {
 		"bob":               of(key, "app.users.email", value.OfString("bob@example.com")),
 		"empty":             of(key, "app.users.email", value.OfString("")),
 		"of another field":  of(key, "app.users.mail", ann),
-		"under another key": of(NewKey([]byte("other")), "app.users.email", ann),
+		"under another key": of(NewMaskKey([]byte("other")), "app.users.email", ann),
 		"1.5":               of(key, "app.users.email", value.OfDecimal("1.5")),
 		"100":               of(key, "app.users.email", value.OfDecimal("100")),
 		"1":                 of(key, "app.users.email", value.OfDecimal("1")),
@@ -106,20 +106,20 @@ func TestHash(t *testing.T) {
 }
 
 func TestUnder(t *testing.T) {
-	for _, m := range []Mask{{Kind: Hash, Field: "app.users.email"}, {Field: "app.users.email"}, {Kind: "most", Field: "app.users.email"}, {Kind: Inside}} {
-		if _, err := m.Under(NewKey(nil)); problem.CodeOf(err) != problem.Internal {
+	for _, m := range []Mask{{Kind: MaskHash, Field: "app.users.email"}, {Field: "app.users.email"}, {Kind: "most", Field: "app.users.email"}, {Kind: MaskInside}} {
+		if _, err := m.Under(NewMaskKey(nil)); problem.CodeOf(err) != problem.Internal {
 			t.Errorf("%s under the zero key: %v", m.Kind, err)
 		}
 	}
-	for _, kind := range []Kind{Partial, Hash, Null} {
-		apply, err := Mask{Kind: kind, Field: "f"}.Under(NewKey([]byte("secret")))
+	for _, kind := range []MaskKind{MaskPartial, MaskHash, MaskNull} {
+		apply, err := Mask{Kind: kind, Field: "f"}.Under(NewMaskKey([]byte("secret")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := apply(value.Value{}); !got.IsNull() {
 			t.Errorf("%s makes %v of null", kind, got)
 		}
-		if got := apply(value.OfString("Ann Smith")); kind == Null != got.IsNull() {
+		if got := apply(value.OfString("Ann Smith")); kind == MaskNull != got.IsNull() {
 			t.Errorf("%s makes %v of a text", kind, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"crypto/hmac"
@@ -17,7 +17,7 @@ const rounds = 8
 
 // pseudonym returns a function of the keys of records: it gives each record a name such as Person 5K2M, always the same one. Two keys that
 // are integers from 0 never have the same name. Of other keys, one pair in 10¹¹ has.
-func (m Mask) pseudonym(k Key) func(value.Value) value.Value {
+func (m Mask) pseudonym(k MaskKey) func(value.Value) value.Value {
 	p := permutation{hmac: func(data []byte) [sha256.Size]byte {
 		h := hmac.New(sha256.New, k.secret)
 		h.Write([]byte("pseudonym\x00" + m.Field + "\x00"))

@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"net/netip"
@@ -229,7 +229,7 @@ var (
 	ipv6 = regexp.MustCompile(`[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*`)
 )
 
-// addresses finds IP addresses.
+// addresses finds PatternIP addresses.
 func addresses(text string) []span {
 	var out []span
 	if strings.Count(text, ":") >= 2 {

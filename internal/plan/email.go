@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"regexp"
@@ -11,7 +11,7 @@ import (
 func TestPseudonym(t *testing.T) {
 	under := func(secret, class string) func(value.Value) value.Value {
 		t.Helper()
-		apply, err := Mask{Kind: Pseudonym, Field: class, Word: "Person"}.Under(NewKey([]byte(secret)))
+		apply, err := Mask{Kind: MaskPseudonym, Field: class, Word: "Person"}.Under(NewMaskKey([]byte(secret)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestPseudonym(t *testing.T) {
 	if !people(value.Value{}).IsNull() {
 		t.Error("a record without a key has a name")
 	}
-	if _, err := (Mask{Kind: Pseudonym, Field: "app.people", Word: "Person"}).Under(Key{}); err == nil {
+	if _, err := (Mask{Kind: MaskPseudonym, Field: "app.people", Word: "Person"}).Under(MaskKey{}); err == nil {
 		t.Error("names without a secret")
 	}
 }

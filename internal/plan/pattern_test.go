@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"math/rand/v2"
@@ -11,7 +11,7 @@ import (
 // inside applies all patterns.
 func insideAll(t *testing.T) func(value.Value) value.Value {
 	t.Helper()
-	apply, err := Mask{Kind: Inside, Field: "f", Patterns: AllPatterns()}.Under(Key{})
+	apply, err := Mask{Kind: MaskInside, Field: "f", Patterns: AllPatterns()}.Under(MaskKey{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestPatternsAlone(t *testing.T) {
 		IP:    "ann@ex.com +49 171 1234567 DE89370400440532013000 4111111111111111 [ip] 123-45-6789",
 		SSN:   "ann@ex.com +49 171 1234567 DE89370400440532013000 4111111111111111 192.0.2.1 [ssn]",
 	} {
-		apply, err := Mask{Kind: Inside, Field: "f", Patterns: []Pattern{pattern}}.Under(Key{})
+		apply, err := Mask{Kind: MaskInside, Field: "f", Patterns: []Pattern{pattern}}.Under(MaskKey{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,14 +167,14 @@ func TestPieces(t *testing.T) {
 		offset, length int64
 		want           string
 	}{{0, 4, "é [e"}, {4, 100, "mail]!"}, {10, 5, ""}, {0, 0, ""}} {
-		if got := Cut(v, tt.offset, tt.length).Text(); got != tt.want {
+		if got := CutMasked(v, tt.offset, tt.length).Text(); got != tt.want {
 			t.Errorf("%d, %d: %q, want %q", tt.offset, tt.length, got, tt.want)
 		}
 	}
-	if got := Characters(v); got.Int() != 10 {
+	if got := MaskCharacters(v); got.Int() != 10 {
 		t.Errorf("%v characters, want 10", got)
 	}
-	if !Cut(value.Value{}, 0, 1).IsNull() || !Characters(value.Value{}).IsNull() {
+	if !CutMasked(value.Value{}, 0, 1).IsNull() || !MaskCharacters(value.Value{}).IsNull() {
 		t.Error("null has pieces")
 	}
 }

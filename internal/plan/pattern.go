@@ -1,4 +1,4 @@
-package mask
+package plan
 
 import (
 	"fmt"
@@ -14,21 +14,23 @@ type Pattern string
 
 // The patterns.
 const (
-	Email Pattern = "email" // an e-mail address
-	Phone Pattern = "phone" // a telephone number: with + or 00, with a leading 0, in a form such as (555) 234-5678, or after a word such as tel
-	IBAN  Pattern = "iban"  // a bank account whose check digits are right
-	Card  Pattern = "card"  // a payment card whose check digit is right
-	IP    Pattern = "ip"    // an IPv4 or IPv6 address
-	SSN   Pattern = "ssn"   // a social security number of the United States, with hyphens or spaces
+	PatternEmail Pattern = "email" // an e-mail address
+	PatternPhone Pattern = "phone" // a telephone number: with + or 00, with a leading 0, in a form such as (555) 234-5678, or after a word such as tel
+	PatternIBAN  Pattern = "iban"  // a bank account whose check digits are right
+	PatternCard  Pattern = "card"  // a payment card whose check digit is right
+	PatternIP    Pattern = "ip"    // an IPv4 or IPv6 address
+	PatternSSN   Pattern = "ssn"   // a social security number of the United States, with hyphens or spaces
 )
 
 // AllPatterns returns every pattern.
-func AllPatterns() []Pattern { return []Pattern{Email, Phone, IBAN, Card, IP, SSN} }
+func AllPatterns() []Pattern {
+	return []Pattern{PatternEmail, PatternPhone, PatternIBAN, PatternCard, PatternIP, PatternSSN}
+}
 
 // finders holds how matches of a pattern are found, in the order in which they run. The forms with check digits come
 // before those without, so that a card isn't taken for a telephone number.
 func finders() []finder {
-	return []finder{{IBAN, ibans}, {Card, cards}, {Email, emails}, {IP, addresses}, {SSN, socials}, {Phone, phones}}
+	return []finder{{PatternIBAN, ibans}, {PatternCard, cards}, {PatternEmail, emails}, {PatternIP, addresses}, {PatternSSN, socials}, {PatternPhone, phones}}
 }
 
 // A finder finds the matches of a pattern in a text, in their order and without overlaps.
@@ -114,9 +116,9 @@ func replace(used []finder, text string) string {
 }
 
 // Marker returns the first marker of m, such as [email], that stands in a text, or in texts inside of JSON; "" for none. Of
-// another mask than Inside there is none.
+// another mask than MaskInside there is none.
 func (m *Mask) Marker(v value.Value) string {
-	if m == nil || m.Kind != Inside || v.IsNull() {
+	if m == nil || m.Kind != MaskInside || v.IsNull() {
 		return ""
 	}
 	text := v.String()
@@ -128,8 +130,8 @@ func (m *Mask) Marker(v value.Value) string {
 	return ""
 }
 
-// Matches returns the patterns that have a match in text.
-func Matches(text string) []Pattern {
+// MatchPatterns returns the patterns that have a match in text.
+func MatchPatterns(text string) []Pattern {
 	var out []Pattern
 	for _, f := range finders() {
 		if len(f.find(text)) > 0 {
@@ -139,8 +141,8 @@ func Matches(text string) []Pattern {
 	return out
 }
 
-// Cut returns a piece of a masked text: at most length characters after the first offset. JSON is cut as it is written.
-func Cut(v value.Value, offset, length int64) value.Value {
+// CutMasked returns a piece of a masked text: at most length characters after the first offset. JSON is cut as it is written.
+func CutMasked(v value.Value, offset, length int64) value.Value {
 	if v.IsNull() || v.Kind() == value.Cut {
 		return v
 	}
@@ -149,8 +151,8 @@ func Cut(v value.Value, offset, length int64) value.Value {
 	return value.OfString(strings.Clone(text[:after(text, length)]))
 }
 
-// Characters returns the number of characters of a masked text, of which Cut returns pieces.
-func Characters(v value.Value) value.Value {
+// MaskCharacters returns the number of characters of a masked text, of which CutMasked returns pieces.
+func MaskCharacters(v value.Value) value.Value {
 	if v.IsNull() || v.Kind() == value.Cut {
 		return v
 	}

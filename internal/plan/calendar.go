@@ -1,8 +1,4 @@
-// Package calendar enumerates the time intervals that records are grouped by, and adds months.
-//
-// The tool group_by_date has a source that writes an interval as text: 2026, 2026-Q3, 2026-W07, 2026-07-01. Series of times, of
-// $densify and generate_series, are made with AddMonths.
-package calendar
+package plan
 
 import (
 	"fmt"

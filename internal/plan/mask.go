@@ -1,9 +1,4 @@
-// Package mask masks values of fields that may not be seen whole.
-//
-// Rules name masks, packages policy and plan carry them with the columns they apply to, and package redact applies
-// them to rows before they are returned. Until then values are raw, so nothing but redact may use them: Refuse is the
-// error for everything else.
-package mask
+package plan
 
 import (
 	"crypto/hmac"
@@ -17,29 +12,29 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Kind is a kind of mask.
-type Kind string
+// A MaskKind is a kind of mask.
+type MaskKind string
 
 // The kinds of mask. A null stays null under each.
 const (
-	Partial Kind = "partial" // of a text its first character, or a hint of its form: j•••@e•••.com, •••1234
-	Hash    Kind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
-	Null    Kind = "null"    // always null
-	Inside  Kind = "pattern" // texts leave without the personal data inside of them: "call me at [phone]"
-	// Pseudonym is a name made of the key of the record, such as Person 5K2M. A column with it holds the key, never the value, so
+	MaskPartial MaskKind = "partial" // of a text its first character, or a hint of its form: j•••@e•••.com, •••1234
+	MaskHash    MaskKind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
+	MaskNull    MaskKind = "null"    // always null
+	MaskInside  MaskKind = "pattern" // texts leave without the personal data inside of them: "call me at [phone]"
+	// MaskPseudonym is a name made of the key of the record, such as Person 5K2M. A column with it holds the key, never the value, so
 	// that it can be grouped by.
-	Pseudonym Kind = "pseudonym"
+	MaskPseudonym MaskKind = "pseudonym"
 )
 
-// Masks reports whether k applies to values of type t. Partial needs text. Hash needs a type with one text per value and
-// too many values to try them all. Inside needs texts, or JSON that may hold some.
-func (k Kind) Masks(t schema.Type) bool {
+// Masks reports whether k applies to values of type t. MaskPartial needs text. MaskHash needs a type with one text per value and
+// too many values to try them all. MaskInside needs texts, or JSON that may hold some.
+func (k MaskKind) Masks(t schema.Type) bool {
 	switch k {
-	case Partial, Pseudonym:
+	case MaskPartial, MaskPseudonym:
 		return t == schema.String
-	case Inside:
+	case MaskInside:
 		return t == schema.String || t == schema.Any || t.Structured()
-	case Hash:
+	case MaskHash:
 		return slices.Contains([]schema.Type{schema.String, schema.Integer, schema.Decimal, schema.Date, schema.Day, schema.UUID, schema.Bytes}, t)
 	}
 	return true
@@ -47,15 +42,15 @@ func (k Kind) Masks(t schema.Type) bool {
 
 // A Mask says how the values of a field are masked.
 type Mask struct {
-	Kind     Kind
-	Field    string    // "source.Class.field": equal values of two fields have different hashes; of Pseudonym "source.Class", for all fields of a record
-	Word     string    // of Pseudonym: what the records are, such as Person
-	Patterns []Pattern // of Inside: what is replaced
+	Kind     MaskKind
+	Field    string    // "source.Class.field": equal values of two fields have different hashes; of MaskPseudonym "source.Class", for all fields of a record
+	Word     string    // of MaskPseudonym: what the records are, such as Person
+	Patterns []Pattern // of MaskInside: what is replaced
 }
 
 // String returns the kind, and the patterns that are replaced.
 func (m Mask) String() string {
-	if m.Kind != Inside {
+	if m.Kind != MaskInside {
 		return string(m.Kind)
 	}
 	names := make([]string, len(m.Patterns))
@@ -65,33 +60,33 @@ func (m Mask) String() string {
 	return string(m.Kind) + ": " + strings.Join(names, ", ")
 }
 
-// A Key is the secret for hashing values. Anyone with it can find out short values by trying. The zero Key hashes
+// A MaskKey is the secret for hashing values. Anyone with it can find out short values by trying. The zero MaskKey hashes
 // nothing.
-type Key struct{ secret []byte }
+type MaskKey struct{ secret []byte }
 
-// NewKey derives a Key from a secret, which may be used for other purposes as well; no secret gives the zero Key.
-func NewKey(secret []byte) Key {
+// NewMaskKey derives a MaskKey from a secret, which may be used for other purposes as well; no secret gives the zero MaskKey.
+func NewMaskKey(secret []byte) MaskKey {
 	if len(secret) == 0 {
-		return Key{}
+		return MaskKey{}
 	}
 	m := hmac.New(sha256.New, secret)
 	m.Write([]byte("mask"))
-	return Key{m.Sum(nil)}
+	return MaskKey{m.Sum(nil)}
 }
 
-// Under returns a function that applies m, for use by one goroutine. It fails with problem.Internal for Hash with the
-// zero Key, and for an unknown kind.
-func (m Mask) Under(k Key) (func(value.Value) value.Value, error) {
+// Under returns a function that applies m, for use by one goroutine. It fails with problem.Internal for MaskHash with the
+// zero MaskKey, and for an unknown kind.
+func (m Mask) Under(k MaskKey) (func(value.Value) value.Value, error) {
 	switch {
-	case m.Kind == Partial:
+	case m.Kind == MaskPartial:
 		return partial, nil
-	case m.Kind == Hash && k.secret != nil:
+	case m.Kind == MaskHash && k.secret != nil:
 		return m.hash(k), nil
-	case m.Kind == Pseudonym && k.secret != nil:
+	case m.Kind == MaskPseudonym && k.secret != nil:
 		return m.pseudonym(k), nil
-	case m.Kind == Inside && len(m.Patterns) > 0:
+	case m.Kind == MaskInside && len(m.Patterns) > 0:
 		return m.patterns(), nil
-	case m.Kind == Null:
+	case m.Kind == MaskNull:
 		return func(value.Value) value.Value { return value.Value{} }, nil
 	}
 	return nil, problem.New(problem.Internal, "nothing masks "+m.Field+" as "+string(m.Kind))
@@ -99,7 +94,7 @@ func (m Mask) Under(k Key) (func(value.Value) value.Value, error) {
 
 // hash returns the first 8 bytes of an HMAC of the field's name and the value, as hex: equal values of one field look alike, and those
 // of two fields don't.
-func (m Mask) hash(k Key) func(value.Value) value.Value {
+func (m Mask) hash(k MaskKey) func(value.Value) value.Value {
 	h := hmac.New(sha256.New, k.secret)
 	var sum [sha256.Size]byte
 	return func(v value.Value) value.Value {
@@ -123,17 +118,17 @@ func written(v value.Value) string {
 	return text
 }
 
-// Hides reports whether m hides the values of its column, which nothing may use then. A column with a Pseudonym holds keys, which are visible.
-func (m *Mask) Hides() bool { return m != nil && m.Kind != Pseudonym }
+// Hides reports whether m hides the values of its column, which nothing may use then. A column with a MaskPseudonym holds keys, which are visible.
+func (m *Mask) Hides() bool { return m != nil && m.Kind != MaskPseudonym }
 
-// Names reports whether m is a Pseudonym.
-func (m *Mask) Names() bool { return m != nil && m.Kind == Pseudonym }
+// Names reports whether m is a MaskPseudonym.
+func (m *Mask) Names() bool { return m != nil && m.Kind == MaskPseudonym }
 
 // Nulls reports whether every value of the column is shown as null.
-func (m *Mask) Nulls() bool { return m != nil && m.Kind == Null }
+func (m *Mask) Nulls() bool { return m != nil && m.Kind == MaskNull }
 
-// Refuse returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
-func Refuse(field, at string) error {
+// RefuseMasked returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
+func RefuseMasked(field, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is masked: it is shown and can't be filtered, sorted, grouped or joined on",
 		Suggestion: "use fields of which get_schema doesn't say masked"}
@@ -143,7 +138,7 @@ func Refuse(field, at string) error {
 // don't have, and the key can stand in its place in all others.
 func (m *Mask) Refuse(field, at string) error {
 	if !m.Names() {
-		return Refuse(field, at)
+		return RefuseMasked(field, at)
 	}
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is a pseudonym, a name made of the key of its record: it can be shown, grouped and counted as a plain column. It can't be filtered, sorted, joined on or part of an expression",
