@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -99,7 +99,7 @@ func write(v bson.RawValue, depth int, out func(text []byte)) {
 			return
 		}
 	}
-	out(coerce.JSON(decode(v, max(depth, 1))).AppendJSON(nil))
+	out(interpret.JSON(decode(v, max(depth, 1))).AppendJSON(nil))
 }
 
 // parts yields the names and values of a document or a list, one by one, up to what is damaged. Names may repeat.

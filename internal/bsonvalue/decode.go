@@ -12,7 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -26,7 +26,7 @@ func Decode(v bson.RawValue, t schema.Type) value.Value {
 	out := decode(v, 0)
 	switch {
 	case t.Structured():
-		return coerce.JSON(out)
+		return interpret.JSON(out)
 	case t == schema.Day && out.Kind() == value.Date && out.Micros()%(24*3600e6) == 0:
 		return value.OfDay(out.Micros())
 	case t == schema.Integer && out.IsNumber():
@@ -39,7 +39,7 @@ func Decode(v bson.RawValue, t schema.Type) value.Value {
 
 // Computed is Decode for a value that a server has computed. It may be a whole number among doubles or decimals, which expressions
 // take for numbers of type t.
-func Computed(v bson.RawValue, t schema.Type) value.Value { return coerce.Widen(Decode(v, t), t) }
+func Computed(v bson.RawValue, t schema.Type) value.Value { return interpret.Widen(Decode(v, t), t) }
 
 // decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size; a
 // type that only the database knows is the text of its extended JSON.

@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -37,8 +37,8 @@ func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	if n, ok := v.AsInt(); ok {
 		return n, true
 	}
-	exact, ok := coerce.NumberOf(v)
-	if near, is := coerce.NumberOf(value.OfFloat(f)); ok && is && t != schema.Decimal && near.String() == exact.String() {
+	exact, ok := interpret.NumberOf(v)
+	if near, is := interpret.NumberOf(value.OfFloat(f)); ok && is && t != schema.Decimal && near.String() == exact.String() {
 		return f, true
 	}
 	if !ok || !decimals {
@@ -48,7 +48,7 @@ func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	back, ok := coerce.NumberText(d.String())
+	back, ok := interpret.NumberText(d.String())
 	return d, ok && back.String() == exact.String()
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -134,7 +133,7 @@ func TestDigits(t *testing.T) {
 	for _, tt := range []struct{ in, out string }{
 		{"1e3", "1000"}, {"-0", "0"}, {"-0.010", "-0.01"}, {"12.5e-3", "0.0125"}, {"1e-30", "0.000000000000000000000000000001"}, {"5e2", "500"},
 	} {
-		if d, ok := coerce.NumberText(tt.in); !ok || d.String() != tt.out {
+		if d, ok := NumberText(tt.in); !ok || d.String() != tt.out {
 			t.Errorf("%s is written %s, want %s", tt.in, d, tt.out)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -74,7 +73,7 @@ func (r *reading) located(zone string) (*time.Location, error) {
 }
 
 // instant returns t as a value: null outside of the years 1 to 9999.
-func instant(t time.Time) value.Value { return coerce.DateOf(t.UnixMicro()) }
+func instant(t time.Time) value.Value { return dateOf(t.UnixMicro()) }
 
 // datePart returns the part of t that MongoDB's operator of the same name gives: see sqlfunc's.
 func (at *place) datePart(t time.Time, part string) value.Value {
@@ -184,7 +183,7 @@ func (at *place) shifted(t time.Time, n int64, unit string) value.Value {
 		if n > maxMicros/length || n < -maxMicros/length {
 			return value.Value{}
 		}
-		return coerce.DateOf(t.UnixMicro() + n*length)
+		return dateOf(t.UnixMicro() + n*length)
 	}
 	months, days := map[string]int{"year": 12, "quarter": 3, "month": 1}[unit], map[string]int{"week": 7, "day": 1}[unit]
 	if months == 0 && days == 0 {

@@ -3,7 +3,6 @@ package interpret
 import (
 	"regexp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -62,17 +61,17 @@ func (at *place) unary(e plan.Expr) value.Value {
 	case plan.SetPart:
 		return setPart(at.eval(e.X), e.Path, at.eval(e.V))
 	case plan.As:
-		return coerce.As(at.eval(e.X), e.T)
+		return Cast(at.eval(e.X), e.T)
 	case plan.ToJSON:
-		return coerce.JSON(at.eval(e.X))
+		return JSON(at.eval(e.X))
 	case plan.Convert:
 		x := at.eval(e.X)
 		if e.X.Type() == schema.JSON {
-			x = coerce.Converting(x, e.T)
+			x = converting(x, e.T)
 		}
-		return coerce.Convert(x, e.T)
+		return convert(x, e.T)
 	case plan.Widen:
-		return coerce.Widen(at.eval(e.X), e.T)
+		return Widen(at.eval(e.X), e.T)
 	case plan.Matches:
 		return at.matches(at.eval(e.X), e.Regex)
 	}
@@ -83,11 +82,11 @@ func (at *place) unary(e plan.Expr) value.Value {
 func constant(e plan.Const) value.Value {
 	switch e.T {
 	case schema.JSON:
-		return coerce.JSON(e.Value)
+		return JSON(e.Value)
 	case schema.Double, schema.Decimal:
-		return coerce.Widen(e.Value, e.T)
+		return Widen(e.Value, e.T)
 	case schema.Date:
-		return coerce.SeenDate(e.T, e.Value)
+		return seenDate(e.T, e.Value)
 	}
 	return e.Value
 }

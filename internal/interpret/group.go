@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -198,12 +197,12 @@ func extreme(values []value.Value, sign int) value.Value {
 }
 
 // total returns the exact sum of numbers, and false if one of them is a NaN or infinite.
-func total(numbers []value.Value) (coerce.Number, bool) {
-	all, _ := coerce.NumberOf(value.OfInt(0))
+func total(numbers []value.Value) (Number, bool) {
+	all, _ := NumberOf(value.OfInt(0))
 	for _, v := range numbers {
-		d, ok := coerce.NumberOf(v)
+		d, ok := NumberOf(v)
 		if !ok {
-			return coerce.Number{}, false
+			return Number{}, false
 		}
 		all = all.Plus(d)
 	}
@@ -228,7 +227,7 @@ func average(numbers []value.Value) value.Value {
 	if len(numbers) == 0 || all.IsNull() {
 		return value.Value{}
 	}
-	return coerce.Double(all.Float() / float64(len(numbers)))
+	return Double(all.Float() / float64(len(numbers)))
 }
 
 // deviation returns the standard deviation with n-free in the divisor.
@@ -257,5 +256,5 @@ func deviation(values []value.Value, free int) value.Value {
 	if math.IsInf(f, 0) {
 		return value.Value{}
 	}
-	return coerce.Double(f)
+	return Double(f)
 }

@@ -4,6 +4,19 @@
 // run, over the records of views that the source has read, within a Budget. It is written from docs/query-language.md
 // and the comments of package plan, never from the output of a compiler, and refuses parts of a plan that it doesn't
 // know.
+//
+// # Coerce
+//
+// This part converts values between types, exactly, as package plan defines it. Where a value has no equivalent the
+// result is null.
+//
+// # Lists
+//
+// This part evaluates operators on lists that need nothing but their values.
+//
+// # Texts
+//
+// This part evaluates the operators on texts. A text that an expression makes has at most 4 MiB; a longer one is null.
 package interpret
 
 import (
@@ -13,7 +26,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -106,8 +118,8 @@ type reading struct {
 	fetched map[fetched][]value.Row
 	err     error // why a Program can't be evaluated
 	zones   map[string]*time.Location
-	written []byte       // the result so far of a Reduce, to count it
-	joined  texts.Joined // memory for the next Reduce that joins texts
+	written []byte      // the result so far of a Reduce, to count it
+	joined  textsJoined // memory for the next Reduce that joins texts
 }
 
 // A fetched names a Need whose records have been read; in is the first of its values.

@@ -3,7 +3,6 @@ package interpret
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -193,9 +192,9 @@ func object(shape *plan.Shape, row value.Row) value.Value {
 		}
 		v := seen(c, row[i])
 		if c.ID && (c.Type == schema.Integer || c.Type == schema.Decimal || c.Type == schema.Double) {
-			v = coerce.Convert(v, schema.String)
+			v = convert(v, schema.String)
 		}
-		places = append(places, columnAt{c.Path, coerce.JSON(v)})
+		places = append(places, columnAt{c.Path, JSON(v)})
 	}
 	return nested(places, nil, shape.Optional)
 }

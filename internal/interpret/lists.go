@@ -3,8 +3,6 @@ package interpret
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
-	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/lists"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -16,7 +14,7 @@ func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	var v value.Value // null if it isn't a list
 	switch e.Op {
 	case plan.JoinLists:
-		v = lists.Joined(args)
+		v = Joined(args)
 	case plan.Size:
 		if is {
 			v = value.OfInt(int64(len(list)))
@@ -31,17 +29,17 @@ func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 		}
 	case plan.SliceList:
 		if is && args[2].Int() > 0 {
-			v = lists.Part(list, args[1].Int(), args[2].Int())
+			v = Part(list, args[1].Int(), args[2].Int())
 		}
 	case plan.Common, plan.Without:
 		if is && args[1].Kind() == value.Array {
 			v = value.OfArray(within(list, args[1].List(), e.Op == plan.Common))
 		}
 	case plan.Pairs:
-		v = lists.Pairs(args[0])
+		v = Pairs(args[0])
 	case plan.Gather:
 		if is {
-			v = lists.Gathered(list)
+			v = gathered(list)
 		}
 	case plan.JoinTexts:
 		v = plan.JoinedTexts(list, args[1].Text())
@@ -59,7 +57,7 @@ func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 func ofNumbers(op plan.Op, list []value.Value) value.Value {
 	var numbers []value.Value
 	for _, e := range list {
-		if f := coerce.As(e, schema.Double); !f.IsNull() {
+		if f := Cast(e, schema.Double); !f.IsNull() {
 			numbers = append(numbers, f)
 		}
 	}

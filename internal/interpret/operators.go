@@ -3,8 +3,6 @@ package interpret
 import (
 	"math"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
-	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -37,7 +35,7 @@ func (at *place) apply(e plan.Apply) value.Value {
 			return value.Value{}
 		}
 	}
-	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, texts.Apply, ofLists} {
+	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, apply, ofLists} {
 		if v, ok := family(e, args); ok {
 			return v
 		}
@@ -134,7 +132,7 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
 		return plan.RealOf(e.Op, args), true
 	case plan.Trunc, plan.Round:
-		return rounded(e.T, x, args[1].Int(), map[plan.Op]coerce.Rounding{plan.Trunc: coerce.Cut, plan.Round: coerce.Nearest}[e.Op]), true
+		return rounded(e.T, x, args[1].Int(), map[plan.Op]rounding{plan.Trunc: cutRounding, plan.Round: nearest}[e.Op]), true
 	case plan.BitAnd:
 		return value.OfInt(x.Int() & args[1].Int()), true
 	case plan.BitOr:
@@ -159,8 +157,8 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 		}
 		return value.OfInt(x.Int() % y.Int())
 	}
-	a, aok := coerce.NumberOf(x)
-	b, bok := coerce.NumberOf(y)
+	a, aok := NumberOf(x)
+	b, bok := NumberOf(y)
 	if !aok || !bok {
 		return value.Value{}
 	}
@@ -185,16 +183,16 @@ func doubles(op plan.Op, x, y float64) value.Value {
 	}
 	switch op {
 	case plan.Add:
-		return coerce.Double(x + y)
+		return Double(x + y)
 	case plan.Sub:
-		return coerce.Double(x - y)
+		return Double(x - y)
 	case plan.Mul:
-		return coerce.Double(x * y)
+		return Double(x * y)
 	}
 	if y == 0 || op != plan.Div {
 		return value.Value{}
 	}
-	return coerce.Double(x / y)
+	return Double(x / y)
 }
 
 // whole evaluates Abs, Ceil or Floor.
@@ -202,15 +200,15 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	if t == schema.Double && !plan.Sized(x.Float()) {
 		return value.Value{}
 	}
-	d, ok := coerce.NumberOf(x)
+	d, ok := NumberOf(x)
 	if !ok {
 		return value.Value{}
 	}
 	switch {
 	case op == plan.Ceil:
-		d = d.Round(0, coerce.Up)
+		d = d.Round(0, Up)
 	case op == plan.Floor:
-		d = d.Round(0, coerce.Down)
+		d = d.Round(0, Down)
 	case op == plan.Abs:
 		d = d.Abs()
 	}
@@ -221,11 +219,11 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 }
 
 // rounded evaluates Trunc or Round. A Double is rounded as it is written.
-func rounded(t schema.Type, x value.Value, places int64, how coerce.Rounding) value.Value {
+func rounded(t schema.Type, x value.Value, places int64, how rounding) value.Value {
 	if t == schema.Double && !plan.Sized(x.Float()) {
 		return value.Value{}
 	}
-	d, ok := coerce.NumberOf(x)
+	d, ok := NumberOf(x)
 	if !ok {
 		return value.Value{}
 	}
@@ -233,7 +231,7 @@ func rounded(t schema.Type, x value.Value, places int64, how coerce.Rounding) va
 		return d.Round(int(places), how).To(t)
 	}
 	if math.Abs(x.Float()) > 1e15 {
-		return coerce.Double(x.Float())
+		return Double(x.Float())
 	}
 	return d.Round(int(places), how).Double()
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -25,6 +24,6 @@ func Piece(v value.Value, p *policy.Piece) value.Value {
 	if text = v.String(); p.Size {
 		return value.OfInt(int64(utf8.RuneCountInString(text)))
 	}
-	text = text[texts.After(text, p.Offset):]
-	return value.OfString(strings.Clone(text[:texts.After(text, p.Length)]))
+	text = text[after(text, p.Offset):]
+	return value.OfString(strings.Clone(text[:after(text, p.Length)]))
 }

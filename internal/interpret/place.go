@@ -3,7 +3,6 @@ package interpret
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -64,14 +63,14 @@ func seen(c *plan.Column, v value.Value) value.Value {
 	case schema.Any, schema.Opaque:
 		return v
 	case schema.JSON, schema.Array:
-		return coerce.JSON(v)
+		return JSON(v)
 	case schema.Date, schema.Day:
-		return coerce.SeenDate(c.Type, v)
+		return seenDate(c.Type, v)
 	case schema.Double, schema.Decimal:
 		if !v.IsNumber() {
 			return value.Value{}
 		}
-		return coerce.Widen(v, c.Type)
+		return Widen(v, c.Type)
 	case schema.UUID:
 		if id, ok := value.OfUUIDText(v.Text()); ok && v.Kind() == value.String {
 			return id

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -346,7 +345,7 @@ func digested(c *plan.Column, v value.Value) string {
 		return v.String()
 	}
 	if c.Type == schema.JSON {
-		v = coerce.Converting(v, schema.String)
+		v = converting(v, schema.String)
 	}
-	return coerce.Convert(v, schema.String).Text()
+	return convert(v, schema.String).Text()
 }

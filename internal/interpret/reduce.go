@@ -1,7 +1,6 @@
 package interpret
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -9,9 +8,9 @@ import (
 // reduce computes one value of the elements of a list, one after the other.
 func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
 	so := at.bounded(at.eval(e.Initial))
-	if parts, ok := texts.Joining(nil, e.Body); ok && len(list) > 0 {
+	if parts, ok := joining(nil, e.Body); ok && len(list) > 0 {
 		j := at.joined
-		at.joined = texts.Joined{} // a part can be another Reduce
+		at.joined = textsJoined{} // a part can be another Reduce
 		j.Begin(so)
 		for _, element := range list {
 			j.Next(parts, at.within(over{element: element}).eval)

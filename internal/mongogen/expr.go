@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -92,7 +92,7 @@ func (f *flow) expr(e plan.Expr) (any, bool) {
 // coerceConst returns the value of a constant as expressions see it.
 func coerceConst(e plan.Const) value.Value {
 	if e.T == schema.Double {
-		return coerce.Widen(e.Value, schema.Double)
+		return interpret.Widen(e.Value, schema.Double)
 	}
 	return e.Value
 }

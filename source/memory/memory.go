@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -68,7 +67,7 @@ func declared(c *schema.Class, records []value.Row) []value.Row {
 		out[i] = slices.Clone(row)
 		for j := range c.Fields {
 			if c.Fields[j].Stored != nil {
-				out[i][j] = coerce.Stored(&c.Fields[j], row[j])
+				out[i][j] = interpret.Stored(&c.Fields[j], row[j])
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -55,7 +55,7 @@ func Unfit(f *schema.Field, detail string) *problem.Error {
 // it parses in the column's type.
 func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any, why string) {
 	if f.Stored != nil {
-		raw, why := coerce.Held(f, v)
+		raw, why := interpret.Held(f, v)
 		if why != "" {
 			return nil, why
 		}

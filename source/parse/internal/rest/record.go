@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -151,7 +151,7 @@ func (r Record) Field(f *schema.Field, most int) (value.Value, error) {
 	case f.Name == Readers:
 		return listed(v, true, "read"), nil
 	case f.Stored != nil:
-		return coerce.Stored(f, converted(of, v)), nil
+		return interpret.Stored(f, converted(of, v)), nil
 	}
 	return converted(f, v), nil
 }

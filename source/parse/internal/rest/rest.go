@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -99,7 +99,7 @@ func Written(f *schema.Field, kind, target string, v value.Value) (value.Value, 
 		return Object("__op", value.OfString("Delete")), nil
 	}
 	if f.Stored != nil {
-		held, why := coerce.Held(f, v)
+		held, why := interpret.Held(f, v)
 		if why != "" {
 			return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: f.Name + " " + why}
 		}

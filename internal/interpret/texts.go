@@ -1,5 +1,4 @@
-// Package texts evaluates the operators on texts. A text that an expression makes has at most 4 MiB; a longer one is null.
-package texts
+package interpret
 
 import (
 	"regexp"
@@ -14,8 +13,8 @@ import (
 // longest is the maximum size of a text that an expression makes, in bytes, as in SQLite.
 const longest = 4 << 20
 
-// Apply returns the values of the operators on texts, none of whose operands is null; false for another operator.
-func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
+// apply returns the values of the operators on texts, none of whose operands is null; false for another operator.
+func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	x := args[0].Text()
 	operand := func(i int) string { return args[i].Text() }
 	switch e.Op {
@@ -60,7 +59,7 @@ func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.ReplaceMatches:
 		return replaced(x, operand(1), operand(2), len(args) < 4 || args[3].Bool()), true
 	case plan.FindMatch, plan.FindMatches:
-		return found(x, operand(1), e.Op == plan.FindMatches), true
+		return textsFound(x, operand(1), e.Op == plan.FindMatches), true
 	default:
 		return value.Value{}, false
 	}
@@ -156,15 +155,15 @@ func substring(x string, from, length int64) value.Value {
 	if from < 0 {
 		return value.Value{}
 	}
-	x = x[After(x, from):]
+	x = x[after(x, from):]
 	if length >= 0 {
-		x = x[:After(x, length)]
+		x = x[:after(x, length)]
 	}
 	return value.OfString(strings.Clone(x)) // what it is a part of may be much longer
 }
 
-// After returns where in a text n characters end, or the text does.
-func After(text string, n int64) (at int) {
+// after returns where in a text n characters end, or the text does.
+func after(text string, n int64) (at int) {
 	for ; n > 0 && at < len(text); n-- {
 		_, size := utf8.DecodeRuneInString(text[at:])
 		at += size

@@ -1,6 +1,4 @@
-// Package coerce converts values between types, exactly, as package plan defines it. Where a value has no equivalent the
-// result is null.
-package coerce
+package interpret
 
 import (
 	"math"
@@ -12,26 +10,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// digits matches a whole number as Convert accepts it.
+// digits matches a whole number as convert accepts it.
 var digits = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
 // Widen returns a number in a wider type, a day as the instant of its midnight, or a UUID as text.
 func Widen(v value.Value, t schema.Type) value.Value {
 	switch {
 	case t == schema.Date && v.Kind() == value.Day:
-		return DateOf(v.Micros())
+		return dateOf(v.Micros())
 	case t == schema.Decimal && v.IsNumber():
-		return Convert(v, t)
+		return convert(v, t)
 	case t == schema.Double && v.Kind() == value.Float:
 		return Double(v.Float()) // also a NaN and the infinities
 	case t == schema.Double && v.IsNumber():
-		return Convert(v, t)
+		return convert(v, t)
 	}
 	return v
 }
 
-// As returns the result of a plan.As of v: v if it is of that type, else null.
-func As(v value.Value, t schema.Type) value.Value {
+// Cast returns the result of a plan.Cast of v: v if it is of that type, else null.
+func Cast(v value.Value, t schema.Type) value.Value {
 	switch k := v.Kind(); {
 	case t == schema.String && k == value.String, t == schema.Boolean && k == value.Bool:
 		return v
@@ -42,14 +40,14 @@ func As(v value.Value, t schema.Type) value.Value {
 	case (t == schema.Double || t == schema.Decimal) && v.IsNumber():
 		return Widen(v, t)
 	case t == schema.Date && k == value.String:
-		return Convert(v, t)
+		return convert(v, t)
 	}
 	return value.Value{}
 }
 
-// Converting returns the form in which a value of JSON is converted: numbers that aren't whole are Doubles, except when
+// converting returns the form in which a value of JSON is converted: numbers that aren't whole are Doubles, except when
 // converted to Decimal.
-func Converting(v value.Value, to schema.Type) value.Value {
+func converting(v value.Value, to schema.Type) value.Value {
 	if v.Kind() != value.Decimal || to == schema.Decimal {
 		return v
 	}
@@ -59,8 +57,8 @@ func Converting(v value.Value, to schema.Type) value.Value {
 	return Widen(v, schema.Double)
 }
 
-// Convert returns v in another type, null if that is impossible.
-func Convert(v value.Value, t schema.Type) value.Value {
+// convert returns v in another type, null if that is impossible.
+func convert(v value.Value, t schema.Type) value.Value {
 	switch t {
 	case schema.Integer:
 		if v.Kind() == value.String && !digits.MatchString(v.Text()) {
@@ -159,16 +157,16 @@ func dateFrom(v value.Value) value.Value {
 		if !ok {
 			return value.Value{}
 		}
-		return DateOf(d.Micros())
+		return dateOf(d.Micros())
 	case value.Date, value.Day:
-		return DateOf(v.Micros())
+		return dateOf(v.Micros())
 	}
 	if !v.IsNumber() {
 		return value.Value{}
 	}
-	ms := Convert(v, schema.Integer)
+	ms := convert(v, schema.Integer)
 	if n := ms.Int(); ms.IsNull() || n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
 		return value.Value{}
 	}
-	return DateOf(ms.Int() * 1000)
+	return dateOf(ms.Int() * 1000)
 }

@@ -1,5 +1,4 @@
-// Package lists evaluates operators on lists that need nothing but their values.
-package lists
+package interpret
 
 import (
 	"slices"
@@ -45,8 +44,8 @@ func Pairs(object value.Value) value.Value {
 	return value.OfArray(out)
 }
 
-// Gathered returns the object of pairs; null if one isn't a pair.
-func Gathered(list []value.Value) value.Value {
+// gathered returns the object of pairs; null if one isn't a pair.
+func gathered(list []value.Value) value.Value {
 	members, last := []value.Member{}, map[string]int{}
 	for _, e := range list {
 		k, _ := e.Get("k")

@@ -1,4 +1,4 @@
-package coerce
+package interpret
 
 import (
 	"math/big"
@@ -16,13 +16,13 @@ type Number struct {
 	places int
 }
 
-// number matches a number as JSON writes it, and the other forms that Convert accepts.
+// number matches a number as JSON writes it, and the other forms that convert accepts.
 var number = regexp.MustCompile(`^([+-]?)(?:([0-9]+)(?:\.([0-9]+))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
 
 // maxExponent keeps numbers in text small enough to compute with. The exponent of every double is far below it.
 const maxExponent = 1000
 
-// NumberText parses a number as Convert does from text.
+// NumberText parses a number as convert does from text.
 func NumberText(s string) (Number, bool) {
 	m := number.FindStringSubmatch(s)
 	if m == nil {
@@ -81,19 +81,19 @@ func (d Number) Times(e Number) Number {
 // Abs returns d without its sign.
 func (d Number) Abs() Number { return Number{new(big.Int).Abs(d.units), d.places} }
 
-// A Rounding is how digits are removed.
-type Rounding uint8
+// A rounding is how digits are removed.
+type rounding uint8
 
 // The roundings.
 const (
-	Cut     Rounding = iota // towards zero
-	Nearest                 // halves away from zero
-	Up                      // towards positive infinity
-	Down                    // towards negative infinity
+	cutRounding rounding = iota // towards zero
+	nearest                     // halves away from zero
+	Up                          // towards positive infinity
+	Down                        // towards negative infinity
 )
 
 // Round returns d with at most that many places after the point; negative places are before it.
-func (d Number) Round(places int, how Rounding) Number {
+func (d Number) Round(places int, how rounding) Number {
 	if d.places <= places {
 		return d
 	}
@@ -101,7 +101,7 @@ func (d Number) Round(places int, how Rounding) Number {
 	units, rest := new(big.Int).QuoRem(d.units, step, new(big.Int))
 	away := false
 	switch how {
-	case Nearest:
+	case nearest:
 		away = new(big.Int).Abs(new(big.Int).Lsh(rest, 1)).Cmp(step) >= 0
 	case Up:
 		away = rest.Sign() > 0
@@ -139,7 +139,7 @@ func (d Number) Decimal() value.Value { return value.OfDecimal(d.String()) }
 
 // Integer returns d truncated towards zero, null beyond 64 bits.
 func (d Number) Integer() value.Value {
-	n := d.Round(0, Cut).at(0)
+	n := d.Round(0, cutRounding).at(0)
 	if !n.IsInt64() {
 		return value.Value{}
 	}

@@ -1,13 +1,13 @@
-package texts
+package interpret
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Joining appends the texts that the body of a Reduce joins, if it does no more than that: each is plan.Before, the result so far, or
+// joining appends the texts that the body of a Reduce joins, if it does no more than that: each is plan.Before, the result so far, or
 // doesn't depend on it.
-func Joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
+func joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	if json, is := body.(plan.ToJSON); is {
 		body = json.X
 	}
@@ -19,7 +19,7 @@ func Joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 		switch inner, is := arg.(plan.Apply); {
 		case is && inner.Op == plan.Concat:
 			var ok bool
-			if parts, ok = Joining(parts, inner); !ok {
+			if parts, ok = joining(parts, inner); !ok {
 				return nil, false
 			}
 		case arg == plan.Expr(plan.As{X: plan.Before{}, T: e.T}):
@@ -33,22 +33,22 @@ func Joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	return parts, true
 }
 
-// A Joined is the result so far of a Reduce that joins texts, in memory that is used again: texts that are made anew for each element
-// are garbage of a hundred times the last one, which is made faster than it is collected. The zero Joined is ready for Begin.
-type Joined struct {
+// A textsJoined is the result so far of a Reduce that joins texts, in memory that is used again: texts that are made anew for each element
+// are garbage of a hundred times the last one, which is made faster than it is collected. The zero textsJoined is ready for Begin.
+type textsJoined struct {
 	made, next, quoted []byte
 	known              bool // it is a text, and no larger than the result so far may be
 }
 
 // Begin sets the initial value.
-func (j *Joined) Begin(so value.Value) {
+func (j *textsJoined) Begin(so value.Value) {
 	if j.known = so.Kind() == value.String && len(so.Text()) <= plan.MostBefore; j.known {
 		j.made = append(j.made[:0], so.Text()...)
 	}
 }
 
 // Next joins the parts for an element of the list.
-func (j *Joined) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
+func (j *textsJoined) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
 	next, all := j.next[:0], true
 	for i := 0; i < len(parts) && all; i++ {
 		if _, is := parts[i].(plan.Before); is {
@@ -68,7 +68,7 @@ func (j *Joined) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
 }
 
 // Value returns the result, null if it is none.
-func (j *Joined) Value() value.Value {
+func (j *textsJoined) Value() value.Value {
 	if !j.known {
 		return value.Value{}
 	}

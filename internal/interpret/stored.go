@@ -1,4 +1,4 @@
-package coerce
+package interpret
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func Stored(f *schema.Field, v value.Value) value.Value {
 	case schema.EpochSeconds, schema.EpochMillis:
 		const most = 1 << 53 // above any year to 9999, and below an overflow
 		if n := v.Int(); whole && n < most && n > -most {
-			return Convert(value.OfInt(n*(form.Unit()/1000)), schema.Date)
+			return convert(value.OfInt(n*(form.Unit()/1000)), schema.Date)
 		}
 	case schema.JSONText:
 		if read, err := value.Read([]byte(v.Text()), 0); text && err == nil {
@@ -24,13 +24,13 @@ func Stored(f *schema.Field, v value.Value) value.Value {
 		}
 	case schema.Truth:
 		if whole {
-			return Convert(v, schema.Boolean)
+			return convert(v, schema.Boolean)
 		}
 	case schema.Midnight:
-		return SeenDate(schema.Day, v)
+		return seenDate(schema.Day, v)
 	default:
 		if text || form == schema.DecimalForm && v.IsNumber() {
-			return Convert(v, f.Type)
+			return convert(v, f.Type)
 		}
 	}
 	return value.Value{}

@@ -1,4 +1,4 @@
-package coerce
+package interpret
 
 import (
 	"math"
@@ -9,12 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// SeenDate returns a Date or a Day in a column of type t: the midnight of a day, and the day of a midnight.
-func SeenDate(t schema.Type, v value.Value) value.Value {
+// seenDate returns a Date or a Day in a column of type t: the midnight of a day, and the day of a midnight.
+func seenDate(t schema.Type, v value.Value) value.Value {
 	if v.Kind() != value.Date && v.Kind() != value.Day {
 		return value.Value{}
 	}
-	v = DateOf(v.Micros())
+	v = dateOf(v.Micros())
 	switch {
 	case v.IsNull() || t == schema.Date:
 		return v
@@ -26,8 +26,8 @@ func SeenDate(t schema.Type, v value.Value) value.Value {
 
 const day = int64(24 * time.Hour / time.Microsecond)
 
-// DateOf returns an instant in the years 1 to 9999, null outside of them.
-func DateOf(micros int64) value.Value {
+// dateOf returns an instant in the years 1 to 9999, null outside of them.
+func dateOf(micros int64) value.Value {
 	if t := time.UnixMicro(micros).UTC(); t.Year() < 1 || t.Year() > 9999 {
 		return value.Value{}
 	}
