@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -87,7 +87,7 @@ func TestDisclose(t *testing.T) {
 		{"field_denied", sample(), agent(), &query.Find{Class: "users", Limit: 5, Order: []query.Sort{{Path: query.Path{"_rperm"}}}}, "users._rperm",
 			`the rules keep the field "_rperm" of users from you {"kind":"field_denied","denied_field":"_rperm","allowed_fields":["id","org","name"],"suggested_rewrite":"leave _rperm out; of users you see id, org, name"}`},
 		{"field_denied", hidden(sample(), "issues", func(r *ClassRule) { r.Denied = []string{"state"} }), agent(),
-			&query.Find{Class: "issues", Limit: 5, Search: &textquery.Query{Terms: []string{"x"}, Fields: []string{"state"}}}, "issues.state",
+			&query.Find{Class: "issues", Limit: 5, Search: &literals.Search{Terms: []string{"x"}, Fields: []string{"state"}}}, "issues.state",
 			`the rules keep the field "state" of issues from you {"kind":"field_denied","denied_field":"state","allowed_fields":["id","org","title","owner","due","meta","area","deleted"],` +
 				`"suggested_rewrite":"leave state out; of issues you see id, org, title, owner, due, meta, area, deleted"}`},
 		{"field_denied", sample(), agent(), &query.Pipeline{Class: "users", Limit: 5, Stages: stages(`[{"$group": {"_id": "$password_hash"}}]`)}, "users.password_hash",

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -163,8 +163,8 @@ func TestMasked(t *testing.T) {
 		{"order by a part", &query.Find{Class: "people", Order: []query.Sort{{Path: query.Path{"notes", "a"}}}}, refused("/order", "notes")},
 		{"include", &query.Find{Class: "people", Include: paths("email")}, refused("/include/0", "email")},
 		{"a key behind it", &query.Find{Class: "people", Keys: paths("email.x")}, refused("/keys/0", "email")},
-		{"searched", &query.Find{Class: "people", Search: &textquery.Query{Terms: []string{"x"}, Fields: []string{"name", "email"}}}, refused("/fields/1", "email")},
-		{"what can be searched", &query.Find{Class: "people", Keys: paths("id"), Search: &textquery.Query{Terms: []string{"x"}}}, "id by id in [name]"},
+		{"searched", &query.Find{Class: "people", Search: &literals.Search{Terms: []string{"x"}, Fields: []string{"name", "email"}}}, refused("/fields/1", "email")},
+		{"what can be searched", &query.Find{Class: "people", Keys: paths("id"), Search: &literals.Search{Terms: []string{"x"}}}, "id by id in [name]"},
 		{"SQL, by the key", parsedSQL(t, "SELECT id, email, notes, count(*) AS n FROM people GROUP BY email, id, notes"), "id email as partial notes as null n by"},
 		{"SQL, beside the key", parsedSQL(t, "SELECT email, count(*) AS n FROM people GROUP BY id"), "email as partial n by"},
 		{"SQL, by it alone", parsedSQL(t, "SELECT email, count(*) AS n FROM people GROUP BY email"), sqlRefused("50", "email")},

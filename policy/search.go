@@ -1,8 +1,8 @@
 package policy
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/searched"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 )
 
 // A Search is a search query narrowed to visible, unmasked fields, so that the indexed text of other fields can't
@@ -21,7 +21,7 @@ func (v *View) searched() searched.Class {
 }
 
 // search narrows q to the fields that it names, or to all searchable fields.
-func (v *View) search(q *textquery.Query) (*Search, error) {
+func (v *View) search(q *literals.Search) (*Search, error) {
 	if q == nil {
 		return nil, nil
 	}

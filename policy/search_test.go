@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -61,7 +61,7 @@ func TestSearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			permit, err := p.Read(agent(), &query.Find{Class: "notes", Search: &textquery.Query{Terms: []string{"a"}, Fields: tt.fields}, Limit: 1})
+			permit, err := p.Read(agent(), &query.Find{Class: "notes", Search: &literals.Search{Terms: []string{"a"}, Fields: tt.fields}, Limit: 1})
 			var got string
 			if err != nil {
 				e := problem.Of(err)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -58,7 +58,7 @@ func TestUses(t *testing.T) {
 		{"include", &query.Find{Class: "issues", Include: []query.Path{{"owner"}}, Limit: 5}, "app.issues app.issues.owner app.users"},
 		{"an inner query", &query.Count{Class: "comments", Where: where(`{"issue":{"$inQuery":{"className":"issues","where":{"state":"open"}}}}`)},
 			"app.comments app.comments.issue app.issues app.issues.id app.issues.state"},
-		{"a search", &query.Find{Class: "issues", Search: &textquery.Query{Terms: []string{"x"}, Fields: []string{"title"}}, Limit: 5}, "app.issues app.issues.title"},
+		{"a search", &query.Find{Class: "issues", Search: &literals.Search{Terms: []string{"x"}, Fields: []string{"title"}}, Limit: 5}, "app.issues app.issues.title"},
 		{"a pipeline", pipeline("issues", `[{"$match":{"state":"open"}},{"$lookup":{"from":"users","localField":"owner","foreignField":"id","as":"who"}},
 			{"$group":{"_id":"$due","n":{"$sum":1}}},{"$sort":{"n":-1}}]`), "app.issues app.issues.due app.issues.owner app.issues.state app.users app.users.id"},
 		{"a denied field", &query.Find{Class: "users", Where: where(`{"org":7}`), Limit: 5}, "app.users app.users.org"},

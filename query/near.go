@@ -3,13 +3,13 @@ package query
 import (
 	"math"
 
-	"github.com/bailiwick-dev/bailiwick/internal/area"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // geoWithin parses the area of a $geoWithin.
 func (o operand) geoWithin(path Path) Filter {
-	read := map[string]func(value.Value) (area.Area, error){"$box": area.Box, "$centerSphere": area.Circle}
+	read := map[string]func(value.Value) (literals.Area, error){"$box": literals.Box, "$centerSphere": literals.Circle}
 	ms := o.v.Members()
 	if len(ms) != 1 || read[ms[0].Name] == nil {
 		o.refuse(hinted(o.at, `$geoWithin takes {"$box": [[west, south], [east, north]]} or {"$centerSphere": [[longitude, latitude], radians]}`,
@@ -38,7 +38,7 @@ func (o operand) place(path Path, among value.Value) Filter {
 // nearest parses $near and $nearSphere. Distances stand in its operand, in metres, where that has a $geometry. Else they stand beside it,
 // among the operators on the path, in radians or in the units of Parse Server.
 func (o operand) nearest(path Path, among value.Value) Filter {
-	f := GeoWithin{Path: path, Area: area.Area{Round: true, Radius: area.Whole}, Near: true, Whole: true, At: o.at}
+	f := GeoWithin{Path: path, Area: literals.Area{Round: true, Radius: literals.WholeEarth}, Near: true, Whole: true, At: o.at}
 	if !o.ordered || o.near {
 		o.refuse(hinted(o.at, o.name+" is allowed once, at the top of where or in an $and there, for it orders the records",
 			`Use {"$geoWithin": {"$centerSphere": [[longitude, latitude], radians]}} here, which only finds them. Metres divided by 6378100 are radians.`))
@@ -60,7 +60,7 @@ func (o operand) nearest(path Path, among value.Value) Filter {
 	}
 	o.v = among
 	most, least := o.distances(metric)
-	if f.Area.Radius, f.Area.Least = min(most, area.Whole), least; most < least {
+	if f.Area.Radius, f.Area.Least = min(most, literals.WholeEarth), least; most < least {
 		o.refuse(invalid(o.at, "$minDistance is more than $maxDistance, and nothing is at such a distance"))
 	}
 	return f
@@ -68,7 +68,7 @@ func (o operand) nearest(path Path, among value.Value) Filter {
 
 // point parses a point.
 func (o operand) point() [2]float64 {
-	p, err := area.Point(o.v)
+	p, err := literals.Point(o.v)
 	if err != nil {
 		o.refuse(invalid(o.at, err.Error()))
 	}
@@ -110,7 +110,7 @@ func (o operand) distance(metric bool) float64 {
 		o.refuse(invalid(o.at, o.name+" takes a number, 0 or more"))
 	}
 	if metric {
-		return n / area.Earth
+		return n / literals.Earth
 	}
 	return n / perRadian(o.name)
 }
@@ -142,7 +142,7 @@ func (f GeoWithin) Operator() string {
 // Distance returns how far a value at the path is from the center of the area, in billionths of a radian. It is null if the value isn't a point.
 func (f GeoWithin) Distance(v value.Value) value.Value {
 	if f.Text {
-		v = area.OfText(v)
+		v = literals.PointOfText(v)
 	}
 	return f.Area.Distance(v)
 }

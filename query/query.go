@@ -8,8 +8,7 @@ package query
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/area"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -24,7 +23,7 @@ type Query interface {
 type Find struct {
 	Class   string
 	Where   Filter           // nil matches all records
-	Search  *textquery.Query // if not nil, only records whose texts match it
+	Search  *literals.Search // if not nil, only records whose texts match it
 	IDs     []string         // if not nil, only the records with these keys, without the canonical filter
 	Keys    []Path           // fields to return; empty for all
 	Include []Path           // pointers to replace by the records they point to
@@ -137,7 +136,7 @@ type (
 	// And of one, records without another order come nearest first.
 	GeoWithin struct {
 		Path  Path
-		Area  area.Area
+		Area  literals.Area
 		Near  bool
 		Text  bool // the point is written as (1.5,2). A bound filter sets it for a column of points
 		At    string

@@ -3,7 +3,7 @@ package query
 import (
 	"regexp/syntax"
 
-	"github.com/bailiwick-dev/bailiwick/internal/pattern"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -16,7 +16,7 @@ func ParseRegex(text, options, at string) (Regex, error) {
 	return f.(Regex), nil
 }
 
-// regex parses $regex with $options. pattern.Check refuses what the databases don't run alike, or what could run forever.
+// regex parses $regex with $options. literals.CheckPattern refuses what the databases don't run alike, or what could run forever.
 func regex(path Path, text, options value.Value, at string) (Filter, error) {
 	if text.Kind() != value.String {
 		return nil, invalid(at, "$regex takes a string")
@@ -24,7 +24,7 @@ func regex(path Path, text, options value.Value, at string) (Filter, error) {
 	if options.Kind() != value.String && options.Kind() != value.Null {
 		return nil, invalid(at, "$options takes a string of the letters i, m, s and x")
 	}
-	checked, flags, err := pattern.Check(text.Text(), options.Text())
+	checked, flags, err := literals.CheckPattern(text.Text(), options.Text())
 	if err != nil {
 		return nil, invalid(at, err.Error())
 	}
@@ -32,7 +32,7 @@ func regex(path Path, text, options value.Value, at string) (Filter, error) {
 }
 
 // Tree parses the pattern with its options.
-func (r Regex) Tree() (*syntax.Regexp, error) { return pattern.Parse(r.Pattern, r.Options) }
+func (r Regex) Tree() (*syntax.Regexp, error) { return literals.ParsePattern(r.Pattern, r.Options) }
 
 // Expression returns the pattern with its options as one RE2 expression.
 func (r Regex) Expression() string {
@@ -43,13 +43,13 @@ func (r Regex) Expression() string {
 }
 
 // Captured returns an error unless every database finds the same parts of a text, and the same texts of the groups.
-func (r Regex) Captured() error { return pattern.Captured(r.Expression()) }
+func (r Regex) Captured() error { return literals.CheckCaptures(r.Expression()) }
 
 // Groups returns the number of groups that capture.
-func (r Regex) Groups() int { return pattern.Groups(r.Expression()) }
+func (r Regex) Groups() int { return literals.PatternGroups(r.Expression()) }
 
 // Empty reports whether an empty part of a text may match.
 func (r Regex) Empty() bool {
 	tree, err := r.Tree()
-	return err != nil || pattern.Empty(tree)
+	return err != nil || literals.MatchesEmpty(tree)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -39,7 +39,7 @@ func textSearch() Tool {
 		Timeout: queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			words, err := textquery.Parse(args.text("query"), "/query")
+			words, err := literals.ParseSearch(args.text("query"), "/query")
 			if err != nil {
 				return Result{}, err
 			}

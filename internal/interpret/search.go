@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
@@ -15,11 +15,11 @@ func found(s *policy.Search, of record) bool {
 	var texts []string
 	for _, in := range s.In {
 		for _, f := range in.Fields {
-			texts = append(texts, line(textquery.Words(of.value(f).Text())))
+			texts = append(texts, line(literals.SearchWords(of.value(f).Text())))
 		}
 	}
 	somewhere := func(term string) bool {
-		words := line(textquery.Words(term))
+		words := line(literals.SearchWords(term))
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, words) })
 	}
 	return !slices.ContainsFunc(s.Terms, func(t string) bool { return !somewhere(t) }) && !slices.ContainsFunc(s.Without, somewhere)

@@ -1,5 +1,20 @@
 // Package literals checks what queries are written with: the values that they compare with, the names of fields and
 // variables, and the keys of objects.
+//
+// # Area
+//
+// This part tells which points are on a part of the surface of the earth.
+//
+// # Pattern
+//
+// This part checks the regular expressions that agents write, so that every source accepts them and none takes
+// excessive time.
+//
+// # Search
+//
+// This part parses a full-text query: words, "quoted phrases", and -words to exclude.
+//
+// The result has no operators of a database's own query syntax, so that no input can make a database fail.
 package literals
 
 import (

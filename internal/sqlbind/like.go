@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/pattern"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -59,9 +59,9 @@ func (b *Binder) pattern(e *sqlparse.Like, text string) (query.Regex, error) {
 	options := ""
 	switch e.Op {
 	case "like":
-		text = pattern.Like(text, escape)
+		text = literals.LikePattern(text, escape)
 	case "ilike":
-		text, options = pattern.Like(text, escape), "i"
+		text, options = literals.LikePattern(text, escape), "i"
 	case "similar":
 		text = "^(?s:" + strings.NewReplacer("%", ".*", "_", ".").Replace(text) + ")$"
 	case "~", "~*":

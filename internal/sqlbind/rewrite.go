@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/pattern"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -45,7 +45,7 @@ func rewritten(f *called, a []node) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	if err := pattern.Exact(r.Expression()); err != nil {
+	if err := literals.ExactPattern(r.Expression()); err != nil {
 		return node{}, unsupportedAt(a[1].At, "split_part, btrim, left, right and replace take parts of a text and put others in their place", "this expression can be tested with ~, but not replaced: %v", err)
 	}
 	args := []plan.Expr{x, textConst(r.Expression()), textConst(texts[1])}

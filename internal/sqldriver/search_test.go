@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -196,7 +196,7 @@ func found(t *testing.T, src source.Source, p *policy.Policy, text string, field
 
 func searchFor(t *testing.T, p *policy.Policy, text string, fields []string) policy.Permit {
 	t.Helper()
-	q, err := textquery.Parse(text, "/query")
+	q, err := literals.ParseSearch(text, "/query")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestSearchNeverFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, asked := overNotes(t, src), 0
 			for _, text := range texts {
-				if _, err := textquery.Parse(text, ""); err == nil {
+				if _, err := literals.ParseSearch(text, ""); err == nil {
 					found(t, src, p, text, nil)
 					asked++
 				}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,7 +20,7 @@ func TestSearchWithOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := textquery.Parse("crash", "")
+	words, err := literals.ParseSearch("crash", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			words, err := textquery.Parse(tt.query, "")
+			words, err := literals.ParseSearch(tt.query, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -82,7 +82,7 @@ func TestFaultySearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := textquery.Parse("crash", "")
+	words, err := literals.ParseSearch("crash", "")
 	if err != nil {
 		t.Fatal(err)
 	}

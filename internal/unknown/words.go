@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/pattern"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -118,9 +118,9 @@ func operator(m value.Member) (out []value.Member, note string) {
 		}
 		return one("$ne", value.Value{}), ""
 	case (op == "$like" || op == "$ilike") && text:
-		return regex(m, pattern.Like(m.Value.Text(), '\\'), op == "$ilike")
+		return regex(m, literals.LikePattern(m.Value.Text(), '\\'), op == "$ilike")
 	case (op == "$notLike" || op == "$notILike") && text:
-		out, note := regex(m, pattern.Like(m.Value.Text(), '\\'), op == "$notILike")
+		out, note := regex(m, literals.LikePattern(m.Value.Text(), '\\'), op == "$notILike")
 		return one("$not", value.OfObject(out)), note
 	case op == "$endsWith" && text:
 		return regex(m, regexp.QuoteMeta(m.Value.Text())+`\z`, false)

@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
@@ -104,7 +104,7 @@ func TestTextSearchSends(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			words, err := textquery.Parse(tt.search, "/query")
+			words, err := literals.ParseSearch(tt.search, "/query")
 			if err != nil {
 				t.Fatal(err)
 			}

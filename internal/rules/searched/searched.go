@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/textquery"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -76,7 +76,7 @@ func (c Class) index(field string) *schema.TextIndex {
 
 // Narrow narrows q to the fields that it names, or to all searchable fields. It calls check with each named field and
 // the JSON pointer of the name; check refuses the fields that a query can't name.
-func (c Class) Narrow(q *textquery.Query, check func(name, at string) error) (*Search, error) {
+func (c Class) Narrow(q *literals.Search, check func(name, at string) error) (*Search, error) {
 	can := c.Searchable()
 	if can == nil {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: "/class_name", Detail: fmt.Sprintf("%s has no full-text index on a field", c.Name),

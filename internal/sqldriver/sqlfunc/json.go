@@ -4,7 +4,7 @@ import (
 	"database/sql/driver"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/area"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -32,13 +32,13 @@ func json() map[string]function {
 		expr.SQLiteOn: {2, func(args []driver.Value) driver.Value {
 			x, ok := args[0].(string)
 			text, also := args[1].(string)
-			part, known := area.Read(text)
+			part, known := literals.ReadArea(text)
 			return truth(ok && also && known && part.Holds(read(x)))
 		}},
 		expr.SQLiteDistance: {2, func(args []driver.Value) driver.Value {
 			x, ok := args[0].(string)
 			text, also := args[1].(string)
-			part, known := area.Read(text)
+			part, known := literals.ReadArea(text)
 			if d := part.Distance(read(x)); ok && also && known && !d.IsNull() {
 				return d.Int()
 			}

@@ -1,5 +1,4 @@
-// Package area tells which points are on a part of the surface of the earth.
-package area
+package literals
 
 import (
 	"errors"
@@ -19,10 +18,10 @@ type Area struct {
 	Least  float64    // the least distance from the center of a circle, in radians
 }
 
-// Earth is the radius of the earth at the equator, in metres, and Whole the radius of a circle that has all points.
+// Earth is the radius of the earth at the equator, in metres, and WholeEarth the radius of a circle that has all points.
 const (
-	Earth = 6378100
-	Whole = 3.15
+	Earth      = 6378100
+	WholeEarth = 3.15
 )
 
 // The errors are sentences for the caller.
@@ -59,7 +58,7 @@ func Circle(v value.Value) (Area, error) {
 		return Area{}, errPoint
 	}
 	radius, ok := v.List()[1].AsFloat()
-	if !ok || !(radius >= 0 && radius <= Whole) {
+	if !ok || !(radius >= 0 && radius <= WholeEarth) {
 		return Area{}, errCircle
 	}
 	return Area{From: from, Round: true, Radius: radius}, nil
@@ -85,7 +84,7 @@ func Point(v value.Value) ([2]float64, error) {
 // Near returns the area as the operators of a $nearSphere.
 func (a Area) Near() value.Value {
 	out := []value.Member{{Name: "$nearSphere", Value: point(a.From)}}
-	if a.Radius < Whole {
+	if a.Radius < WholeEarth {
 		out = append(out, value.Member{Name: "$maxDistance", Value: value.OfFloat(a.Radius)})
 	}
 	if a.Least > 0 {
@@ -98,7 +97,7 @@ func point(p [2]float64) value.Value {
 	return value.OfArray([]value.Value{value.OfFloat(p[0]), value.OfFloat(p[1])})
 }
 
-// String returns the area as a text that Read reads.
+// String returns the area as a text that ReadArea reads.
 func (a Area) String() string {
 	numbers := []float64{a.From[0], a.From[1], a.To[0], a.To[1]}
 	if a.Round {
@@ -114,8 +113,8 @@ func (a Area) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Read returns the area that String wrote.
-func Read(text string) (Area, bool) {
+// ReadArea returns the area that String wrote.
+func ReadArea(text string) (Area, bool) {
 	var numbers []float64
 	for part := range strings.FieldsSeq(text) {
 		n, err := strconv.ParseFloat(part, 64)
@@ -160,10 +159,10 @@ func (a Area) Distance(v value.Value) value.Value {
 }
 
 // HoldsText is Holds for a point in the text of PostgreSQL, (1.5,2), or of MariaDB, POINT(1.5 2).
-func (a Area) HoldsText(v value.Value) bool { return a.Holds(OfText(v)) }
+func (a Area) HoldsText(v value.Value) bool { return a.Holds(PointOfText(v)) }
 
-// OfText returns the pair of a point in the text of PostgreSQL or MariaDB, null if v isn't one.
-func OfText(v value.Value) value.Value {
+// PointOfText returns the pair of a point in the text of PostgreSQL or MariaDB, null if v isn't one.
+func PointOfText(v value.Value) value.Value {
 	text, between := strings.TrimSuffix(v.Text(), ")"), ","
 	if known, ok := strings.CutPrefix(text, "POINT"); ok {
 		text, between = known, " "

@@ -1,6 +1,4 @@
-// Package pattern checks the regular expressions that agents write, so that every source accepts them and none takes
-// excessive time.
-package pattern
+package literals
 
 import (
 	"errors"
@@ -12,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Max is the most characters of a regular expression.
-const Max = 256
+// MaxPattern is the most characters of a regular expression.
+const MaxPattern = 256
 
-// Check returns a valid pattern and its options, with the options s and x applied and removed: RE2 syntax, at most Max
+// CheckPattern returns a valid pattern and its options, with the options s and x applied and removed: RE2 syntax, at most MaxPattern
 // characters, no quantifier of varying length inside another. The error is a sentence for the caller.
-func Check(text, options string) (pattern, flags string, err error) {
-	if len([]rune(text)) > Max {
-		return "", "", fmt.Errorf("a regular expression has at most %d characters", Max)
+func CheckPattern(text, options string) (pattern, flags string, err error) {
+	if len([]rune(text)) > MaxPattern {
+		return "", "", fmt.Errorf("a regular expression has at most %d characters", MaxPattern)
 	}
 	dots := false
 	for _, o := range options {
@@ -37,7 +35,7 @@ func Check(text, options string) (pattern, flags string, err error) {
 	if dots {
 		text = "(?s)" + text
 	}
-	tree, err := Parse(text, flags)
+	tree, err := ParsePattern(text, flags)
 	if err != nil {
 		for _, border := range []string{`\m`, `\M`, `\y`, `\<`, `\>`} {
 			if strings.Contains(text, border) {
@@ -52,8 +50,8 @@ func Check(text, options string) (pattern, flags string, err error) {
 	return text, flags, nil
 }
 
-// Parse parses a pattern; flags may contain i and m.
-func Parse(pattern, flags string) (*syntax.Regexp, error) {
+// ParsePattern parses a pattern; flags may contain i and m.
+func ParsePattern(pattern, flags string) (*syntax.Regexp, error) {
 	mode := syntax.Perl
 	if strings.Contains(flags, "i") {
 		mode |= syntax.FoldCase

@@ -1,4 +1,4 @@
-package pattern
+package literals
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ type step struct {
 
 var errInexact = errors.New("what it matches isn't the same in every database: write single characters and classes with *, +, ? or {m,n}, each followed by none of its own characters, and | between parts that begin differently")
 
-// Exact returns an error unless every engine finds the same parts of a text that an expression matches, whether it takes the first
+// ExactPattern returns an error unless every engine finds the same parts of a text that an expression matches, whether it takes the first
 // alternative or the longest. That is so where the next character alone says how to go on, and where no part is empty.
-func Exact(text string) error {
-	tree, err := Parse(text, "")
+func ExactPattern(text string) error {
+	tree, err := ParsePattern(text, "")
 	if err != nil {
 		return err
 	}
@@ -52,12 +52,12 @@ func Exact(text string) error {
 	return nil
 }
 
-// Captured returns an error unless every engine also finds the same texts of the groups: see Exact.
-func Captured(text string) error {
-	if err := Exact(text); err != nil {
+// CheckCaptures returns an error unless every engine also finds the same texts of the groups: see ExactPattern.
+func CheckCaptures(text string) error {
+	if err := ExactPattern(text); err != nil {
 		return err
 	}
-	tree, err := Parse(text, "")
+	tree, err := ParsePattern(text, "")
 	if err != nil {
 		return err
 	}
@@ -68,28 +68,28 @@ func Captured(text string) error {
 	return nil
 }
 
-// Groups returns the number of groups in an expression.
-func Groups(text string) int {
-	tree, err := Parse(text, "")
+// PatternGroups returns the number of groups in an expression.
+func PatternGroups(text string) int {
+	tree, err := ParsePattern(text, "")
 	if err != nil {
 		return 0
 	}
 	return tree.MaxCap()
 }
 
-// Empty reports whether an expression matches an empty text, or may match an empty part of one.
-func Empty(tree *syntax.Regexp) bool {
+// MatchesEmpty reports whether an expression matches an empty text, or may match an empty part of one.
+func MatchesEmpty(tree *syntax.Regexp) bool {
 	switch tree.Op {
 	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL, syntax.OpNoMatch:
 		return false
 	case syntax.OpCapture, syntax.OpPlus:
-		return Empty(tree.Sub[0])
+		return MatchesEmpty(tree.Sub[0])
 	case syntax.OpRepeat:
-		return tree.Min == 0 || Empty(tree.Sub[0])
+		return tree.Min == 0 || MatchesEmpty(tree.Sub[0])
 	case syntax.OpConcat:
-		return !slices.ContainsFunc(tree.Sub, func(s *syntax.Regexp) bool { return !Empty(s) })
+		return !slices.ContainsFunc(tree.Sub, func(s *syntax.Regexp) bool { return !MatchesEmpty(s) })
 	case syntax.OpAlternate:
-		return slices.ContainsFunc(tree.Sub, Empty)
+		return slices.ContainsFunc(tree.Sub, MatchesEmpty)
 	}
 	return true
 }

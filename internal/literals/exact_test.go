@@ -1,4 +1,4 @@
-package pattern
+package literals
 
 import (
 	"regexp"
@@ -10,7 +10,7 @@ import (
 func TestExact(t *testing.T) {
 	taken := []string{"a", "ab", "[^0-9]+", `\s+`, "^a+", "a+$", "a?b", "[ab]?c+", "a{1,2}b", "ab*c", "a|b+", "ab|c", "^a+|a+$", "(?s:.)", "(a)(b)", "a[ab]", "a+b?c?$", "(?i)a+B", "[ab]{2}", "-[^-]*-"}
 	for _, p := range taken {
-		if err := Exact(p); err != nil {
+		if err := ExactPattern(p); err != nil {
 			t.Errorf("%s is refused: %v", p, err)
 		}
 		first, longest := regexp.MustCompile(p), regexp.MustCompile(p)
@@ -26,23 +26,23 @@ func TestExact(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"(a)(b)?", "((a)|b)", "(a)*b"} {
-		if err := Captured(p); err != nil {
+		if err := CheckCaptures(p); err != nil {
 			t.Errorf("the groups of %s are refused: %v", p, err)
 		}
 	}
 	for _, p := range []string{"^(a+)|(a+)$", "(a|ab)c", "(a*)b?"} {
-		if Captured(p) == nil {
+		if CheckCaptures(p) == nil {
 			t.Errorf("the groups of %s are taken", p)
 		}
 	}
 	for p, want := range map[string]bool{"a": false, "a*": true, "(a|b?)": true, "^$": true, "a?b+": false, `\b`: true, "a{0,3}": true, "(?:a*){2}": true, "[ab]c*": false, "": true} {
-		tree, err := Parse(p, "")
-		if err != nil || Empty(tree) != want {
+		tree, err := ParsePattern(p, "")
+		if err != nil || MatchesEmpty(tree) != want {
 			t.Errorf("%s: %v, want %t", p, err, want)
 		}
 	}
 	for _, p := range []string{"a*", "", "(a|ab)c", "a|ab", ".*b", "a+?", "[ab]+a", "(ab)+", "a?ab", `\ba`, "^a+|b+|a+$", "^a+|[ab]+$", "a$b", "x(^a)", "(?:)", "a?b?", "[ab]{1,2}b", "^a|a$", "foo|foobar"} {
-		if Exact(p) == nil {
+		if ExactPattern(p) == nil {
 			t.Errorf("%s is taken", p)
 		}
 	}

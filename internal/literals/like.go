@@ -1,9 +1,9 @@
-package pattern
+package literals
 
 import "strings"
 
-// Like returns the regular expression of a LIKE pattern; escape is -1 for none.
-func Like(text string, escape rune) string {
+// LikePattern returns the regular expression of a LIKE pattern; escape is -1 for none.
+func LikePattern(text string, escape rune) string {
 	var b strings.Builder
 	escaped := false
 	for _, c := range text {

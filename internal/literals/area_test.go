@@ -1,4 +1,4 @@
-package area
+package literals
 
 import (
 	"testing"
@@ -62,13 +62,13 @@ func TestText(t *testing.T) {
 		} else {
 			a, err = Circle(m.Value)
 		}
-		again, ok := Read(a.String())
+		again, ok := ReadArea(a.String())
 		if err != nil || !ok || again != a || !value.Equal(a.Value(), of(t, text)) {
 			t.Errorf("%s: %+v, %v, %+v, %s", text, a, err, again, a.Value())
 		}
 	}
 	for _, text := range []string{"", "1 2", "a b c", "1 2 3 4 5 6"} {
-		if _, ok := Read(text); ok {
+		if _, ok := ReadArea(text); ok {
 			t.Errorf("%q is an area", text)
 		}
 	}
@@ -87,10 +87,10 @@ func TestDistance(t *testing.T) {
 			t.Errorf("the ring holds %s: %t", text, !want)
 		}
 	}
-	if d := ring.Distance(OfText(value.OfString("(10.7522,59.9139)"))); d.String() != "0" {
+	if d := ring.Distance(PointOfText(value.OfString("(10.7522,59.9139)"))); d.String() != "0" {
 		t.Errorf("a point of PostgreSQL is at %s", d)
 	}
-	if again, ok := Read(ring.String()); !ok || again != ring {
+	if again, ok := ReadArea(ring.String()); !ok || again != ring {
 		t.Errorf("%s: %+v", ring, again)
 	}
 	if got := ring.Near().String(); got != `{"$nearSphere":[10.7522,59.9139],"$maxDistance":0.05,"$minDistance":0.01}` {

@@ -1,7 +1,4 @@
-// Package textquery parses a full-text query: words, "quoted phrases", and -words to exclude.
-//
-// The result has no operators of a database's own query syntax, so that no input can make a database fail.
-package textquery
+package literals
 
 import (
 	"fmt"
@@ -13,27 +10,27 @@ import (
 
 // The limits of a full-text query.
 const (
-	MaxText  = 400 // bytes
-	MaxTerms = 16  // words and phrases
+	maxSearchText  = 400 // bytes
+	maxSearchTerms = 16  // words and phrases
 )
 
-// A Query matches records in which every one of Terms is found, each in some field, and none of Without in any. A term
+// A Search matches records in which every one of Terms is found, each in some field, and none of Without in any. A term
 // is a word or a phrase with at least one letter or digit. A phrase matches its words next to each other in that order;
 // case is ignored. The index determines what a word is, beyond ASCII letters and digits, and whether other word forms
 // match.
-type Query struct {
+type Search struct {
 	Terms   []string // one or more
 	Without []string
 	Fields  []string // the fields to search; empty for all that have an index
 }
 
-// Parse parses text, whose JSON pointer is at. Terms without a letter or digit are dropped; a text without a term to
+// ParseSearch parses text, whose JSON pointer is at. Terms without a letter or digit are dropped; a text without a term to
 // find is a problem.InvalidArgument.
-func Parse(text, at string) (*Query, error) {
-	if len(text) > MaxText {
-		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes; got %d", MaxText, len(text)))
+func ParseSearch(text, at string) (*Search, error) {
+	if len(text) > maxSearchText {
+		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes; got %d", maxSearchText, len(text)))
 	}
-	q := &Query{}
+	q := &Search{}
 	for rest := spaced(text); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		body, without := strings.CutPrefix(rest, "-")
 		end, quoted := " ", strings.HasPrefix(body, `"`)
@@ -58,22 +55,22 @@ func Parse(text, at string) (*Query, error) {
 	switch {
 	case len(q.Terms) == 0:
 		return nil, refuse(at, `query has no word to find; it takes words, "phrases" and -words to leave out`)
-	case len(q.Terms)+len(q.Without) > MaxTerms:
-		return nil, refuse(at, fmt.Sprintf("query has at most %d words and phrases; got %d", MaxTerms, len(q.Terms)+len(q.Without)))
+	case len(q.Terms)+len(q.Without) > maxSearchTerms:
+		return nil, refuse(at, fmt.Sprintf("query has at most %d words and phrases; got %d", maxSearchTerms, len(q.Terms)+len(q.Without)))
 	}
 	return q, nil
 }
 
 // String describes q and the fields it searches; "" for nil.
-func (q *Query) String() string {
+func (q *Search) String() string {
 	if q == nil {
 		return ""
 	}
 	return fmt.Sprintf("%q -%q %q", q.Terms, q.Without, q.Fields)
 }
 
-// Words returns the words of a text: its runs of letters and digits, with ASCII letters in lower case.
-func Words(text string) []string {
+// SearchWords returns the words of a text: its runs of letters and digits, with ASCII letters in lower case.
+func SearchWords(text string) []string {
 	lower := strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {
 			return c + 'a' - 'A'

@@ -1,4 +1,4 @@
-package textquery
+package literals
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		{text: strings.Repeat("a ", 17), detail: "query has at most 16 words and phrases; got 17"},
 		{text: strings.Repeat("a", 401), detail: "query has at most 400 bytes; got 401"},
 	} {
-		q, err := Parse(tt.text, "/query")
+		q, err := ParseSearch(tt.text, "/query")
 		if tt.detail != "" {
 			var p *problem.Error
 			if !errors.As(err, &p) || p.Code != problem.InvalidArgument || p.Pointer != "/query" || p.Detail != tt.detail {
@@ -44,14 +44,14 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v", tt.text, err)
 			continue
 		}
-		if d := cmp.Diff(&Query{Terms: tt.terms, Without: tt.without}, q); d != "" {
+		if d := cmp.Diff(&Search{Terms: tt.terms, Without: tt.without}, q); d != "" {
 			t.Errorf("%q: %s", tt.text, d)
 		}
 	}
 }
 
 func TestWords(t *testing.T) {
-	if d := cmp.Diff([]string{"it", "s", "2nd", "crash", "É", "日本"}, Words("It's (2nd) CRASH-É 日本!")); d != "" {
+	if d := cmp.Diff([]string{"it", "s", "2nd", "crash", "É", "日本"}, SearchWords("It's (2nd) CRASH-É 日本!")); d != "" {
 		t.Error(d)
 	}
 }
@@ -62,12 +62,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		q, err := Parse(s, "")
+		q, err := ParseSearch(s, "")
 		if err != nil {
 			return
 		}
 		for _, term := range append(q.Terms, q.Without...) {
-			if len(Words(term)) == 0 || strings.Contains(term, `"`) || strings.ContainsRune(term, 0) {
+			if len(SearchWords(term)) == 0 || strings.Contains(term, `"`) || strings.ContainsRune(term, 0) {
 				t.Errorf("%q gives the term %q", s, term)
 			}
 		}
