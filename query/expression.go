@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -84,7 +84,7 @@ func (o operand) known(name string) {
 		known = append(known, "$$"+v)
 	}
 	slices.Sort(known)
-	o.refuse(unknown.Operator("variable", "$$"+name, o.at, slices.Compact(known)))
+	o.refuse(hint.Operator("variable", "$$"+name, o.at, slices.Compact(known)))
 }
 
 // constant reports whether v is its own value: without paths, operators and typed values.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -59,7 +59,7 @@ func (o operand) accumulator(name string) Accumulator {
 	case slices.Contains(Picks, o.name):
 		o.refuse(&problem.Error{Code: problem.Unsupported, Pointer: o.at, Detail: o.name + " is taken in $group alone", Near: []string{"$first", "$last", "$push", "$min", "$max"}})
 	case !slices.Contains(Accumulators, o.name):
-		o.refuse(unknown.Operator("accumulator", o.name, o.at, Accumulators))
+		o.refuse(hint.Operator("accumulator", o.name, o.at, Accumulators))
 	case o.name == "$percentile" || o.name == "$median":
 		o.percentile(&a)
 	case o.name != "$count":

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -44,7 +44,7 @@ func (o operand) operation() Expr {
 			return Call{Op: o.name, Args: o.listed(sig), At: o.at}
 		}
 	}
-	o.refuse(unknown.Operator("expression", o.name, o.at, names))
+	o.refuse(hint.Operator("expression", o.name, o.at, names))
 	return nil
 }
 

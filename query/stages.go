@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -112,7 +112,7 @@ func (o operand) stage() Stage {
 	case "$redact":
 		return o.redact()
 	}
-	o.refuse(unknown.Operator("stage", o.name, o.at, Stages))
+	o.refuse(hint.Operator("stage", o.name, o.at, Stages))
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (o operand) sort() Stage {
 		path, err := CheckPath(f.name, f.at)
 		o.refuse(err)
 		if meta, ok := f.get("$meta"); ok {
-			o.refuse(unknown.Operator("expression", "$meta", meta.at, nil))
+			o.refuse(hint.Operator("expression", "$meta", meta.at, nil))
 		}
 		n, ok := f.v.AsInt()
 		switch strings.ToLower(f.v.Text()) { // as other languages write it

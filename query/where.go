@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -127,10 +127,10 @@ func (o operand) logical() Filter {
 		}
 		o.match, o.ordered = 0, false
 		return o.counted(Not{all(o.conditions())})
-	case slices.Contains(fieldOps, o.name) || unknown.Word(o.name) != "":
+	case slices.Contains(fieldOps, o.name) || hint.Word(o.name) != "":
 		o.refuse(hinted(o.at, o.name+" is an operator on the value of a field, and belongs under its name", `Write {"field": {"`+o.name+`": value}}.`))
 	case !slices.Contains(logicalOps, o.name):
-		o.refuse(unknown.Operator("condition", o.name, o.at, logicalOps))
+		o.refuse(hint.Operator("condition", o.name, o.at, logicalOps))
 	case len(o.v.List()) == 0:
 		o.refuse(invalid(o.at, o.name+" takes a list of where objects with at least one in it"))
 	}
@@ -238,7 +238,7 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	}
 	op := slices.Index(opNames[:], o.name)
 	if op < 0 {
-		o.refuse(unknown.Operator("condition", o.name, o.at, fieldOps))
+		o.refuse(hint.Operator("condition", o.name, o.at, fieldOps))
 		return nil
 	}
 	v, err := literals.Value(o.v, o.at)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -98,7 +98,7 @@ func (o operand) function(name string, w *Window) Accumulator {
 	case slices.Contains(Accumulators, o.name):
 		o.refuse(hinted(o.at, o.name+" is not a function of $setWindowFields", "Use it in a $group; $setWindowFields takes "+strings.Join(WindowFunctions, ", ")+"."))
 	default:
-		o.refuse(unknown.Operator("windows", o.name, o.at, WindowFunctions))
+		o.refuse(hint.Operator("windows", o.name, o.at, WindowFunctions))
 	}
 	return a
 }

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -65,7 +65,7 @@ func (b *Binder) call(c *sqlparse.Call) (node, error) {
 	}
 	if len(c.Args) < fn.least || fn.most >= 0 && len(c.Args) > fn.most {
 		err := invalid(c.At, "%s takes %s, and %d are given", c.Name, counted(fn), len(c.Args))
-		err.Suggestion = sqlinstead.OfFunction(c.Name)
+		err.Suggestion = hint.SQLFunction(c.Name)
 		return node{}, err
 	}
 	args := make([]node, len(c.Args))

@@ -3,7 +3,7 @@ package sqlbind
 import (
 	"fmt"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -11,5 +11,5 @@ import (
 // unknownFunction returns the error for a function that isn't there, with how to do without it.
 func unknownFunction(c *sqlparse.Call) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: fmt.Sprintf("unknown function %s", problem.Cut(c.Name)),
-		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: sqlinstead.OfFunction(c.Name)}
+		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: hint.SQLFunction(c.Name)}
 }

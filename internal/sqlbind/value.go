@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -228,7 +228,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 	case "^":
 		return reals(plan.Pow)(&called{b, &sqlparse.Call{Name: "^", At: e.At}}, []node{x, y})
 	}
-	return node{}, unsupported(e.At, sqlinstead.OfOperator(e.Op), "the operator %s isn't there", e.Op)
+	return node{}, unsupported(e.At, hint.SQLOperator(e.Op), "the operator %s isn't there", e.Op)
 }
 
 // together converts values to their common type, which SQL requires.

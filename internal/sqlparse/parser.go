@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -90,15 +90,15 @@ func (p *parser) unexpected(wanted string) {
 // FROM t PIVOT (sum(a) …, FROM t START WITH ….
 func (p *parser) instead() string {
 	if t := p.peek(); t.kind == word && t.low != "with" && t.low != "by" {
-		return sqlinstead.OfWord(t.low)
+		return hint.SQLWord(t.low)
 	}
 	for _, t := range p.all[max(0, p.i-3):p.i] {
 		if t.low == "pivot" || t.low == "unpivot" {
-			return sqlinstead.OfWord(t.low)
+			return hint.SQLWord(t.low)
 		}
 	}
 	if before := p.all[max(0, p.i-1)].low; before == "start" || before == "connect" {
-		return sqlinstead.OfWord("connect")
+		return hint.SQLWord("connect")
 	}
 	return ""
 }

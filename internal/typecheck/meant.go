@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -34,7 +34,7 @@ func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) 
 	case value.Object:
 		var operators []value.Member
 		for _, m := range c.Value.Members() {
-			op := unknown.Word(m.Name)
+			op := hint.Word(m.Name)
 			if c.Op == query.Ne || op == "" || strings.HasPrefix(m.Name, "$") {
 				return nil, nil
 			}
@@ -43,7 +43,7 @@ func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) 
 		if n := len(operators); n == 0 || n > mostMeant {
 			return nil, nil
 		}
-		taken, _ := unknown.Meant(value.OfObject(operators), c.At)
+		taken, _ := hint.Rewrite(value.OfObject(operators), c.At)
 		b.say(fmt.Sprintf("%s: %s was taken as %s", c.At, problem.Cut(c.Value.String()), problem.Cut(taken.String())))
 		return query.ParseOperators(c.Path, taken, c.At)
 	}

@@ -1,7 +1,7 @@
 package written
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -36,7 +36,7 @@ func triple(v value.Value) (value.Value, bool) {
 		case "field", "column", "key", "name", "property", "attribute":
 			field = m.Value.Text()
 		case "op", "operator", "comparator", "comparison", "condition":
-			op = unknown.Word(m.Value.Text())
+			op = hint.Word(m.Value.Text())
 		case "value", "values":
 			operand = m.Value
 		default:

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -64,7 +64,7 @@ func (w *writing) value(v value.Value, at string) value.Value {
 			v = w.related(v, related, query.Pointer(at, "$relatedTo"))
 		}
 		var notes []string
-		v, notes = unknown.Meant(v, at)
+		v, notes = hint.Rewrite(v, at)
 		w.notes = append(w.notes, notes...)
 		if members := v.Members(); len(members) == 1 && strings.HasPrefix(members[0].Name, "$") {
 			if out, ok := w.wrapped(members[0], query.Pointer(at, members[0].Name)); ok {

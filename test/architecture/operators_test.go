@@ -93,12 +93,12 @@ func TestPlacesOfAnExpression(t *testing.T) {
 			}
 		}
 	}
-	for _, op := range find(`(?m)^expression +(\$\w+)`, read(t, "internal/unknown/later.txt")) {
+	for _, op := range find(`(?m)^expression +(\$\w+)`, read(t, "internal/hint/later.txt")) {
 		if slices.Contains(names, op) {
-			t.Errorf("internal/unknown/later.txt says what to do without %s, which is there", op)
+			t.Errorf("internal/hint/later.txt says what to do without %s, which is there", op)
 		}
 	}
-	for _, path := range []string{"query/expr.go", "internal/unknown/later.txt", "internal/plan/expr.go", "internal/plan/print.go", "docs/pipelines.md", drawn} {
+	for _, path := range []string{"query/expr.go", "internal/hint/later.txt", "internal/plan/expr.go", "internal/plan/print.go", "docs/pipelines.md", drawn} {
 		if !strings.Contains(about, "`"+path+"`") {
 			t.Errorf("%s does not name %s", page, path)
 		}

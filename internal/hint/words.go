@@ -1,4 +1,4 @@
-package unknown
+package hint
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // Word returns the operator of conditions for a word that other languages have for it, such as ">=", "gte", "equals" or "not in",
-// in any case and with or without $; "" for none. What has no operator of its own has the name under which Meant
+// in any case and with or without $; "" for none. What has no operator of its own has the name under which Rewrite
 // takes it: $between, $like, $isNull and others.
 func Word(word string) string {
 	word = strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(strings.TrimPrefix(word, "$")))
@@ -63,9 +63,9 @@ func Word(word string) string {
 	return ""
 }
 
-// Meant returns v, an object of operators at the JSON pointer at, with those of other languages replaced by the ones that there are,
+// Rewrite returns v, an object of operators at the JSON pointer at, with those of other languages replaced by the ones that there are,
 // and notes for replacements that a reader may not expect. What becomes a name that is there already is left as it is, as is what has no meaning.
-func Meant(v value.Value, at string) (value.Value, []string) {
+func Rewrite(v value.Value, at string) (value.Value, []string) {
 	var out []value.Member
 	var notes []string
 	for i, m := range v.Members() {

@@ -1,6 +1,4 @@
-// Package unknown knows the operators that the query language doesn't have: what they mean in those it has, or what to do without
-// them.
-package unknown
+package hint
 
 import (
 	_ "embed"

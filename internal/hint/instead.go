@@ -1,5 +1,4 @@
-// Package sqlinstead has the words for functions and operators that SQL doesn't have here: how to do without them.
-package sqlinstead
+package hint
 
 import (
 	"slices"
@@ -9,8 +8,8 @@ import (
 // search is how words are found.
 const search = "x ILIKE '%a%' finds a part of a text, x ~ '…' what an expression matches"
 
-// OfOperator returns how to do without an operator; "" where nothing says the same.
-func OfOperator(op string) string {
+// SQLOperator returns how to do without an operator; "" where nothing says the same.
+func SQLOperator(op string) string {
 	keys := "json->'a' IS NOT NULL tells whether an object has a member that isn't null; join such tests with OR or AND"
 	return map[string]string{
 		"@>": "list @> ARRAY['a'] and json @> '{\"a\": \"b\"}' are there for a column and constants; otherwise 'a' = ANY(list), json->>'a' = 'b'",
@@ -20,8 +19,8 @@ func OfOperator(op string) string {
 	}[op]
 }
 
-// OfWord returns how to do without a word of another SQL where the parser meets it and expects something else; "" for none.
-func OfWord(word string) string {
+// SQLWord returns how to do without a word of another SQL where the parser meets it and expects something else; "" for none.
+func SQLWord(word string) string {
 	return map[string]string{
 		"pivot": "sum(x) FILTER (WHERE status = 'paid') AS paid, and one such item for each other column", "unpivot": "UNION ALL of one SELECT for each column",
 		"connect": "WITH RECURSIVE goes from records to their children", "against": search, "match": search, "sounds": search,
@@ -31,8 +30,8 @@ func OfWord(word string) string {
 	}[word]
 }
 
-// OfFunction returns how to do without a function that models write and that isn't there; "" for none.
-func OfFunction(name string) string {
+// SQLFunction returns how to do without a function that models write and that isn't there; "" for none.
+func SQLFunction(name string) string {
 	for _, f := range functions {
 		if slices.Contains(strings.Fields(f.names), name) {
 			return f.instead

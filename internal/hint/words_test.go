@@ -1,9 +1,9 @@
-package unknown_test
+package hint_test
 
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/unknown"
+	"github.com/bailiwick-dev/bailiwick/internal/hint"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -18,7 +18,7 @@ func TestMeantOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, _ := unknown.Meant(v, "/a"); out.String() != want {
+		if out, _ := hint.Rewrite(v, "/a"); out.String() != want {
 			t.Errorf("%s\n got %s\nwant %s", in, out, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package sqlinstead
+package hint
 
 const (
 	object  = "json_build_object('id', id, 'name', name) makes an object of values"

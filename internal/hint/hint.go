@@ -1,0 +1,7 @@
+// Package hint holds the help for what a query can't say.
+//
+//	an unknown operator, function or word → what to write instead
+//
+// Packages query and sqlparse ask it when they reject a name. Package typecheck and the tools use Rewrite, which turns
+// forms of other query languages into forms of this one.
+package hint
