@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -34,7 +33,7 @@ func ParseSQL(text string) (*SQL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sqlidiom.Take(q); err != nil {
+	if err := sqlparse.RewriteIdioms(q); err != nil {
 		return nil, err
 	}
 	return &SQL{Text: text, statement: q}, nil

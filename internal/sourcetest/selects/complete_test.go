@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlbind"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
@@ -58,7 +57,7 @@ func TestWriterIsComplete(t *testing.T) {
 		drawn[m[1]] = true
 	}
 	drawn["btrim"] = drawn["trim"]
-	for _, name := range slices.Concat(sqlbind.FunctionNames(), sqlbind.WindowNames(), sqlidiom.Names()) {
+	for _, name := range slices.Concat(sqlbind.FunctionNames(), sqlbind.WindowNames(), sqlparse.IdiomNames()) {
 		if !drawn[name] && notDrawn[name] == "" {
 			t.Errorf("no statement calls %s", name)
 		}

@@ -1,21 +1,19 @@
-package sqlidiom
+package sqlparse
 
 import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
 // A form is a function of another database, with the numbers of arguments for which it has a meaning here. take returns
 // nil for a call that means nothing: it is refused by its name later.
 type form struct {
 	least, most int
-	take        func(t *taker, c *sqlparse.Call) sqlparse.Expr
+	take        func(t *taker, c *Call) Expr
 }
 
-func call(c *sqlparse.Call, name string, args ...sqlparse.Expr) *sqlparse.Call {
+func call(c *Call, name string, args ...Expr) *Call {
 	out := *c
 	out.Name, out.Args = name, args
 	return &out
@@ -23,36 +21,36 @@ func call(c *sqlparse.Call, name string, args ...sqlparse.Expr) *sqlparse.Call {
 
 // renamed is a function with another name here.
 func renamed(name string, arguments int) form {
-	return form{arguments, arguments, func(_ *taker, c *sqlparse.Call) sqlparse.Expr { return call(c, name, c.Args...) }}
+	return form{arguments, arguments, func(_ *taker, c *Call) Expr { return call(c, name, c.Args...) }}
 }
 
-func text(s string, at sqlparse.Pos) *sqlparse.String { return &sqlparse.String{Text: s, At: at} }
+func idiomText(s string, at Pos) *String { return &String{Text: s, At: at} }
 
-func isNull(x sqlparse.Expr, not bool, at sqlparse.Pos) sqlparse.Expr {
-	return &sqlparse.Is{X: x, What: "null", Not: not, At: at}
+func isNull(x Expr, not bool, at Pos) Expr {
+	return &Is{X: x, What: "null", Not: not, At: at}
 }
 
 // calls are the functions of BigQuery, Snowflake, SQL Server, MySQL, Oracle, ClickHouse and Spark that are taken.
 var calls = map[string]form{
-	"nvl2": {3, 3, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-		return &sqlparse.Case{When: []sqlparse.Expr{isNull(c.Args[0], true, c.At)}, Then: c.Args[1:2], Else: c.Args[2], At: c.At}
+	"nvl2": {3, 3, func(_ *taker, c *Call) Expr {
+		return &Case{When: []Expr{isNull(c.Args[0], true, c.At)}, Then: c.Args[1:2], Else: c.Args[2], At: c.At}
 	}},
-	"isnull": {1, 2, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
+	"isnull": {1, 2, func(_ *taker, c *Call) Expr {
 		if len(c.Args) == 1 { // MySQL; SQL Server's has two
 			return isNull(c.Args[0], false, c.At)
 		}
 		return call(c, "coalesce", c.Args...)
 	}},
-	"zeroifnull": {1, 1, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-		return call(c, "coalesce", c.Args[0], &sqlparse.Number{Text: "0", At: c.At})
+	"zeroifnull": {1, 1, func(_ *taker, c *Call) Expr {
+		return call(c, "coalesce", c.Args[0], &Number{Text: "0", At: c.At})
 	}},
-	"nullifzero": {1, 1, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-		return call(c, "nullif", c.Args[0], &sqlparse.Number{Text: "0", At: c.At})
+	"nullifzero": {1, 1, func(_ *taker, c *Call) Expr {
+		return call(c, "nullif", c.Args[0], &Number{Text: "0", At: c.At})
 	}},
 	"decode":  {3, 101, decoded},
 	"countif": {1, 1, counted}, "count_if": {1, 1, counted},
-	"safe_divide": {2, 2, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-		return &sqlparse.Binary{Op: "/", L: &sqlparse.Cast{X: c.Args[0], Type: "double", At: c.At}, R: c.Args[1], At: c.At}
+	"safe_divide": {2, 2, func(_ *taker, c *Call) Expr {
+		return &Binary{Op: "/", L: &Cast{X: c.Args[0], Type: "double", At: c.At}, R: c.Args[1], At: c.At}
 	}},
 	"any_value": renamed("min", 1),
 	"max_by":    {2, 2, extreme("max_by", true)}, "arg_max": {2, 2, extreme("max_by", true)}, "argmax": {2, 2, extreme("max_by", true)},
@@ -60,8 +58,8 @@ var calls = map[string]form{
 	"approx_count_distinct": {1, 1, distinct}, "approx_distinct": {1, 1, distinct}, "uniq": {1, 1, distinct}, "uniqexact": {1, 1, distinct},
 	"regexp_like": {2, 3, matching}, "regexp_contains": {2, 2, matching},
 	"last_day": {1, 1, lastDay},
-	"pi": {0, 0, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-		return &sqlparse.Number{Text: "3.141592653589793", At: c.At}
+	"pi": {0, 0, func(_ *taker, c *Call) Expr {
+		return &Number{Text: "3.141592653589793", At: c.At}
 	}},
 	"convert": {2, 3, converted},
 	"format":  {1, 101, formatted},
@@ -75,8 +73,8 @@ var calls = map[string]form{
 	"tostartofmonth": {1, 1, startOf("month")}, "tostartofweek": {1, 1, startOf("week")}, "tostartofday": {1, 1, startOf("day")}, "tostartofhour": {1, 1, startOf("hour")},
 }
 
-// Names returns the names of the functions of other databases, sorted.
-func Names() []string {
+// IdiomNames returns the names of the functions of other databases, sorted.
+func IdiomNames() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(calls)), maps.Keys(small))
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -92,12 +90,12 @@ func formOf(name string) (form, bool) {
 }
 
 // decoded is Oracle's DECODE(x, a, r, …, else). It takes null for equal to null, so only constants are compared with.
-func decoded(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-	out := &sqlparse.Case{Operand: c.Args[0], At: c.At}
+func decoded(_ *taker, c *Call) Expr {
+	out := &Case{Operand: c.Args[0], At: c.At}
 	rest := c.Args[1:]
 	for ; len(rest) > 1; rest = rest[2:] {
 		switch rest[0].(type) {
-		case *sqlparse.String, *sqlparse.Number:
+		case *String, *Number:
 		default:
 			return nil
 		}
@@ -110,37 +108,37 @@ func decoded(_ *taker, c *sqlparse.Call) sqlparse.Expr {
 }
 
 // counted is COUNTIF(condition): the records for which it is true.
-func counted(_ *taker, c *sqlparse.Call) sqlparse.Expr {
+func counted(_ *taker, c *Call) Expr {
 	out := call(c, "count")
 	out.Star, out.Filter = true, c.Args[0]
 	if c.Filter != nil {
-		out.Filter = &sqlparse.Binary{Op: "and", L: c.Filter, R: c.Args[0], At: c.At}
+		out.Filter = &Binary{Op: "and", L: c.Filter, R: c.Args[0], At: c.At}
 	}
 	return out
 }
 
-func distinct(_ *taker, c *sqlparse.Call) sqlparse.Expr {
+func distinct(_ *taker, c *Call) Expr {
 	out := call(c, "count", c.Args...)
 	out.Distinct = true
 	return out
 }
 
 // extreme is max_by(x, y), the x of the record with the greatest y: records are taken in the order of y.
-func extreme(name string, desc bool) func(*taker, *sqlparse.Call) sqlparse.Expr {
-	return func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
+func extreme(name string, desc bool) func(*taker, *Call) Expr {
+	return func(_ *taker, c *Call) Expr {
 		out := call(c, name, c.Args...)
 		if c.Order == nil {
-			out.Order = []sqlparse.Order{{X: c.Args[1], Desc: desc, Nulls: "last"}}
+			out.Order = []Order{{X: c.Args[1], Desc: desc, Nulls: "last"}}
 		}
 		return out
 	}
 }
 
 // matching is REGEXP_LIKE(text, pattern [, 'i']).
-func matching(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-	out := &sqlparse.Like{Op: "~", X: c.Args[0], Pattern: c.Args[1], At: c.At}
+func matching(_ *taker, c *Call) Expr {
+	out := &Like{Op: "~", X: c.Args[0], Pattern: c.Args[1], At: c.At}
 	if len(c.Args) == 3 {
-		switch flags, _ := c.Args[2].(*sqlparse.String); {
+		switch flags, _ := c.Args[2].(*String); {
 		case flags != nil && flags.Text == "i":
 			out.Op = "~*"
 		case flags == nil || flags.Text != "c":
@@ -150,18 +148,18 @@ func matching(_ *taker, c *sqlparse.Call) sqlparse.Expr {
 	return out
 }
 
-func lastDay(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-	span := func(s string) sqlparse.Expr { return &sqlparse.String{Text: s, Type: "interval", At: c.At} }
-	first := call(c, "date_trunc", text("month", c.At), c.Args[0])
-	next := &sqlparse.Binary{Op: "+", L: first, R: span("1 month"), At: c.At}
-	return &sqlparse.Cast{X: &sqlparse.Binary{Op: "-", L: next, R: span("1 day"), At: c.At}, Type: "date", At: c.At}
+func lastDay(_ *taker, c *Call) Expr {
+	span := func(s string) Expr { return &String{Text: s, Type: "interval", At: c.At} }
+	first := call(c, "date_trunc", idiomText("month", c.At), c.Args[0])
+	next := &Binary{Op: "+", L: first, R: span("1 month"), At: c.At}
+	return &Cast{X: &Binary{Op: "-", L: next, R: span("1 day"), At: c.At}, Type: "date", At: c.At}
 }
 
 // converted is SQL Server's CONVERT(type, x) and MySQL's CONVERT(x, type).
-func converted(_ *taker, c *sqlparse.Call) sqlparse.Expr {
+func converted(_ *taker, c *Call) Expr {
 	for i, e := range c.Args[:2] {
-		if kind := word(e); types[kind] && len(c.Args) == 2 {
-			return &sqlparse.Cast{X: c.Args[1-i], Type: kind, At: c.At}
+		if kind := idiomWord(e); types[kind] && len(c.Args) == 2 {
+			return &Cast{X: c.Args[1-i], Type: kind, At: c.At}
 		}
 	}
 	return nil
@@ -170,14 +168,14 @@ func converted(_ *taker, c *sqlparse.Call) sqlparse.Expr {
 // types are those that CONVERT takes as words.
 var types = map[string]bool{"date": true, "datetime": true, "int": true, "integer": true, "bigint": true, "signed": true, "unsigned": true, "float": true, "real": true, "decimal": true, "numeric": true, "char": true, "varchar": true, "nvarchar": true}
 
-// word returns e in lower case if it is a word by itself, or a call such as varchar(10); else "".
-func word(e sqlparse.Expr) string {
+// idiomWord returns e in lower case if it is a word by itself, or a call such as varchar(10); else "".
+func idiomWord(e Expr) string {
 	switch e := e.(type) {
-	case *sqlparse.Name:
+	case *Name:
 		if len(e.Parts) == 1 && !e.Parts[0].Quoted {
 			return strings.ToLower(e.Parts[0].Text)
 		}
-	case *sqlparse.Call:
+	case *Call:
 		if e.Name == "varchar" || e.Name == "nvarchar" || e.Name == "char" { // a shorter text would be cut
 			return ""
 		}
@@ -185,13 +183,13 @@ func word(e sqlparse.Expr) string {
 	return ""
 }
 
-// units are the parts of a time that functions take as words.
-var units = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "isoweek": true, "day": true, "hour": true, "minute": true, "second": true}
+// idiomUnits are the parts of a time that functions take as words.
+var idiomUnits = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "isoweek": true, "day": true, "hour": true, "minute": true, "second": true}
 
 // unit returns the unit that e is, as a text; nil if it is none. Where words name units a week begins on Sunday.
-func (t *taker) unit(e sqlparse.Expr) sqlparse.Expr {
-	u := word(e)
-	if !units[u] {
+func (t *taker) unit(e Expr) Expr {
+	u := idiomWord(e)
+	if !idiomUnits[u] {
 		return nil
 	}
 	switch u {
@@ -200,11 +198,11 @@ func (t *taker) unit(e sqlparse.Expr) sqlparse.Expr {
 	case "isoweek":
 		u = "week"
 	}
-	return text(u, e.Pos())
+	return idiomText(u, e.Pos())
 }
 
 // truncated is BigQuery's DATE_TRUNC(x, MONTH).
-func truncated(t *taker, c *sqlparse.Call) sqlparse.Expr {
+func truncated(t *taker, c *Call) Expr {
 	if u := t.unit(c.Args[1]); u != nil {
 		return call(c, "date_trunc", u, c.Args[0])
 	}
@@ -212,8 +210,8 @@ func truncated(t *taker, c *sqlparse.Call) sqlparse.Expr {
 }
 
 // differing is BigQuery's DATE_DIFF(end, begin, DAY), by a function that takes the unit and the beginning first.
-func differing(name string) func(*taker, *sqlparse.Call) sqlparse.Expr {
-	return func(t *taker, c *sqlparse.Call) sqlparse.Expr {
+func differing(name string) func(*taker, *Call) Expr {
+	return func(t *taker, c *Call) Expr {
 		if u := t.unit(c.Args[2]); u != nil {
 			return call(c, name, u, c.Args[1], c.Args[0])
 		}
@@ -221,15 +219,15 @@ func differing(name string) func(*taker, *sqlparse.Call) sqlparse.Expr {
 	}
 }
 
-func startOf(unit string) func(*taker, *sqlparse.Call) sqlparse.Expr {
-	return func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-		return call(c, "date_trunc", text(unit, c.At), c.Args[0])
+func startOf(unit string) func(*taker, *Call) Expr {
+	return func(_ *taker, c *Call) Expr {
+		return call(c, "date_trunc", idiomText(unit, c.At), c.Args[0])
 	}
 }
 
 // unquoted is MySQL's JSON_UNQUOTE(JSON_EXTRACT(x, path)).
-func unquoted(_ *taker, c *sqlparse.Call) sqlparse.Expr {
-	if x, ok := c.Args[0].(*sqlparse.Call); ok && x.Name == "json_extract" {
+func unquoted(_ *taker, c *Call) Expr {
+	if x, ok := c.Args[0].(*Call); ok && x.Name == "json_extract" {
 		return call(c, "json_value", x.Args...)
 	}
 	return nil

@@ -1,21 +1,13 @@
-// Package sqlidiom takes forms that other databases have for what PostgreSQL's SELECT says another way.
-//
-//	*sqlparse.Query, with NVL2(a, b, c) → the same, with CASE WHEN a IS NOT NULL THEN b ELSE c END
-//
-// Only forms with one meaning are taken. A form is written as others without any of its parts twice, so that no
-// statement grows. The rest of the program knows none of them.
-package sqlidiom
+package sqlparse
 
 import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// Take writes the idioms in q as what they mean. An idiom with a part whose meaning isn't known is an error.
-func Take(q *sqlparse.Query) error {
+// RewriteIdioms writes the idioms in q as what they mean. An idiom with a part whose meaning isn't known is an error.
+func RewriteIdioms(q *Query) error {
 	t := &taker{}
 	t.in(reflect.ValueOf(q))
 	return t.err
@@ -24,9 +16,9 @@ func Take(q *sqlparse.Query) error {
 // A taker has the first error.
 type taker struct{ err error }
 
-func (t *taker) fail(at sqlparse.Pos, suggestion, format string, args ...any) {
+func (t *taker) fail(at Pos, suggestion, format string, args ...any) {
 	if t.err == nil {
-		f := sqlparse.Faultf(at, format, args...)
+		f := Faultf(at, format, args...)
 		f.Suggestion = suggestion
 		t.err = f
 	}
@@ -43,7 +35,7 @@ func (t *taker) in(v reflect.Value) {
 			return
 		}
 		t.in(v.Elem())
-		if e, ok := v.Interface().(sqlparse.Expr); ok && v.CanSet() {
+		if e, ok := v.Interface().(Expr); ok && v.CanSet() {
 			v.Set(reflect.ValueOf(t.expression(e)))
 		}
 	case reflect.Pointer:
@@ -51,7 +43,7 @@ func (t *taker) in(v reflect.Value) {
 			return
 		}
 		t.in(v.Elem())
-		if s, ok := v.Interface().(*sqlparse.Select); ok {
+		if s, ok := v.Interface().(*Select); ok {
 			t.unnested(s)
 			qualified(s)
 		}
@@ -60,7 +52,7 @@ func (t *taker) in(v reflect.Value) {
 			t.in(v.Index(i))
 		}
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[sqlparse.Item]() {
+		if v.Type() == reflect.TypeFor[Item]() {
 			t.item(v)
 			return
 		}
@@ -72,42 +64,42 @@ func (t *taker) in(v reflect.Value) {
 
 // item replaces the expression of a select list, whose column keeps the name of what was written.
 func (t *taker) item(v reflect.Value) {
-	it := v.Addr().Interface().(*sqlparse.Item)
+	it := v.Addr().Interface().(*Item)
 	before, named := it.Title()
 	t.in(v.FieldByName("X"))
 	if after, _ := it.Title(); after != before && named == nil {
-		it.Alias = &sqlparse.Ident{Text: before, Quoted: true, At: it.X.Pos()}
+		it.Alias = &Ident{Text: before, Quoted: true, At: it.X.Pos()}
 	}
 }
 
 // expression returns what e means.
-func (t *taker) expression(e sqlparse.Expr) sqlparse.Expr {
+func (t *taker) expression(e Expr) Expr {
 	switch e := e.(type) {
-	case *sqlparse.Call:
+	case *Call:
 		if of, ok := formOf(e.Name); ok && of.least <= len(e.Args) && len(e.Args) <= of.most && !e.Star {
 			out := of.take(t, e)
-			if _, call := out.(*sqlparse.Call); out != nil && (call || e.Over == nil && e.Filter == nil && !e.Distinct && e.Order == nil && e.Within == nil) {
+			if _, call := out.(*Call); out != nil && (call || e.Over == nil && e.Filter == nil && !e.Distinct && e.Order == nil && e.Within == nil) {
 				return out
 			}
 		}
-	case *sqlparse.Any:
+	case *Any:
 		if e.List != nil {
 			e.List = listed(e.List)
 		}
-	case *sqlparse.Binary:
+	case *Binary:
 		return t.contained(e)
 	}
 	return e
 }
 
 // qualified writes the windows that names in QUALIFY stand for in their place: the select list names them.
-func qualified(s *sqlparse.Select) {
+func qualified(s *Select) {
 	if s.Qualify == nil {
 		return
 	}
-	sqlparse.Replace(&s.Qualify, func(n *sqlparse.Name) sqlparse.Expr {
+	Replace(&s.Qualify, func(n *Name) Expr {
 		for _, it := range slices.Backward(s.Items) {
-			if it.Alias != nil && sqlparse.Windowed(it.X) && len(n.Parts) == 1 && strings.EqualFold(it.Alias.Text, n.Parts[0].Text) {
+			if it.Alias != nil && Windowed(it.X) && len(n.Parts) == 1 && strings.EqualFold(it.Alias.Text, n.Parts[0].Text) {
 				return it.X
 			}
 		}

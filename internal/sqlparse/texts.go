@@ -1,29 +1,27 @@
-package sqlidiom
+package sqlparse
 
 import (
 	"strconv"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
 // listed returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text, also that of
 // an empty list, and another expression are left as they are.
-func listed(e sqlparse.Expr) sqlparse.Expr {
-	s, ok := e.(*sqlparse.String)
+func listed(e Expr) Expr {
+	s, ok := e.(*String)
 	if !ok || s.Type != "" {
 		return e
 	}
-	items, ok := sqlparse.Elements(s.Text)
+	items, ok := Elements(s.Text)
 	if !ok || items == nil {
 		return e
 	}
-	out := &sqlparse.Array{At: s.At}
+	out := &Array{At: s.At}
 	for _, item := range items {
 		if item == nil {
-			out.Items = append(out.Items, &sqlparse.Word{Text: "null", At: s.At})
+			out.Items = append(out.Items, &Word{Text: "null", At: s.At})
 		} else {
-			out.Items = append(out.Items, text(*item, s.At))
+			out.Items = append(out.Items, idiomText(*item, s.At))
 		}
 	}
 	return out
@@ -31,24 +29,24 @@ func listed(e sqlparse.Expr) sqlparse.Expr {
 
 // formatted is PostgreSQL's format('%s of %2$s', a, b): the texts joined, a null as the empty one. Other directives than %s and %% and other
 // widths are for texts that are SQL or columns of a terminal: they aren't there.
-func formatted(t *taker, c *sqlparse.Call) sqlparse.Expr {
-	pattern, ok := c.Args[0].(*sqlparse.String)
+func formatted(t *taker, c *Call) Expr {
+	pattern, ok := c.Args[0].(*String)
 	if !ok {
 		return nil
 	}
-	var parts []sqlparse.Expr
+	var parts []Expr
 	used := map[int]bool{}
 	next, rest := 1, pattern.Text
 	for {
 		before, after, found := strings.Cut(rest, "%")
 		if before != "" {
-			parts = append(parts, text(before, pattern.At))
+			parts = append(parts, idiomText(before, pattern.At))
 		}
 		if !found {
 			break
 		}
 		if rest, ok = strings.CutPrefix(after, "%"); ok {
-			parts = append(parts, text("%", pattern.At))
+			parts = append(parts, idiomText("%", pattern.At))
 			continue
 		}
 		which := next
@@ -65,7 +63,7 @@ func formatted(t *taker, c *sqlparse.Call) sqlparse.Expr {
 			t.fail(pattern.At, "", "format has no value for the %%s with number %d", which)
 			return nil
 		}
-		if _, name := c.Args[which].(*sqlparse.Name); used[which] && !name {
+		if _, name := c.Args[which].(*Name); used[which] && !name {
 			t.fail(c.Args[which].Pos(), "compute it in a query in FROM, and use its name", "format takes a value twice only if it is a column")
 			return nil
 		}
@@ -73,7 +71,7 @@ func formatted(t *taker, c *sqlparse.Call) sqlparse.Expr {
 		parts, next = append(parts, c.Args[which]), which+1
 	}
 	if len(parts) == 0 {
-		return text("", pattern.At)
+		return idiomText("", pattern.At)
 	}
 	return call(c, "concat", parts...)
 }

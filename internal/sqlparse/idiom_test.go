@@ -1,10 +1,9 @@
-package sqlidiom_test
+package sqlparse_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
@@ -74,7 +73,7 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sqlidiom.Take(q); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := sqlparse.RewriteIdioms(q); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.idiom, err, tt.want)
 		}
 	}
@@ -87,7 +86,7 @@ func taken(t *testing.T, expr string) string {
 	if err != nil {
 		t.Fatal(expr, err)
 	}
-	if err := sqlidiom.Take(q); err != nil {
+	if err := sqlparse.RewriteIdioms(q); err != nil {
 		t.Fatal(expr, err)
 	}
 	s := q.Body.(*sqlparse.Select)

@@ -1,0 +1,60 @@
+package sqlparse
+
+import (
+	"strings"
+)
+
+// spread are the functions that make records of a list.
+var spread = map[string]bool{"unnest": true, "generate_series": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
+
+// unnested moves a list that an item of s spreads over records into FROM, where it means the same as long as no window
+// function counts the records, and no other list is beside it.
+func (t *taker) unnested(s *Select) {
+	var list *Item
+	var at *Expr // the list, in the item
+	for i := range s.Items {
+		x := &s.Items[i].X
+		for cast, is := (*x).(*Cast); is; cast, is = (*x).(*Cast) {
+			x = &cast.X
+		}
+		if c, ok := (*x).(*Call); ok && spread[c.Name] && c.Over == nil && (len(c.Args) == 1 || c.Name == "generate_series") {
+			if list != nil {
+				return
+			}
+			list, at = &s.Items[i], x
+		}
+	}
+	if list == nil || Windowed(s.Items) || s.Qualify != nil {
+		return
+	}
+	c := (*at).(*Call)
+	if aggregated(c.Args) {
+		return
+	}
+	const table, column = "spread list", "element"
+	written := idiomKey(c)
+	element := &Name{Parts: []Ident{{Text: table, Quoted: true, At: c.At}, {Text: column, Quoted: true, At: c.At}}}
+	if list.Alias == nil {
+		list.Alias = &Ident{Text: c.Name, Quoted: true, At: c.At}
+	}
+	*at = element
+	for i, e := range s.Group {
+		if idiomKey(e) == written {
+			s.Group[i] = element
+		}
+	}
+	s.From = append(s.From, &Function{Call: c, Alias: Alias{Name: &Ident{Text: table, Quoted: true, At: c.At}, Columns: []Ident{{Text: column, Quoted: true, At: c.At}}}})
+}
+
+func idiomKey(e Expr) string { return Key(e, (*Name).Written) }
+
+// aggregated reports whether x gathers a list of the records of a group: such a list is spread after the groups are made.
+func aggregated(x any) bool {
+	found := false
+	Walk(x, func(e Expr) bool {
+		c, ok := e.(*Call)
+		found = found || ok && strings.HasSuffix(c.Name, "_agg")
+		return !found
+	})
+	return found
+}

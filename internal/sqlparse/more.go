@@ -1,0 +1,148 @@
+package sqlparse
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// small are functions of PostgreSQL, SQLite and MariaDB that are a few others.
+var small = map[string]form{
+	"from_unixtime": renamed("to_timestamp", 1), "eomonth": {1, 1, lastDay},
+	"utc_timestamp": renamed("now", 0), "sysdatetime": renamed("now", 0), "getutcdate": renamed("now", 0), "utc_date": renamed("today", 0),
+	"json_arrayagg": renamed("json_agg", 1), "jsonb_path_query_first": renamed("json_extract", 2), "array_upper": renamed("array_length", 2),
+	"time": {1, 1, func(_ *taker, c *Call) Expr {
+		return call(c, "strftime", idiomText("%H:%M:%S", c.At), c.Args[0])
+	}},
+	"weekday": {1, 1, func(_ *taker, c *Call) Expr { // MySQL's, from 0 for Monday
+		return operation("-", call(c, "extract", idiomText("isodow", c.At), c.Args[0]), idiomNumber("1", c.At))
+	}},
+	"timezone": {2, 2, func(_ *taker, c *Call) Expr {
+		return operation("at time zone", c.Args[1], c.Args[0])
+	}},
+	"convert_tz": {3, 3, func(_ *taker, c *Call) Expr {
+		if from, ok := c.Args[1].(*String); !ok || from.Text != "UTC" && from.Text != "+00:00" {
+			return nil
+		}
+		return operation("at time zone", c.Args[0], c.Args[2])
+	}},
+	"make_date": {3, 3, madeDate},
+	"space":     {1, 1, func(_ *taker, c *Call) Expr { return call(c, "repeat", idiomText(" ", c.At), c.Args[0]) }},
+	"ends_with": {2, 2, ending}, "endswith": {2, 2, ending}, "startswith": renamed("starts_with", 2),
+	"string_to_table": {2, 2, func(_ *taker, c *Call) Expr {
+		return call(c, "unnest", call(c, "string_to_array", c.Args...))
+	}},
+	"regexp_split_to_array": {2, 2, split(func(c *Call) Expr { return call(c, "string_to_array", c.Args...) })},
+	"regexp_split_to_table": {2, 2, split(func(c *Call) Expr {
+		return call(c, "unnest", call(c, "string_to_array", c.Args...))
+	})},
+	"array_append": {2, 2, func(_ *taker, c *Call) Expr {
+		return operation("||", call(c, "coalesce", c.Args[0], &Array{At: c.At}), alone(c.Args[1]))
+	}},
+	"array_prepend": {2, 2, func(_ *taker, c *Call) Expr {
+		return operation("||", alone(c.Args[0]), call(c, "coalesce", c.Args[1], &Array{At: c.At}))
+	}},
+	"array_cat": {2, 2, func(_ *taker, c *Call) Expr { return operation("||", c.Args[0], c.Args[1]) }},
+	"elt":       {2, 51, chosen}, "choose": {2, 51, chosen}, "field": {2, 51, placeAmong},
+	"log2": {1, 1, func(_ *taker, c *Call) Expr {
+		return operation("/", call(c, "log10", c.Args[0]), call(c, "log10", idiomNumber("2", c.At)))
+	}},
+	"log": {2, 2, func(_ *taker, c *Call) Expr {
+		return operation("/", call(c, "log10", c.Args[1]), call(c, "log10", c.Args[0]))
+	}},
+	"cbrt": {1, 1, func(_ *taker, c *Call) Expr {
+		return call(c, "power", c.Args[0], operation("/", idiomNumber("1.0", c.At), idiomNumber("3", c.At)))
+	}},
+	"degrees": {1, 1, func(_ *taker, c *Call) Expr {
+		return operation("*", c.Args[0], idiomNumber("57.29577951308232", c.At))
+	}},
+	"radians": {1, 1, func(_ *taker, c *Call) Expr {
+		return operation("*", c.Args[0], idiomNumber("0.017453292519943295", c.At))
+	}},
+	"num_nulls":    {1, 50, counting(false)},
+	"num_nonnulls": {1, 50, counting(true)},
+}
+
+func idiomNumber(s string, at Pos) Expr { return &Number{Text: s, At: at} }
+
+func operation(op string, l, r Expr) Expr {
+	return &Binary{Op: op, L: l, R: r, At: l.Pos()}
+}
+
+// alone returns the list of one element.
+func alone(x Expr) Expr {
+	return &Array{Items: []Expr{x}, At: x.Pos()}
+}
+
+// madeDate is make_date(year, month, day), by its text.
+func madeDate(_ *taker, c *Call) Expr {
+	part := func(i int, width string) Expr {
+		return call(c, "lpad", &Cast{X: &Cast{X: c.Args[i], Type: "integer", At: c.At}, Type: "text", At: c.At}, idiomNumber(width, c.At), idiomText("0", c.At))
+	}
+	all := operation("||", part(0, "4"), idiomText("-", c.At))
+	all = operation("||", operation("||", operation("||", all, part(1, "2")), idiomText("-", c.At)), part(2, "2"))
+	return &Cast{X: all, Type: "date", At: c.At}
+}
+
+// ending tests whether a text ends with a constant one.
+func ending(_ *taker, c *Call) Expr {
+	end, ok := c.Args[1].(*String)
+	if !ok {
+		return nil
+	}
+	return operation("=", call(c, "right", c.Args[0], idiomNumber(strconv.Itoa(utf8.RuneCountInString(end.Text)), c.At)), end)
+}
+
+// split takes a function that divides at an expression, if that is a text that stands for itself.
+func split(by func(*Call) Expr) func(*taker, *Call) Expr {
+	return func(_ *taker, c *Call) Expr {
+		if s, ok := c.Args[1].(*String); !ok || !literal(s.Text) {
+			return nil
+		}
+		return by(c)
+	}
+}
+
+// literal reports whether a regular expression matches nothing but itself.
+func literal(expression string) bool {
+	for _, r := range expression {
+		switch r {
+		case '\\', '.', '*', '+', '?', '(', ')', '[', ']', '{', '}', '^', '$', '|':
+			return false
+		}
+	}
+	return expression != ""
+}
+
+// chosen is ELT(n, a, b): the argument with the number n.
+func chosen(_ *taker, c *Call) Expr {
+	out := &Case{Operand: c.Args[0], At: c.At}
+	for i, x := range c.Args[1:] {
+		out.When, out.Then = append(out.When, idiomNumber(fmt.Sprint(i+1), c.At)), append(out.Then, x)
+	}
+	return out
+}
+
+// placeAmong is FIELD(x, a, b): the number of the argument that x is, 0 for none.
+func placeAmong(_ *taker, c *Call) Expr {
+	out := &Case{Operand: c.Args[0], At: c.At, Else: idiomNumber("0", c.At)}
+	for i, x := range c.Args[1:] {
+		out.When, out.Then = append(out.When, x), append(out.Then, idiomNumber(fmt.Sprint(i+1), c.At))
+	}
+	return out
+}
+
+// counting is num_nulls and num_nonnulls: how many arguments are null, or are not.
+func counting(there bool) func(*taker, *Call) Expr {
+	return func(_ *taker, c *Call) Expr {
+		var sum Expr
+		for _, x := range c.Args {
+			one := Expr(&Case{When: []Expr{isNull(x, there, c.At)}, Then: []Expr{idiomNumber("1", c.At)}, Else: idiomNumber("0", c.At), At: c.At})
+			if sum != nil {
+				one = operation("+", sum, one)
+			}
+			sum = one
+		}
+		return sum
+	}
+}
