@@ -20,7 +20,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/config/keeping"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
@@ -222,7 +221,7 @@ func TestParse(t *testing.T) {
 			Events: []change.EventKind{change.EventCreated, change.EventApplied}, Form: webhook.Webhook, Attempts: 5,
 			When: condition(t, `change.op == "delete"`), Tenant: "acme", As: webhook.Person{Owner: "ben", Tenant: "acme"}, People: map[string]webhook.Person{"U1": {Owner: "ben", Tenant: "acme"}},
 			Quiet: &webhook.Quiet{From: 22 * 60, To: 7 * 60, Zone: "Europe/Berlin"}}, {Name: "ana", Form: webhook.Email, To: "ana@example.com", Digest: time.Hour}},
-			Mail: mail.Server{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"}},
+			Mail: webhook.MailServer{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"}},
 		Actions: []action.Declaration{
 			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,
 				Input:     object(t, `{"required": ["issue"], "properties": {"issue": {"type": "string"}, "size": {"type": "number", "default": 1.50}}}`),

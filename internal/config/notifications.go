@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -16,7 +15,7 @@ import (
 type Notifications struct {
 	URL   string // of this server as people know it, for links; "" is the address that it listens on
 	Hooks []webhook.Hook
-	Mail  mail.Server
+	Mail  webhook.MailServer
 }
 
 // mostAttempts is the maximum number of attempts of a delivery; they take three days.
@@ -36,7 +35,7 @@ func (c *Config) notifications() yamlconf.Shape {
 			{Name: "server", Doc: "smtps://mail.example:465, or smtp://mail.example:587 for STARTTLS", Must: true, Shape: yamlconf.Text("a server", wrong(n.Mail.Parse))},
 			{Name: "user", Doc: "The account there. Without it no password is sent", Shape: yamlconf.Words(&n.Mail.User)},
 			{Name: "password", Doc: "Its password", Shape: yamlconf.Secret("a password", func(_, s string) string { n.Mail.Password = s; return "" })},
-			{Name: "from", Doc: "The address that it comes from", Must: true, Shape: yamlconf.Text("an e-mail address", func(s string) string { n.Mail.From = s; return mail.Address(s) })},
+			{Name: "from", Doc: "The address that it comes from", Must: true, Shape: yamlconf.Text("an e-mail address", func(s string) string { n.Mail.From = s; return webhook.MailAddress(s) })},
 			{Name: "private", Doc: "true allows a server without TLS, for a network of your own", Shape: yamlconf.Flag(&n.Mail.Private)},
 			{Name: "to", Doc: "Those who get it, each by a name of yours", Must: true, Shape: c.hooks("recipient", letters)},
 		}, nil)},
@@ -172,7 +171,7 @@ func (c *Config) webhook(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader
 func letters(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader, yamlconf.Node, string)) {
 	h.Form = webhook.Email
 	return []yamlconf.Key{
-		{Name: "address", Doc: "The e-mail address", Must: true, Shape: yamlconf.Text("an e-mail address", func(s string) string { h.To = s; return mail.Address(s) })},
+		{Name: "address", Doc: "The e-mail address", Must: true, Shape: yamlconf.Text("an e-mail address", func(s string) string { h.To = s; return webhook.MailAddress(s) })},
 		{Name: "digest", Doc: "One letter in this time, about all that happened in it: 1h. Without it one each", Shape: yamlconf.Span(&h.Digest, time.Minute, 24*time.Hour)},
 	}, func(*yamlconf.Reader, yamlconf.Node, string) {}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
@@ -44,7 +43,7 @@ func TestNotifications(t *testing.T) {
 			want: one(webhook.Hook{Name: "chat", URL: "https://hooks.slack.com/x", Form: webhook.Slack, Secret: []byte(secret), Tenant: "acme", As: webhook.Person{Owner: "ben", Tenant: "acme"},
 				People: map[string]webhook.Person{"U1": {Owner: "ben", Tenant: "acme"}}, Quiet: &webhook.Quiet{From: 22 * 60, To: 7 * 60, Zone: "Europe/Berlin"}})},
 		{text: "{mail: {server: 'smtp://mail.example', from: Gate <gate@example.com>, user: u, password: p, to: {ana: {address: ana@example.com, digest: 1h}}}}",
-			want: config.Notifications{Mail: mail.Server{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"},
+			want: config.Notifications{Mail: webhook.MailServer{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"},
 				Hooks: []webhook.Hook{{Name: "ana", Form: webhook.Email, To: "ana@example.com", Digest: time.Hour}}}},
 		{text: "{mail: {server: 'smtps://u:p@mail.example', from: g@example.com, to: {ana: {address: a@example.com}}}}",
 			err: "notifications.mail.server: must be such as smtps://mail.example:465, or smtp://mail.example:587 for STARTTLS, without user and password"},

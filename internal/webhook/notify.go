@@ -5,6 +5,13 @@
 // sends each notification. A notification says what happened to which change, and where to look at it. It contains a title,
 // values of records and words of an agent only if the hook names the person whose view of the change it shows; the receiver
 // finds no markup in them. The package refuses addresses that aren't allowed, and redirects.
+//
+// # Mail
+//
+// This part sends letters by SMTP.
+//
+// It sends nothing, and no password, over a connection without TLS, unless the server is of a private network and the
+// configuration says so. Its errors are in our own words: those of servers may hold anything.
 package webhook
 
 import (

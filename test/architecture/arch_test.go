@@ -199,7 +199,7 @@ var mayImport = map[string]string{
 	"test/attack/run":           "test/attack",
 	"test/conformance/server":   "identity internal/app internal/config mcp test/conformance",
 	"internal/extension":        "internal/once",
-	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/config/keeping internal/connstring internal/mail internal/oidc internal/openapi/classify internal/openapi/credential internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/signin internal/webhook internal/yamlconf policy problem query schema source value write",
+	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/config/keeping internal/connstring internal/oidc internal/openapi/classify internal/openapi/credential internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/signin internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/config/keeping":   "internal/yamlconf",
 	"internal/config/checked":   "internal/rules/named internal/rules/readback internal/rules/schemacheck internal/yamlconf",
 	"internal/config/apis":      "internal/config/checked internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/openapi/visible internal/pack internal/rules/calls internal/rules/denylist internal/rules/expression internal/yamlconf problem write",
@@ -228,7 +228,6 @@ var mayImport = map[string]string{
 	"internal/outage":   "",
 	"internal/webhook":  "change identity internal/netguard internal/outage internal/review internal/rules/expression problem write",
 	"internal/inbound":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem value",
-	"internal/mail":     "internal/webhook",
 	"internal/netguard": "",
 
 	// for operators

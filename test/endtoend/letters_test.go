@@ -18,7 +18,6 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	smtpmail "github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
@@ -54,7 +53,7 @@ func (s vaultSession) Mail(from string, o *smtp.MailOptions) error {
 }
 
 // newVault starts a mail server with TLS from the first byte, or with STARTTLS.
-func newVault(t *testing.T, implicit bool) (*vault, smtpmail.Server) {
+func newVault(t *testing.T, implicit bool) (*vault, webhook.MailServer) {
 	t.Helper()
 	web := httptest.NewTLSServer(nil) // for its certificate
 	web.Close()
@@ -73,7 +72,7 @@ func newVault(t *testing.T, implicit bool) (*vault, smtpmail.Server) {
 	t.Cleanup(func() { s.Close() })
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate())
-	return v, smtpmail.Server{Host: "127.0.0.1", Port: port, Implicit: implicit, From: "Gate <gate@example.com>", User: "gate", Password: "open sesame", Roots: roots}
+	return v, webhook.MailServer{Host: "127.0.0.1", Port: port, Implicit: implicit, From: "Gate <gate@example.com>", User: "gate", Password: "open sesame", Roots: roots}
 }
 
 // TestMailOverTLS sends letters over both forms of TLS with a password, and none to a server whose certificate isn't trusted.
@@ -90,7 +89,7 @@ func TestMailOverTLS(t *testing.T) {
 		wrong.Password = "x"
 		stranger := server
 		stranger.Roots = x509.NewCertPool()
-		for what, other := range map[string]smtpmail.Server{"with another password": wrong, "to a stranger": stranger} {
+		for what, other := range map[string]webhook.MailServer{"with another password": wrong, "to a stranger": stranger} {
 			if err := other.Send(t.Context(), "ben@example.com", l); err == nil || strings.Contains(err.Error(), "SECRET") || len(v.came) > 0 {
 				t.Error(name, what, err)
 			}

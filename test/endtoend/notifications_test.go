@@ -24,7 +24,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
-	smtpmail "github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
@@ -54,7 +53,7 @@ func (l letterbox) Data(r io.Reader) error {
 	return err
 }
 
-func newPostOffice(t *testing.T) (*postOffice, smtpmail.Server) {
+func newPostOffice(t *testing.T) (*postOffice, webhook.MailServer) {
 	t.Helper()
 	p := &postOffice{came: make(chan string, 10)}
 	s := smtp.NewServer(p)
@@ -64,7 +63,7 @@ func newPostOffice(t *testing.T) (*postOffice, smtpmail.Server) {
 	}
 	go s.Serve(l)
 	t.Cleanup(func() { s.Close() })
-	return p, smtpmail.Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Private: true, From: "Gate <gate@example.com>"}
+	return p, webhook.MailServer{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Private: true, From: "Gate <gate@example.com>"}
 }
 
 // A slack gets messages at /hook, and answers to buttons at /reply.
@@ -122,7 +121,7 @@ func newChannel(t *testing.T) *channel {
 	known := func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
 		return o.tokens.Known(ctx, who.Owner, who.Tenant)
 	}
-	var server smtpmail.Server
+	var server webhook.MailServer
 	c.mails, server = newPostOffice(t)
 	sender := webhook.New(webhook.Options{Changes: o.store, Store: o.store, Hooks: hooks, Link: "https://gate.example/console/changes/", Answers: "https://gate.example/notifications/", Poll: 20 * time.Millisecond,
 		Mail: server.Send, Show: func(ctx context.Context, as webhook.Person, change string) (*review.Sheet, error) {

@@ -1,8 +1,4 @@
-// Package mail sends letters by SMTP.
-//
-// It sends nothing, and no password, over a connection without TLS, unless the server is of a private network and the
-// configuration says so. Its errors are in our own words: those of servers may hold anything.
-package mail
+package webhook
 
 import (
 	"context"
@@ -15,12 +11,10 @@ import (
 	"strings"
 
 	gomail "github.com/wneessen/go-mail"
-
-	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// A Server is an SMTP server. The zero Server sends nothing.
-type Server struct {
+// A MailServer is an SMTP server. The zero MailServer sends nothing.
+type MailServer struct {
 	Host     string
 	Port     int  // 0 means 465 with Implicit, else 587
 	Implicit bool // TLS from the first byte (smtps); else STARTTLS
@@ -33,7 +27,7 @@ type Server struct {
 }
 
 // Parse reads the address of a server: smtps://host:port, or smtp://host:port for STARTTLS.
-func (s *Server) Parse(text string) error {
+func (s *MailServer) Parse(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
 		return errors.New("must be such as smtps://mail.example:465, or smtp://mail.example:587 for STARTTLS, without user and password")
@@ -46,8 +40,8 @@ func (s *Server) Parse(text string) error {
 	return err
 }
 
-// Address returns why text is no e-mail address, or "".
-func Address(text string) string {
+// MailAddress returns why text is no e-mail address, or "".
+func MailAddress(text string) string {
 	if err := gomail.NewMsg().To(text); err != nil || strings.ContainsAny(text, "\r\n") {
 		return "must be an e-mail address, such as ana@example.com"
 	}
@@ -55,7 +49,7 @@ func Address(text string) string {
 }
 
 // Send sends l to an address.
-func (s *Server) Send(ctx context.Context, to string, l webhook.Letter) error {
+func (s *MailServer) Send(ctx context.Context, to string, l Letter) error {
 	m := gomail.NewMsg()
 	if m.From(s.From) != nil || m.To(to) != nil {
 		return errors.New("an address is no e-mail address")
@@ -82,11 +76,11 @@ func (s *Server) Send(ctx context.Context, to string, l webhook.Letter) error {
 	if err == nil {
 		err = client.DialAndSendWithContext(ctx, m)
 	}
-	return why(err)
+	return mailWhy(err)
 }
 
-// why describes a failure in our own words.
-func why(err error) error {
+// mailWhy describes a failure in our own words.
+func mailWhy(err error) error {
 	if err == nil {
 		return nil
 	}
