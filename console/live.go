@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -41,7 +41,7 @@ func (c *Console) events(v *visit) error {
 		return err
 	}
 	// The stream ends with the page, with the session, and with the server.
-	ctx, cancel := gate.While(v.ctx(), func() bool { return c.holds(&visit{r: v.r}) })
+	ctx, cancel := wire.While(v.ctx(), func() bool { return c.holds(&visit{r: v.r}) })
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
 	s := sse.Begin(v.w)

@@ -7,7 +7,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -89,7 +88,7 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	}()
 	ctx := s.begin(r.Context(), x, x.message.Method)
 	out := s.call(ctx, x, a)
-	s.ended(ctx, x, mcpobserve.Failed(out.failure, out.isError))
+	s.ended(ctx, x, wire.Failed(out.failure, out.isError))
 	if r.Header.Get("Mcp-Protocol-Version") < linksVersion {
 		out.links = nil
 	}

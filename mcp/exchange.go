@@ -10,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -20,12 +19,12 @@ import (
 type exchange struct {
 	who         identity.Principal
 	correlation string
-	operation   mcpobserve.Operation // for the observer
-	message     *wire.Message        // the only message of the request; nil for a batch
-	full        bool                 // the client asks for all tools, with a header
-	metadata    string               // URL of the RFC 9728 metadata as the client knows it, or ""
-	session     string               // the ID of a session that is begun again; "" for a new one
-	gone        context.Context      // ends when the client no longer waits for the response
+	operation   wire.Operation  // for the observer
+	message     *wire.Message   // the only message of the request; nil for a batch
+	full        bool            // the client asks for all tools, with a header
+	metadata    string          // URL of the RFC 9728 metadata as the client knows it, or ""
+	session     string          // the ID of a session that is begun again; "" for a new one
+	gone        context.Context // ends when the client no longer waits for the response
 
 	scope      atomic.Pointer[missing] // the scope that was missing
 	retryAfter atomic.Int64            // seconds; 0 for none

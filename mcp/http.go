@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -209,7 +208,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	}
 	if m != nil && m.Method == "notifications/cancelled" {
 		id, _ := m.Params.Get("requestId")
-		s.inflight.Cancel(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: string(id.AppendJSON(nil))})
+		s.inflight.Cancel(wire.CallKey{Principal: p.who.ID, Channel: channel, ID: string(id.AppendJSON(nil))})
 		if p.modern {
 			w.WriteHeader(http.StatusAccepted)
 			return
@@ -226,7 +225,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	stop := context.AfterFunc(s.closed, cancel)
 	defer stop()
 	if m != nil && m.IsCall() {
-		defer s.inflight.Add(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
+		defer s.inflight.Add(wire.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
 	}
 	r = r.WithContext(ctx)
 	if (p.modern || next == s.legacy) && s.direct(w, r, x, p.body.Drop) {
@@ -290,7 +289,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	defer func() { cancel() }()
 	if stays {
 		outer := cancel
-		ctx, cancel = gate.While(ctx, s.stands(r, x))
+		ctx, cancel = wire.While(ctx, s.stands(r, x))
 		defer outer()
 		stop := context.AfterFunc(s.closing, cancel)
 		defer stop()

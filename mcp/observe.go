@@ -5,21 +5,20 @@ import (
 	"net/http"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
 // Load returns the current load of s.
-func (s *Server) Load() mcpobserve.Load {
+func (s *Server) Load() wire.Load {
 	calls, waiting := s.calls.Load()
 	streams, _ := s.streams.Load()
-	return mcpobserve.Load{Running: calls, Waiting: waiting, Streams: streams, Sessions: s.sessions.Live()}
+	return wire.Load{Running: calls, Waiting: waiting, Streams: streams, Sessions: s.sessions.Live()}
 }
 
 // operation returns what to pass to the observer, if there is one, for a message.
-func (s *Server) operation(h http.Header, m *wire.Message) (o mcpobserve.Operation) {
+func (s *Server) operation(h http.Header, m *wire.Message) (o wire.Operation) {
 	if s.options.Observer != nil {
-		o = mcpobserve.Of(h, m)
+		o = wire.OperationOf(h, m)
 	}
 	return o
 }

@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -29,7 +29,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 				refused.Because(x.gone, cmp.Or(kinds[e.Code], "rpc_error"), x.correlation)
 			}
 		}()
-		defer func() { s.ended(ctx, x, mcpobserve.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
+		defer func() { s.ended(ctx, x, wire.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
 		defer func() {
 			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
 			if p := recover(); p != nil {

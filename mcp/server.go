@@ -25,11 +25,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -65,9 +64,9 @@ type Options struct {
 	Instructions string                          // for the agent, sent at initialization
 	Guide        func(identity.Principal) string // instructions by caller, in the place of Instructions; nil sends Instructions
 	Logger       *slog.Logger
-	Observer     mcpobserve.Observer // is notified of every request; may be nil
-	Refused      *refused.Log        // receives every refused request; nil logs to Logger
-	Metrics      http.Handler        // serves /metrics to principals with the scope operator or audit; may be nil
+	Observer     wire.Observer // is notified of every request; may be nil
+	Refused      *refused.Log  // receives every refused request; nil logs to Logger
+	Metrics      http.Handler  // serves /metrics to principals with the scope operator or audit; may be nil
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, if set, replaces Tokens and
 	// Anonymous and decides from the whole request. Anonymous is the principal of requests from a loopback address
@@ -116,12 +115,12 @@ type Server struct {
 	legacy   http.Handler // earlier versions: sessions
 	calls    *fair.Semaphore
 	streams  *fair.Semaphore
-	sessions *gate.Sessions
+	sessions *wire.Sessions
 	ids      sessionIDs
-	inflight *gate.Inflight
+	inflight *wire.Inflight
 	states   *sealed.Sealer
 	self     []byte // implementation() as JSON
-	watched  gate.Watched
+	watched  wire.Watched
 	changes  atomic.Int64 // how often rules, sources or tools have changed
 
 	strangeAt  atomic.Int64           // when a refused Host or Origin was last logged, in seconds since 1970
@@ -181,7 +180,7 @@ func New(o Options) (*Server, error) {
 		log:      o.Logger,
 		calls:    fair.New(fair.Bounds{Slots: o.Concurrency, Each: o.ConcurrencyEach, Queue: o.Queue, Patience: o.Patience}),
 		streams:  fair.New(fair.Bounds{Slots: o.Streams}),
-		inflight: gate.NewInflight(),
+		inflight: wire.NewInflight(),
 		states:   states,
 	}
 	if s.self, err = json.Marshal(s.implementation()); err != nil {
@@ -194,7 +193,7 @@ func New(o Options) (*Server, error) {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.closed, s.end = context.WithCancel(context.Background())
 	s.mount()
-	s.sessions = gate.NewSessions(o.Sessions, o.SessionsEach, o.SessionTimeout, s.sdk)
+	s.sessions = wire.NewSessions(o.Sessions, o.SessionsEach, o.SessionTimeout, s.sdk)
 	return s, nil
 }
 

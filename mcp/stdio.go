@@ -13,7 +13,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
@@ -56,7 +55,7 @@ type pipe struct {
 
 	messages chan jsonrpc.Message
 	done     chan struct{} // closed when in has ended and its calls are answered
-	calls    gate.Pending
+	calls    wire.Pending
 	closing  sync.Once
 
 	mu  sync.Mutex

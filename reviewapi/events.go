@@ -10,8 +10,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -32,7 +32,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 		return &problem.Error{Code: problem.RateLimited, Detail: "too many streams at a time", RetryAfter: 5 * time.Second, Err: err}
 	}
 	defer leave()
-	ctx, cancel := gate.While(r.Context(), func() bool {
+	ctx, cancel := wire.While(r.Context(), func() bool {
 		_, _, err := a.admit(r, c, identity.Review)
 		return err == nil
 	})

@@ -8,15 +8,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
 // A Watch is what is read when metrics are requested. Nil fields are not reported.
 type Watch struct {
-	Load   func() mcpobserve.Load // of the MCP transport
-	Policy func() string          // the version of the rules in force
+	Load   func() wire.Load // of the MCP transport
+	Policy func() string    // the version of the rules in force
 	Pools  map[string]source.Pooled
 	Closed func() int // how many classes, actions and sources don't fit their description
 

@@ -24,8 +24,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -121,7 +121,7 @@ func TestOTLP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"})
+			ctx := tel.Requests().Begin(t.Context(), wire.Operation{Method: "ping"})
 			tel.Requests().End(ctx, "")
 			if err := tel.Close(t.Context()); err != nil {
 				t.Fatal(err)
@@ -143,7 +143,7 @@ func TestUnsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tel.Requests().End(tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"}), "")
+	tel.Requests().End(tel.Requests().Begin(t.Context(), wire.Operation{Method: "ping"}), "")
 	if err := tel.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
 // requests is the Observer of the MCP transport.
@@ -27,7 +27,7 @@ type operation struct {
 type operationKey struct{}
 
 // Begin begins the span of a request, as a child of the client's if the request names one.
-func (r requests) Begin(ctx context.Context, o mcpobserve.Operation) context.Context {
+func (r requests) Begin(ctx context.Context, o wire.Operation) context.Context {
 	op := &operation{method: o.Method, version: o.Version, transport: "pipe", start: time.Now()}
 	if o.HTTP {
 		op.transport = "tcp"

@@ -17,8 +17,8 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
 // Options configure a Telemetry. The zero Options collect metrics only.
@@ -76,7 +76,7 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 func (t *Telemetry) Calls() bailiwick.Observer { return calls{t} }
 
 // Requests returns the observer for mcp.Options.Observer.
-func (t *Telemetry) Requests() mcpobserve.Observer { return requests{t} }
+func (t *Telemetry) Requests() wire.Observer { return requests{t} }
 
 // flushTime is how long Close waits for the last traces to be sent.
 const flushTime = 5 * time.Second

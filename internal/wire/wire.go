@@ -3,6 +3,17 @@
 // It is the first and strictest parser of a body: it refuses whatever later parsers may read in different ways
 // (duplicate keys, a second document, lone surrogates, numeric IDs that a double can't hold), so what it accepts
 // means the same to all of them. It does not depend on principals, tools or transports.
+//
+// # Gate
+//
+// This part keeps the state of the MCP transport: sessions of the protocols before 2026-07-28, calls that can be
+// cancelled, and subscribed resources. It does not depend on what they contain.
+//
+// # Mcpobserve
+//
+// This part defines what the MCP transport reports of the requests it admits, for metrics and traces.
+//
+// It decides nothing about requests.
 package wire
 
 import (

@@ -164,20 +164,18 @@ var mayImport = map[string]string{
 	"internal/tools/packs":      ". change identity internal/openapi/spec internal/pack internal/review internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/describe":   ". policy problem schema source tool value",
 	"prompt":                    ". change identity internal/tools/files policy problem query schema tool value",
-	"mcp":                       "identity internal/bodies internal/edge internal/extension internal/fair internal/gate internal/mcpobserve internal/oauthmeta internal/once internal/refused internal/sse internal/wire mcp/internal/sealed problem prompt tool value",
+	"mcp":                       "identity internal/bodies internal/edge internal/extension internal/fair internal/oauthmeta internal/once internal/refused internal/sse internal/wire mcp/internal/sealed problem prompt tool value",
 	"internal/wire":             "problem value",
-	"reviewapi":                 ". change identity internal/edge internal/fair internal/gate internal/people internal/refused internal/review internal/sse internal/webhook internal/wire problem value",
+	"reviewapi":                 ". change identity internal/edge internal/fair internal/people internal/refused internal/review internal/sse internal/webhook internal/wire problem value",
 	"internal/edge":             "internal/refused",
 	"internal/refused":          "",
-	"internal/gate":             "",
 	"internal/fair":             "",
 	"internal/bodies":           "internal/fair internal/refused",
 	"internal/turns":            "",
 	"internal/garbage":          "",
 	"internal/oauthmeta":        "identity internal/edge",
 	"mcp/internal/sealed":       "internal/once",
-	"internal/mcpobserve":       "internal/wire value",
-	"console":                   ". audit change console/internal/access console/internal/assets console/internal/chart console/internal/cookies console/internal/editing console/internal/listing console/internal/outbox console/internal/pagefunc console/internal/sanitize console/internal/usagelog console/internal/words identity internal/authserver internal/connect internal/edge internal/fair internal/gate internal/installlink internal/people internal/policyreport internal/refused internal/review internal/sse internal/webhook problem",
+	"console":                   ". audit change console/internal/access console/internal/assets console/internal/chart console/internal/cookies console/internal/editing console/internal/listing console/internal/outbox console/internal/pagefunc console/internal/sanitize console/internal/usagelog console/internal/words identity internal/authserver internal/connect internal/edge internal/fair internal/installlink internal/people internal/policyreport internal/refused internal/review internal/sse internal/webhook internal/wire problem",
 	"console/internal/chart":    "",
 	"console/internal/editing":  "internal/review problem value",
 	"console/internal/listing":  "change problem",
@@ -240,7 +238,7 @@ var mayImport = map[string]string{
 	"internal/scaffold/presets": "schema",
 
 	// used by the steps of a call
-	"internal/telemetry": ". audit identity internal/mcpobserve internal/replicas internal/trace problem source",
+	"internal/telemetry": ". audit identity internal/replicas internal/trace internal/wire problem source",
 
 	// storage
 	"internal/once":                   "",

@@ -10,9 +10,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
@@ -48,7 +48,7 @@ func BenchmarkTelemetry(b *testing.B) {
 				o.Observer, o.Audit = t.Calls(), t.Audit(o.Audit)
 				requests := t.Requests()
 				begin = func(ctx context.Context) context.Context {
-					return requests.Begin(ctx, mcpobserve.Operation{Method: "tools/call", HTTP: true, Version: "2026-07-28", Correlation: "bench"})
+					return requests.Begin(ctx, wire.Operation{Method: "tools/call", HTTP: true, Version: "2026-07-28", Correlation: "bench"})
 				}
 				end = func(ctx context.Context) { requests.End(ctx, "") }
 			}

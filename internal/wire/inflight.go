@@ -1,6 +1,4 @@
-// Package gate keeps the state of the MCP transport: sessions of the protocols before 2026-07-28, calls that can be
-// cancelled, and subscribed resources. It does not depend on what they contain.
-package gate
+package wire
 
 import (
 	"context"

@@ -1,7 +1,4 @@
-// Package mcpobserve defines what the MCP transport reports of the requests it admits, for metrics and traces.
-//
-// It decides nothing about requests.
-package mcpobserve
+package wire
 
 import (
 	"context"
@@ -12,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -43,9 +39,9 @@ type Load struct {
 	Sessions int // of the protocols before 2026-07-28
 }
 
-// Of returns the Operation of a message, from the HTTP header h, nil over streams, and m, nil for a batch. The caller
+// OperationOf returns the Operation of a message, from the HTTP header h, nil over streams, and m, nil for a batch. The caller
 // sets Method and Correlation.
-func Of(h http.Header, m *wire.Message) Operation {
+func OperationOf(h http.Header, m *Message) Operation {
 	o := Operation{HTTP: h != nil}
 	if version := h.Get("Mcp-Protocol-Version"); slices.Contains(mcp.SupportedProtocolVersions(), version) {
 		o.Version = version
