@@ -8,13 +8,13 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
 // read reads the body of a POST, once there is memory for it and what is made of it. It accepts only JSON, which a form of another site
 // can't send without a preflight.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, who identity.Principal) (*bodies.Body, *wire.RPCFault) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, who identity.Principal) (*fair.Body, *wire.RPCFault) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		f := wire.Invalid("Content-Type must be application/json")
 		f.Status = http.StatusUnsupportedMediaType
@@ -29,19 +29,19 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, who identity.Princ
 	if err == nil {
 		return body, nil
 	}
-	if heavy, ok := errors.AsType[*bodies.WeightError](err); ok {
-		f := wire.Invalid(bodies.Heavy(heavy))
+	if heavy, ok := errors.AsType[*fair.WeightError](err); ok {
+		f := wire.Invalid(fair.Heavy(heavy))
 		f.Status = http.StatusRequestEntityTooLarge
 		return nil, f
 	}
-	if _, ok := errors.AsType[*bodies.BusyError](err); ok {
+	if _, ok := errors.AsType[*fair.BusyError](err); ok {
 		s.options.Bodies.Discard(w, r)
 		f := busy()
-		f.Message, f.Header = bodies.Busy(err), [2]string{"Retry-After", strconv.Itoa(bodies.Again)}
-		f.Data = []byte(fmt.Sprintf(`{"error_code":"rate_limited","retryable":true,"retry_after":%d}`, bodies.Again))
+		f.Message, f.Header = fair.Busy(err), [2]string{"Retry-After", strconv.Itoa(fair.Again)}
+		f.Data = []byte(fmt.Sprintf(`{"error_code":"rate_limited","retryable":true,"retry_after":%d}`, fair.Again))
 		return nil, f
 	}
-	if errors.Is(err, bodies.ErrLarge) {
+	if errors.Is(err, fair.ErrLarge) {
 		f := wire.Invalid(fmt.Sprintf("Request body exceeds %d bytes", s.options.MaxBody))
 		f.Status = http.StatusRequestEntityTooLarge
 		return nil, f
@@ -57,7 +57,7 @@ const mostListen = 8 << 10
 
 // streamed gives back the memory of body if m is a request that stays open. It returns the fault of one that is too large. m is nil for a
 // batch. Requests that stay open are bounded by their number and their size.
-func streamed(m *wire.Message, body *bodies.Body) *wire.RPCFault {
+func streamed(m *wire.Message, body *fair.Body) *wire.RPCFault {
 	if m == nil || m.Method != listenMethod {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
@@ -15,10 +14,10 @@ import (
 // TestBodiesOverMemory: a request that has no memory is refused with the bound, one of too many values with their number, and a stream
 // that is too large with its bound.
 func TestBodiesOverMemory(t *testing.T) {
-	budget := bodies.New(bodies.Options{Queue: -1})
+	budget := fair.NewBudget(fair.BudgetOptions{Queue: -1})
 	_, url := start(t, mcp.Options{Bodies: budget})
 	full := func() (release func()) {
-		var held []*bodies.Body
+		var held []*fair.Body
 		for i := range 100 {
 			text := strings.Repeat("1", 1<<20)
 			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(text))

@@ -13,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
@@ -160,7 +159,7 @@ func failRead(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, messages
 // A post is an admitted POST.
 type post struct {
 	who      identity.Principal
-	body     *bodies.Body
+	body     *fair.Body
 	messages []wire.Message
 	batch    bool
 	modern   bool

@@ -22,7 +22,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
@@ -82,24 +81,24 @@ type Options struct {
 
 	Results map[string]Form // by client name; "" is the default for other clients, which is Text if absent
 
-	MaxBody         int64          // bytes; 0 means 1 MiB, at most that of Bodies
-	Bodies          *bodies.Budget // bounds the memory of all requests' bodies; nil is a budget of this server's own
-	MaxDepth        int            // of nested JSON; 0 means 20
-	Concurrency     int            // concurrent calls; 0 means 64
-	ConcurrencyEach int            // of them for one credential, at most half; 0 means a quarter. An owner gets at most half, a tenant 3/4
-	Queue           int            // calls waiting for a slot; 0 means 256, negative none
-	Patience        time.Duration  // how long a call waits for a slot; 0 means 30 s
-	Streams         int            // open event streams, shared as calls are; 0 means 1,000
-	Sessions        int            // sessions of the protocols before 2026-07-28; 0 means 1,000
-	SessionKey      []byte         // 32 bytes, with which replicas continue each other's sessions; nil: a session belongs to its process
-	SessionsEnded   once.Store     // which of these their clients have ended, for all replicas; nil keeps that in this process
-	SessionsEach    int            // of them for one principal; 0 means 100
-	SessionTimeout  time.Duration  // after which an idle session ends; 0 means 30 minutes
-	Heartbeat       time.Duration  // between progress notifications; 0 means 2 s, negative sends none
-	Drain           time.Duration  // how long Serve serves on after its context ends, with /readyz at 503; 0 means none
-	ShutdownTimeout time.Duration  // for calls in flight when the listener has closed; 0 means 10 s
-	Connections     int            // open connections under Serve; 0 means 4,096, and at most half of the process's open files
-	ConnectionsEach int            // of them for one IPv4 address or IPv6 /64; 0 means a quarter of Connections
+	MaxBody         int64         // bytes; 0 means 1 MiB, at most that of Bodies
+	Bodies          *fair.Budget  // bounds the memory of all requests' bodies; nil is a budget of this server's own
+	MaxDepth        int           // of nested JSON; 0 means 20
+	Concurrency     int           // concurrent calls; 0 means 64
+	ConcurrencyEach int           // of them for one credential, at most half; 0 means a quarter. An owner gets at most half, a tenant 3/4
+	Queue           int           // calls waiting for a slot; 0 means 256, negative none
+	Patience        time.Duration // how long a call waits for a slot; 0 means 30 s
+	Streams         int           // open event streams, shared as calls are; 0 means 1,000
+	Sessions        int           // sessions of the protocols before 2026-07-28; 0 means 1,000
+	SessionKey      []byte        // 32 bytes, with which replicas continue each other's sessions; nil: a session belongs to its process
+	SessionsEnded   once.Store    // which of these their clients have ended, for all replicas; nil keeps that in this process
+	SessionsEach    int           // of them for one principal; 0 means 100
+	SessionTimeout  time.Duration // after which an idle session ends; 0 means 30 minutes
+	Heartbeat       time.Duration // between progress notifications; 0 means 2 s, negative sends none
+	Drain           time.Duration // how long Serve serves on after its context ends, with /readyz at 503; 0 means none
+	ShutdownTimeout time.Duration // for calls in flight when the listener has closed; 0 means 10 s
+	Connections     int           // open connections under Serve; 0 means 4,096, and at most half of the process's open files
+	ConnectionsEach int           // of them for one IPv4 address or IPv6 /64; 0 means a quarter of Connections
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
 	Notes  func() []string             // further text of /readyz, shown to anyone; may be nil
@@ -156,7 +155,7 @@ func New(o Options) (*Server, error) {
 	o.Concurrency = cmp.Or(o.Concurrency, 64)
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	if o.Bodies == nil {
-		o.Bodies = bodies.New(bodies.Options{Largest: o.MaxBody, Queue: o.Queue, Patience: o.Patience})
+		o.Bodies = fair.NewBudget(fair.BudgetOptions{Largest: o.MaxBody, Queue: o.Queue, Patience: o.Patience})
 	}
 	o.Queue = max(cmp.Or(o.Queue, 256), 0)
 	o.Streams = cmp.Or(o.Streams, 1000)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/console"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
@@ -23,7 +23,7 @@ import (
 // their accounts in connections; where it is nil, calls that need one are refused. A program's own credential takes the place of all
 // that are configured for base_url.
 // Its answers take memory of answers, or of their own where that is nil.
-func openAPI(c *config.Config, s config.Source, connections *connect.Connections, answers *bodies.Answers) (*openapi.API, error) {
+func openAPI(c *config.Config, s config.Source, connections *connect.Connections, answers *fair.Answers) (*openapi.API, error) {
 	who, servers, err := credentialsOf(c, s, connections)
 	if err != nil {
 		return nil, err

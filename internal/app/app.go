@@ -19,9 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -59,7 +59,7 @@ type App struct {
 	connections *connect.Connections // accounts that people connect; nil for none
 	signing     string               // the identifier of the key that signs the audit
 	shares      atomic.Pointer[replicas.Keeper]
-	answers     *bodies.Answers // the memory for the answers of all APIs
+	answers     *fair.Answers // the memory for the answers of all APIs
 
 	closers []func() error
 }
@@ -81,7 +81,7 @@ func (p *App) open(ctx context.Context) (err error) {
 	if err := p.openStore(ctx); err != nil {
 		return err
 	}
-	p.sources, p.opened, p.answers = map[string]source.Source{}, p.Config.Sources, bodies.NewAnswers(0, 0)
+	p.sources, p.opened, p.answers = map[string]source.Source{}, p.Config.Sources, fair.NewAnswers(0, 0)
 	if p.connections, err = p.openConnections(); err != nil {
 		return err
 	}

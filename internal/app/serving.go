@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -27,7 +27,7 @@ type Serving struct {
 
 	plant  *App
 	log    *slog.Logger
-	bodies *bodies.Budget // of all handlers
+	bodies *fair.Budget // of all handlers
 }
 
 // Serve returns the handlers of p, with an MCP server that has the options o. Their streams end with ctx, or when that server closes its
@@ -40,7 +40,7 @@ func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 		o.ShutdownTimeout = config.MaxTimeout + patience
 	}
 	if o.Bodies == nil {
-		o.Bodies = bodies.New(bodies.Options{Largest: o.MaxBody, Queue: o.Queue, Patience: o.Patience})
+		o.Bodies = fair.NewBudget(fair.BudgetOptions{Largest: o.MaxBody, Queue: o.Queue, Patience: o.Patience})
 	}
 	if o.SessionKey == nil {
 		key, err := p.Store.Secret(ctx, "sessions of older protocols")

@@ -1,5 +1,19 @@
 // Package fair limits concurrent work and shares it fairly: between tenants, then their owners, then their
 // credentials. It does not depend on what the work is.
+//
+// # Bodies
+//
+// This part bounds the memory that the bodies of requests take in one process, as a whole, and that which the answers of HTTP APIs
+// take (Answers).
+//
+// A body waits on its connection, unread, until there is memory for its bytes. Then it is read, and waits unparsed until there is
+// memory for what is made of it. Memory is counted in bytes and shared between tenants, owners and credentials, as in package fair.
+// Small bodies have memory of their own, so large ones don't delay them.
+//
+// # Turns
+//
+// This part lets callers that arrive while others' work is done share the next round, such as a transaction and its commit.
+// At rest a caller's work is done at once, in the caller's goroutine.
 package fair
 
 import (

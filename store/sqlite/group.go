@@ -7,7 +7,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/turns"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -16,7 +16,7 @@ const mostParts = 64
 
 // A part is one caller's transaction.
 type part struct {
-	turns.Turn
+	fair.Turn
 	ctx     context.Context //nolint:containedctx // without cancellation
 	do      func(context.Context, *sql.Tx) error
 	logs    bool  // do appends to the tables of the audit: meanwhile nothing may be in the journal

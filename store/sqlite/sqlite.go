@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
@@ -31,7 +32,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
-	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"modernc.org/sqlite"
@@ -53,7 +53,7 @@ type Store struct {
 	read  *sql.DB // equal to write for Memory
 
 	// Transactions that arrive while others run share the next one, each in a savepoint of its own, and so its commit and its sync of the disk.
-	group turns.Queue[*part]
+	group fair.Queue[*part]
 
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due

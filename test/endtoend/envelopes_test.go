@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -71,8 +71,8 @@ func (p *enveloper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // givenBack returns memory for answers, all of which has to be given back by the end of the test.
-func givenBack(t *testing.T) *bodies.Answers {
-	memory := bodies.NewAnswers(0, 0)
+func givenBack(t *testing.T) *fair.Answers {
+	memory := fair.NewAnswers(0, 0)
 	t.Cleanup(func() {
 		if raw, parsed := memory.Load(); raw != 0 || parsed != 0 {
 			t.Errorf("answers still hold %d and %d bytes", raw, parsed)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
@@ -163,7 +163,7 @@ func (s *Sender) body(ctx context.Context, m Message, res *http.Response) ([]byt
 		length = 0 // it is the length of the answer to a GET
 	}
 	body, err := m.room.Read(ctx, res.Body, length, int64(s.o.MaxBody))
-	if errors.Is(err, bodies.ErrLarge) {
+	if errors.Is(err, fair.ErrLarge) {
 		return nil, errLarge
 	}
 	if encoding := res.Header.Get("Content-Encoding"); err == nil && len(body) > 0 && encoding != "" && !strings.EqualFold(encoding, "identity") {

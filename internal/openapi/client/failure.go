@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -69,7 +69,7 @@ func broken(ctx context.Context, err error, sent bool) *failure {
 
 // isBusy reports whether there was no memory for an answer in time.
 func isBusy(err error) bool {
-	_, busy := errors.AsType[*bodies.BusyError](err)
+	_, busy := errors.AsType[*fair.BusyError](err)
 	return busy
 }
 

@@ -11,13 +11,12 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // fill takes all memory for the bytes of answers until the test ends.
-func fill(t *testing.T, a *bodies.Answers) {
+func fill(t *testing.T, a *fair.Answers) {
 	t.Helper()
 	var wait sync.WaitGroup
 	r, w := io.Pipe()
@@ -46,7 +45,7 @@ func TestNoMemory(t *testing.T) {
 				defer c.Close()
 				_, _ = io.WriteString(c, "HTTP/1.1 201 Created\r\nLocation: /things/7\r\n"+head+"\r\n"+list)
 			})
-			memory := bodies.NewAnswers(0, 50*time.Millisecond)
+			memory := fair.NewAnswers(0, 50*time.Millisecond)
 			fill(t, memory)
 			s := sender(t, Options{Base: a.url, Answers: memory})
 			_, err := s.Send(t.Context(), get("/things"))
@@ -72,8 +71,8 @@ func TestNoMemory(t *testing.T) {
 // TestMemoryFirst: what has no memory for its status is not sent.
 func TestMemoryFirst(t *testing.T) {
 	a := listen(t, says(fine))
-	memory := bodies.NewAnswers(0, 50*time.Millisecond)
-	var held []*bodies.Answer
+	memory := fair.NewAnswers(0, 50*time.Millisecond)
+	var held []*fair.Answer
 	for i := 0; ; i++ {
 		room, err := memory.Begin(t.Context(), fair.Who{Tenant: fmt.Sprint(i), Credential: fmt.Sprint(i)})
 		if err != nil {
@@ -104,7 +103,7 @@ func TestMemoryFirst(t *testing.T) {
 
 // TestMemoryGivenBack: no failure, redirect or repetition keeps memory.
 func TestMemoryGivenBack(t *testing.T) {
-	memory := bodies.NewAnswers(0, 0)
+	memory := fair.NewAnswers(0, 0)
 	for name, tt := range answers {
 		if strings.HasPrefix(tt.want, "timeout") {
 			continue

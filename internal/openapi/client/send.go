@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
@@ -44,7 +43,7 @@ type Options struct {
 	Timeout    time.Duration           // for one Send including its retries; 0 is 30 s
 	MaxBody    int                     // maximum bytes of a response body; 0 is 8 MiB
 	Attempts   int                     // maximum attempts of a request that changes nothing; 0 is 3
-	Answers    *bodies.Answers         // the memory for responses, shared with other APIs. Nil for the Sender's own
+	Answers    *fair.Answers           // the memory for responses, shared with other APIs. Nil for the Sender's own
 
 	Roots    *x509.CertPool          // trusted certificates; nil is the system's
 	Trusted  *credential.Certificate // the authorities of Downloads; nil for Roots
@@ -63,7 +62,7 @@ type Message struct {
 	// know it, and ends the call. If nil, no redirect is followed.
 	Redirected func(path, query string) (*request.Request, error)
 
-	room *bodies.Answer // the memory for the response
+	room *fair.Answer // the memory for the response
 }
 
 // ErrUnsure marks a write whose outcome is unknown: it may have reached the API, and then time ran out, or the response
@@ -124,7 +123,7 @@ func New(o Options) (*Sender, error) {
 		o.Known = &credential.Known{}
 	}
 	if o.Answers == nil {
-		o.Answers = bodies.NewAnswers(0, 0)
+		o.Answers = fair.NewAnswers(0, 0)
 	}
 	s := &Sender{o: o, base: &url.URL{Scheme: base.Scheme, Host: base.Host}, prefix: strings.TrimRight(base.EscapedPath(), "/")}
 	s.Use(o.Credential)

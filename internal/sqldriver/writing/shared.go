@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
-	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -35,7 +35,7 @@ var errAlone = errors.New("a part that doesn't share the transaction")
 
 // A part is one change, or one preview, of those that share a transaction.
 type part struct {
-	turns.Turn
+	fair.Turn
 	ctx     context.Context //nolint:containedctx // of the caller, who waits
 	plan    *writes.Plan
 	applies bool // it is a change

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
-	"github.com/bailiwick-dev/bailiwick/internal/turns"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -63,7 +63,7 @@ type Tx interface {
 type Writer struct {
 	db         Database
 	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
-	queue      turns.Queue[*part]                // of a Single
+	queue      fair.Queue[*part]                 // of a Single
 }
 
 // New returns the Writer of a database, in which the marker table must exist.

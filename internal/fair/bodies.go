@@ -1,10 +1,4 @@
-// Package bodies bounds the memory that the bodies of requests take in one process, as a whole, and that which the answers of HTTP APIs
-// take (Answers).
-//
-// A body waits on its connection, unread, until there is memory for its bytes. Then it is read, and waits unparsed until there is
-// memory for what is made of it. Memory is counted in bytes and shared between tenants, owners and credentials, as in package fair.
-// Small bodies have memory of their own, so large ones don't delay them.
-package bodies
+package fair
 
 import (
 	"context"
@@ -12,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/bailiwick-dev/bailiwick/internal/fair"
 )
 
 // unit is what is counted as one, in bytes: each body takes whole units.
@@ -31,8 +23,8 @@ const (
 // late is how long a body may take to arrive, from when there is memory for it.
 const late = 30 * time.Second
 
-// Options are the bounds of a Budget. The zero value of a field means its default.
-type Options struct {
+// BudgetOptions are the bounds of a Budget. The zero value of a field means its default.
+type BudgetOptions struct {
 	Largest  int64         // the largest body, in bytes; default 1 MiB
 	Queue    int           // bodies of a size that wait; default 256, negative for none
 	Patience time.Duration // how long a body waits; default 30 s
@@ -53,10 +45,10 @@ type Budget struct {
 }
 
 // A lane is the memory for bodies of a size.
-type lane struct{ raw, parsed *fair.Semaphore }
+type lane struct{ raw, parsed *Semaphore }
 
-// New returns a Budget with bounds o.
-func New(o Options) *Budget {
+// NewBudget returns a Budget with bounds o.
+func NewBudget(o BudgetOptions) *Budget {
 	if o.Largest <= 0 {
 		o.Largest = 1 << 20
 	}
@@ -66,9 +58,9 @@ func New(o Options) *Budget {
 	if o.Patience <= 0 {
 		o.Patience = 30 * time.Second
 	}
-	share := func(bytes int64) *fair.Semaphore {
+	share := func(bytes int64) *Semaphore {
 		n := int(bytes / unit)
-		return fair.New(fair.Bounds{Slots: n, Each: n / 2, Queue: max(o.Queue, 0), Patience: o.Patience})
+		return New(Bounds{Slots: n, Each: n / 2, Queue: max(o.Queue, 0), Patience: o.Patience})
 	}
 	lanes := func(raw, parsed int64) lane { return lane{share(raw), share(parsed)} }
 	return &Budget{largest: o.Largest, patience: o.Patience, small: lanes(smallRaw, smallParsed),
@@ -79,13 +71,13 @@ func New(o Options) *Budget {
 type Body struct {
 	Bytes  []byte
 	budget *Budget
-	who    fair.Who
+	who    Who
 	lane   *lane
 	leave  []func() // give back memory, the last taken first
 	until  time.Time
 }
 
-// ErrLarge means that a body has more bytes than Options.Largest.
+// ErrLarge means that a body has more bytes than BudgetOptions.Largest.
 var ErrLarge = errors.New("the body is too large")
 
 // A BusyError means that there was no memory for a body or an answer in time.
@@ -111,7 +103,7 @@ func (e *WeightError) Error() string { return "the body takes more memory than o
 
 // Read waits for memory and reads the body of r, sent by who. Its errors are ErrLarge, a *BusyError and that of reading. Without an error the
 // caller calls Close of the body once it has been answered.
-func (b *Budget) Read(w http.ResponseWriter, r *http.Request, who fair.Who) (*Body, error) {
+func (b *Budget) Read(w http.ResponseWriter, r *http.Request, who Who) (*Body, error) {
 	body := &Body{budget: b, who: who, lane: &b.small, until: time.Now().Add(b.patience)}
 	err := body.read(w, r)
 	if err != nil {
@@ -230,7 +222,7 @@ func (b *Body) Close() {
 }
 
 // take waits for memory.
-func (b *Body) take(ctx context.Context, of *fair.Semaphore, bytes int64) error {
+func (b *Body) take(ctx context.Context, of *Semaphore, bytes int64) error {
 	ctx, cancel := context.WithDeadline(ctx, b.until)
 	defer cancel()
 	leave, err := of.EnterMany(ctx, b.who, units(bytes))
@@ -250,7 +242,7 @@ func units(bytes int64) int { return int(bytes/unit) + 1 }
 
 // Load returns the bytes that bodies hold: those that are read or wait unparsed, and what is made of others.
 func (b *Budget) Load() (raw, parsed int64) {
-	held := func(g *fair.Semaphore) int64 {
+	held := func(g *Semaphore) int64 {
 		n, _ := g.Load()
 		return memory(n)
 	}

@@ -1,12 +1,10 @@
-package bodies
+package fair
 
 import (
 	"bytes"
 	"context"
 	"io"
 	"time"
-
-	"github.com/bailiwick-dev/bailiwick/internal/fair"
 )
 
 // First is the memory that each answer has before its request is sent, in bytes: its status can always be read.
@@ -32,9 +30,9 @@ const answerPatience = 10 * time.Second
 // waits with its body unread until there is memory for its bytes, and unparsed until there is memory for what is made of it. It is safe for
 // concurrent use.
 type Answers struct {
-	first, raw   *fair.Semaphore // of answers that are read
-	small, large *fair.Semaphore // of answers that are parsed
-	heavy        *fair.Semaphore // of the one answer that is parsed alone
+	first, raw   *Semaphore // of answers that are read
+	small, large *Semaphore // of answers that are parsed
+	heavy        *Semaphore // of the one answer that is parsed alone
 }
 
 // NewAnswers returns Answers of which queue answers may wait at each step, each for patience. 0 for 1,000 and 10 s.
@@ -45,8 +43,8 @@ func NewAnswers(queue int, patience time.Duration) *Answers {
 	if patience <= 0 {
 		patience = answerPatience
 	}
-	of := func(slots int) *fair.Semaphore {
-		return fair.New(fair.Bounds{Slots: slots, Each: max(slots/2, 1), Queue: queue, Patience: patience})
+	of := func(slots int) *Semaphore {
+		return New(Bounds{Slots: slots, Each: max(slots/2, 1), Queue: queue, Patience: patience})
 	}
 	return &Answers{first: of(firstAnswers / unit), raw: of(rawAnswers / unit), small: of(smallAnswers / unit), large: of(largeAnswers / unit), heavy: of(1)}
 }
@@ -54,14 +52,14 @@ func NewAnswers(queue int, patience time.Duration) *Answers {
 // An Answer is the memory of one answer. It is not safe for concurrent use.
 type Answer struct {
 	of    *Answers
-	who   fair.Who
+	who   Who
 	first func()
 	more  func() // gives back what it has beside First. Nil for nothing
 }
 
 // Begin waits for the memory that each answer has at first. The caller calls Close once what is made of the answer is cut to size. Its
 // error is a *BusyError.
-func (a *Answers) Begin(ctx context.Context, who fair.Who) (*Answer, error) {
+func (a *Answers) Begin(ctx context.Context, who Who) (*Answer, error) {
 	first, err := a.first.EnterMany(ctx, who, First/unit)
 	if err != nil {
 		return nil, &BusyError{Bytes: memory(a.first.Slots()), Err: err}
@@ -126,7 +124,7 @@ func (b *Answer) parsed(ctx context.Context, body []byte) error {
 }
 
 // take waits for memory, with that which b holds.
-func (b *Answer) take(ctx context.Context, of *fair.Semaphore, bytes int64) error {
+func (b *Answer) take(ctx context.Context, of *Semaphore, bytes int64) error {
 	slots := units(bytes)
 	leave, err := of.EnterMany(ctx, b.who, min(slots, of.Each()))
 	if err != nil {
@@ -156,7 +154,7 @@ func (b *Answer) Close() {
 // Load returns the bytes that answers hold: before they are parsed, and then. It counts one that is parsed alone as the most that one
 // caller may have.
 func (a *Answers) Load() (raw, parsed int64) {
-	held := func(of *fair.Semaphore) int64 { n, _ := of.Load(); return memory(n) }
+	held := func(of *Semaphore) int64 { n, _ := of.Load(); return memory(n) }
 	alone, _ := a.heavy.Load()
 	return held(a.first) + held(a.raw), held(a.small) + held(a.large) + int64(alone)*memory(a.large.Each())
 }

@@ -1,4 +1,4 @@
-package bodies_test
+package fair_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 )
 
 // objects returns a JSON list of about so many bytes.
@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := bodies.NewAnswers(0, time.Hour)
+				a := fair.NewAnswers(0, time.Hour)
 				var mu sync.Mutex
 				open, parsed, most := 0, 0, 0 // bytes of bodies that are read and not parsed, bodies that are parsed
 				var wait sync.WaitGroup
@@ -91,7 +91,7 @@ func blocked(t *testing.T) (io.Reader, func()) {
 // TestAnswersRefused: an answer without memory in time is refused, holds nothing, and doesn't keep small ones from being read.
 func TestAnswersRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := bodies.NewAnswers(0, time.Second)
+		a := fair.NewAnswers(0, time.Second)
 		var wait sync.WaitGroup
 		var ends []func()
 		for i := range 8 { // they have all memory for unparsed bytes
@@ -113,7 +113,7 @@ func TestAnswersRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, parsed := a.Load()
-		var busy *bodies.BusyError
+		var busy *fair.BusyError
 		if _, err := room.Read(t.Context(), strings.NewReader(objects(7<<20)), -1, 8<<20); !errors.As(err, &busy) {
 			t.Errorf("without memory: %v", err)
 		}
@@ -123,7 +123,7 @@ func TestAnswersRefused(t *testing.T) {
 			t.Errorf("cancelled: %v", err)
 		}
 		for n, most := range map[int64]int64{8<<20 + 1: 8 << 20, -1: 60_000} {
-			if _, err := room.Read(t.Context(), bytes.NewReader(make([]byte, 60_001)), n, most); !errors.Is(err, bodies.ErrLarge) {
+			if _, err := room.Read(t.Context(), bytes.NewReader(make([]byte, 60_001)), n, most); !errors.Is(err, fair.ErrLarge) {
 				t.Errorf("%d bytes: %v", n, err)
 			}
 		}
@@ -149,16 +149,16 @@ func TestAnswersRefused(t *testing.T) {
 // TestAnswersBegin: an answer is not asked for without memory for its status.
 func TestAnswersBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := bodies.NewAnswers(0, time.Second)
-		var rooms []*bodies.Answer
+		a := fair.NewAnswers(0, time.Second)
+		var rooms []*fair.Answer
 		var err error
 		for i := 0; err == nil; i++ {
-			var room *bodies.Answer
+			var room *fair.Answer
 			if room, err = a.Begin(t.Context(), caller(i)); err == nil {
 				rooms = append(rooms, room)
 			}
 		}
-		var busy *bodies.BusyError
+		var busy *fair.BusyError
 		if !errors.As(err, &busy) || len(rooms) < 200 {
 			t.Errorf("%d answers have begun: %v", len(rooms), err)
 		}

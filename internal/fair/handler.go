@@ -1,4 +1,4 @@
-package bodies
+package fair
 
 import (
 	"net/http"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
@@ -26,7 +25,7 @@ func (b *Budget) Handler(h http.Handler) http.Handler {
 			n = form
 		}
 		from := address(r)
-		body := &Body{budget: b, who: fair.Who{Owner: from, Credential: from}, lane: &b.small, until: time.Now().Add(b.patience)}
+		body := &Body{budget: b, who: Who{Owner: from, Credential: from}, lane: &b.small, until: time.Now().Add(b.patience)}
 		if n > small {
 			body.lane = &b.large
 		}

@@ -1,4 +1,4 @@
-package bodies_test
+package fair_test
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bodies"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 )
 
@@ -62,7 +61,7 @@ func TestBound(t *testing.T) {
 }
 
 func bound(t *testing.T, text string, length int64) {
-	b := bodies.New(bodies.Options{Queue: 1000, Patience: time.Hour})
+	b := fair.NewBudget(fair.BudgetOptions{Queue: 1000, Patience: time.Hour})
 	mostRaw, mostParsed := b.Most()
 	var mu sync.Mutex
 	open, weighed, peak := 0, int64(0), int64(0) // bytes read of bodies that aren't parsed, and weights of the others
@@ -91,7 +90,7 @@ func bound(t *testing.T, text string, length int64) {
 				t.Error(err)
 				return
 			}
-			weight := bodies.Weight(len(text), bodies.Values([]byte(text)))
+			weight := fair.Weight(len(text), fair.Values([]byte(text)))
 			mu.Lock()
 			open, weighed = open-mine, weighed+weight
 			peak = max(peak, weighed)
@@ -117,7 +116,7 @@ func bound(t *testing.T, text string, length int64) {
 // TestSmallBesideLarge: large bodies of others, parsed or arriving byte by byte, don't delay small ones.
 func TestSmallBesideLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := bodies.New(bodies.Options{Patience: time.Minute})
+		b := fair.NewBudget(fair.BudgetOptions{Patience: time.Minute})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wait sync.WaitGroup
 		for i := range 100 {
@@ -160,7 +159,7 @@ func TestSmallBesideLarge(t *testing.T) {
 // TestRefusals: what doesn't fit is refused, with a sentence that names the bound, and holds nothing.
 func TestRefusals(t *testing.T) {
 	dense := "[1" + strings.Repeat(",1", 500_000) + "]"
-	full := func(ctx context.Context, b *bodies.Budget) {
+	full := func(ctx context.Context, b *fair.Budget) {
 		for i := range 200 {
 			if body, err := b.Read(httptest.NewRecorder(), request(strings.NewReader(strings.Repeat("1", 1<<20)), 1<<20), caller(i)); err == nil {
 				_ = body.Parse(ctx) // until it is full
@@ -168,20 +167,20 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		before func(context.Context, *bodies.Budget)
+		before func(context.Context, *fair.Budget)
 		body   string
 		length int64
 		want   string
 	}{
-		"declared too large": {nil, "", 1<<20 + 1, bodies.ErrLarge.Error()},
-		"too large":          {nil, strings.Repeat("1", 1<<20+1), -1, bodies.ErrLarge.Error()},
+		"declared too large": {nil, "", 1<<20 + 1, fair.ErrLarge.Error()},
+		"too large":          {nil, strings.Repeat("1", 1<<20+1), -1, fair.ErrLarge.Error()},
 		"too many values":    {nil, dense, int64(len(dense)), "Request body has about 500002 values, which take 101 MiB of memory: the requests of one caller may take 14 MiB. Send fewer values in one request"},
 		"full":               {full, strings.Repeat("1", 1<<20), 1 << 20, "Too many large requests at a time: the bodies of requests of this size take at most 36 MiB of memory together. Try again in 2 seconds"},
 		"ends early":         {nil, "123", 20, io.ErrUnexpectedEOF.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := bodies.New(bodies.Options{Patience: time.Second})
+				b := fair.NewBudget(fair.BudgetOptions{Patience: time.Second})
 				if c.before != nil {
 					c.before(t.Context(), b)
 				}
@@ -199,13 +198,13 @@ func TestRefusals(t *testing.T) {
 					t.Fatal("it was taken")
 				}
 				said := err.Error()
-				var heavy *bodies.WeightError
-				var busy *bodies.BusyError
+				var heavy *fair.WeightError
+				var busy *fair.BusyError
 				switch {
 				case errors.As(err, &heavy):
-					said = bodies.Heavy(heavy)
+					said = fair.Heavy(heavy)
 				case errors.As(err, &busy):
-					said = bodies.Busy(err)
+					said = fair.Busy(err)
 				}
 				if said != c.want {
 					t.Errorf("it said %q, want %q", said, c.want)
@@ -226,7 +225,7 @@ func (*broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // TestValues: no document has more values than counted.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]int{``: 1, `1`: 1, `[]`: 2, `[1,2,3]`: 4, `{"a": [1, {"b": null}]}`: 5, `"a,[{\",,"`: 1, `["\\",1]`: 3} {
-		if got := bodies.Values([]byte(text)); got != want {
+		if got := fair.Values([]byte(text)); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
@@ -235,7 +234,7 @@ func TestValues(t *testing.T) {
 // TestHandler: requests whose sender isn't known hold memory by their address, while they are answered.
 func TestHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := bodies.New(bodies.Options{Queue: 5, Patience: time.Second})
+		b := fair.NewBudget(fair.BudgetOptions{Queue: 5, Patience: time.Second})
 		release := make(chan struct{})
 		h := b.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 		answers := make(chan *httptest.ResponseRecorder, 100)

@@ -1,4 +1,4 @@
-package bodies
+package fair
 
 import (
 	"errors"

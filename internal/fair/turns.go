@@ -1,6 +1,4 @@
-// Package turns lets callers that arrive while others' work is done share the next round, such as a transaction and its commit.
-// At rest a caller's work is done at once, in the caller's goroutine.
-package turns
+package fair
 
 import (
 	"context"
