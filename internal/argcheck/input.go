@@ -2,6 +2,10 @@
 //
 // Tools and actions share it, so that both report errors in the same form: the pointer, the rule and a sentence for
 // each. It rejects schemas that some clients can't load.
+//
+// # Schemafault
+//
+// This part says in a sentence which keyword of a JSON Schema a value breaks.
 package argcheck
 
 import (
@@ -14,7 +18,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailiwick-dev/bailiwick/internal/schemafault"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -191,7 +194,7 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error, meant 
 		}
 		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
 	default:
-		add(at, "%s", schemafault.Sentence(name, k))
+		add(at, "%s", FaultSentence(name, k))
 	}
 }
 

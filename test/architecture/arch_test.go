@@ -120,7 +120,7 @@ var mayImport = map[string]string{
 	"internal/openapi/request":       "internal/openapi/spec internal/openapi/validate internal/openapi/visible problem value",
 	"internal/openapi/credential":    "identity internal/netguard problem value",
 	"internal/openapi/client":        "identity internal/fair internal/netguard internal/openapi/credential internal/openapi/request internal/openapi/visible internal/trace problem",
-	"internal/openapi/validate":      "internal/openapi/spec internal/openapi/visible internal/schemafault problem value",
+	"internal/openapi/validate":      "internal/argcheck internal/openapi/spec internal/openapi/visible problem value",
 	"internal/openapi/describe":      "internal/openapi/classify internal/openapi/search internal/openapi/spec internal/openapi/visible problem",
 	"internal/interpret":             "internal/literals internal/plan policy problem query schema value",
 	"internal/bsonvalue":             "internal/interpret problem schema value",
@@ -153,8 +153,7 @@ var mayImport = map[string]string{
 	// transports and user interfaces
 	"tool":                      ". identity internal/argcheck internal/literals internal/plan internal/result/pages internal/tools/absent internal/tools/held internal/tools/schemadoc internal/written policy problem query schema value",
 	"internal/tools/schemadoc":  "policy query schema value",
-	"internal/argcheck":         "internal/schemafault problem query value",
-	"internal/schemafault":      "",
+	"internal/argcheck":         "problem query value",
 	"internal/tools/held":       ". policy value",
 	"internal/tools/files":      ". internal/openapi/response internal/rules/calls internal/tools/held problem value",
 	"internal/tools/flat":       ". internal/openapi/spec internal/openapi/visible problem query value",

@@ -7,8 +7,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/schemafault"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -350,7 +350,7 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 			f.add(at+"/"+escape(problem.Cut(unknown)), "unknown", "unknown field %q", problem.Cut(unknown))
 		}
 	default:
-		f.add(at, rule, "%s", schemafault.Sentence(name, k))
+		f.add(at, rule, "%s", argcheck.FaultSentence(name, k))
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package schemafault says in a sentence which keyword of a JSON Schema a value breaks.
-package schemafault
+package argcheck
 
 import (
 	"fmt"
@@ -13,9 +12,9 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Sentence returns what the value called name breaks. Keywords about the members of an object, whose sentences name members that
+// FaultSentence returns what the value called name breaks. Keywords about the members of an object, whose sentences name members that
 // only the caller knows, are not among those that have a sentence of their own: they get the library's.
-func Sentence(name string, k jsonschema.ErrorKind) string {
+func FaultSentence(name string, k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
 		return fmt.Sprintf("%s is of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
