@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
+	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -101,13 +101,13 @@ func (s *Server) Allow(r *http.Request) error {
 }
 
 // Challenge returns the WWW-Authenticate header of a 401.
-func (s *Server) Challenge() string { return oauthmeta.Challenge(s.options.ResourceMetadata) }
+func (s *Server) Challenge() string { return authserver.Challenge(s.options.ResourceMetadata) }
 
 // unauthorized returns the same response for every reason, so that it reveals nothing about tokens.
 func (s *Server) unauthorized(r *http.Request) *wire.RPCFault {
 	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
-		Header: [2]string{"WWW-Authenticate", oauthmeta.Challenge(s.metadata(r))},
+		Header: [2]string{"WWW-Authenticate", authserver.Challenge(s.metadata(r))},
 	}
 }
 

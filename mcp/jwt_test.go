@@ -13,7 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
+	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -150,7 +150,7 @@ func TestResource(t *testing.T) {
 	s.put("drop", tool.Custom, fails(&problem.Error{Code: problem.PermissionDenied, Detail: "no", Scope: "write"}))
 	s.put("explain", tool.Custom, fails(&problem.Error{Code: problem.PermissionDenied, Detail: "no", Scope: "explain"}))
 	words := map[identity.Scope]string{"read": "db:use", "write": "db:change", "delete": "db:change"}
-	_, url := start(t, mcp.Options{Tools: s, Tokens: l.door(), Resource: &oauthmeta.Resource{URL: "https://agents.example/db/mcp", Issuers: []string{l.URL}, Words: words}})
+	_, url := start(t, mcp.Options{Tools: s, Tokens: l.door(), Resource: &authserver.Resource{URL: "https://agents.example/db/mcp", Issuers: []string{l.URL}, Words: words}})
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	want := `{"resource":"https://agents.example/db/mcp","authorization_servers":["` + l.URL + `"],"scopes_supported":["db:use","db:change"],"bearer_methods_supported":["header"]}` + "\n"
 	for path, status := range map[string]int{wellKnown: 200, wellKnown + "/mcp": 200, wellKnown + "/db/mcp": 200, wellKnown + "/other": 404, wellKnown + "/": 404} {
@@ -187,7 +187,7 @@ func TestResource(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"agents.example/mcp", "ftp://agents.example/mcp", "https://agents.example/mcp?x=1"} {
-		if _, err := mcp.New(mcp.Options{Tools: s, Resource: &oauthmeta.Resource{URL: bad}}); err == nil {
+		if _, err := mcp.New(mcp.Options{Tools: s, Resource: &authserver.Resource{URL: bad}}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}

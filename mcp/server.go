@@ -22,9 +22,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
@@ -74,10 +74,10 @@ type Options struct {
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
-	AllowedOrigins   []string            // "https://app.example"; pages of this host itself are always allowed
-	AllowedHosts     []string            // names in the Host header, with or without a port; nil allows only loopback names on a loopback address
-	Resource         *oauthmeta.Resource // served as RFC 9728 metadata; may be nil
-	ResourceMetadata string              // URL of the RFC 9728 metadata, named in 401 and 403 responses; "" means that of Resource, or none
+	AllowedOrigins   []string             // "https://app.example"; pages of this host itself are always allowed
+	AllowedHosts     []string             // names in the Host header, with or without a port; nil allows only loopback names on a loopback address
+	Resource         *authserver.Resource // served as RFC 9728 metadata; may be nil
+	ResourceMetadata string               // URL of the RFC 9728 metadata, named in 401 and 403 responses; "" means that of Resource, or none
 
 	Results map[string]Form // by client name; "" is the default for other clients, which is Text if absent
 

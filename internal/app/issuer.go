@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -31,8 +30,8 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	c := p.Config.Auth
 	if c.OIDC == nil || c.OIDC.Audience == nil {
 		if p.lets = !c.TokensOff && !c.Agents.Off && o.Authenticate == nil; p.lets {
-			o.Resource = &oauthmeta.Resource{URL: p.Config.Server.MCP()}
-			o.ResourceMetadata = oauthmeta.Below(p.Config.Server.URL)
+			o.Resource = &authserver.Resource{URL: p.Config.Server.MCP()}
+			o.ResourceMetadata = authserver.Below(p.Config.Server.URL)
 		}
 		return nil
 	}
@@ -44,7 +43,7 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	p.closers = append(p.closers, func() error { issuer.Close(); return nil })
 	o.Tokens = identity.Forms{Tokens: o.Tokens, JWT: issuer}
 	if c.Resource != "" {
-		o.Resource = &oauthmeta.Resource{URL: c.Resource, Issuers: []string{options.Issuer}, Words: options.Claims.Words()}
+		o.Resource = &authserver.Resource{URL: c.Resource, Issuers: []string{options.Issuer}, Words: options.Claims.Words()}
 	}
 	return nil
 }

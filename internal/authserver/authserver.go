@@ -8,6 +8,13 @@
 //
 // What is granted, and all tickets, are kept by identity.Tokens. The package keeps nothing itself: the identifier of a
 // registered client is its registration.
+//
+// # Oauthmeta
+//
+// This part serves the metadata in which clients find where to get credentials for a server (RFC 9728).
+//
+// A client whose request was refused reads it to find the issuer and the scopes to request. The package does not
+// authenticate anything.
 package authserver
 
 import (

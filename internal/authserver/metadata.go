@@ -1,8 +1,4 @@
-// Package oauthmeta serves the metadata in which clients find where to get credentials for a server (RFC 9728).
-//
-// A client whose request was refused reads it to find the issuer and the scopes to request. The package does not
-// authenticate anything.
-package oauthmeta
+package authserver
 
 import (
 	"errors"
