@@ -7,7 +7,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -20,7 +19,7 @@ func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 		if x == nil {
 			return nil, errInternal()
 		}
-		binding := sealed.Binding{Principal: x.who.ID, Tool: t.Name, Arguments: sealed.Digest(req.Params.Arguments)}
+		binding := binding{Principal: x.who.ID, Tool: t.Name, Arguments: digest(req.Params.Arguments)}
 		if box := req.Params.RequestState; box != "" {
 			plain, ok, err := s.states.Open(ctx, box, binding)
 			if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
-	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -22,7 +21,7 @@ const maxClient = 2048
 // sessionIDs gives the SDK the IDs of sessions. The SDK asks for one without saying for which request, so the request hands its ID over
 // while it holds mu.
 type sessionIDs struct {
-	sealed *sealed.Sessions // nil if other processes can't continue sessions
+	sealed *Sessions // nil if other processes can't continue sessions
 
 	mu    sync.Mutex
 	next  string
@@ -56,14 +55,14 @@ func (s *sessionIDs) take() string {
 }
 
 // sealedSessions returns what makes the IDs of sessions that other processes can continue, or nil without a key.
-func sealedSessions(o *Options) (*sealed.Sessions, error) {
+func sealedSessions(o *Options) (*Sessions, error) {
 	if o.SessionKey == nil {
 		return nil, nil
 	}
 	if o.SessionsEnded == nil {
 		o.SessionsEnded = &once.Memory{}
 	}
-	return sealed.NewSessions(o.SessionKey, o.SessionsEnded)
+	return newSessions(o.SessionKey, o.SessionsEnded)
 }
 
 // sessionID returns an ID for the session that x begins, or "" for a random one.

@@ -6,6 +6,12 @@
 // decide what a principal may call and sees. Tools don't depend on the protocol; only this package encodes their
 // results and problems as MCP. Comments name the bugs and limitations of go-sdk v1.8.0 that a piece of code works
 // around.
+//
+// # Sealed
+//
+// This part seals the requestState of MCP tools that ask back: data that the client keeps for the server between
+// two requests. It refuses state that was not sealed here, belongs to another principal or call, has expired, or was
+// used.
 package mcp
 
 import (
@@ -28,7 +34,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
-	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -117,7 +122,7 @@ type Server struct {
 	sessions *wire.Sessions
 	ids      sessionIDs
 	inflight *wire.Inflight
-	states   *sealed.Sealer
+	states   *sealer
 	self     []byte // implementation() as JSON
 	watched  wire.Watched
 	changes  atomic.Int64 // how often rules, sources or tools have changed
@@ -170,7 +175,7 @@ func New(o Options) (*Server, error) {
 	if o.Extend.StateKey != nil && o.Extend.Used == nil {
 		return nil, errors.New("server: a StateKey that replicas share needs a store, Used, that they share too: one answer would be good once at each")
 	}
-	states, err := sealed.New(o.Extend.StateKey, o.Extend.Used)
+	states, err := newSealer(o.Extend.StateKey, o.Extend.Used)
 	if err != nil {
 		return nil, err
 	}

@@ -1,23 +1,22 @@
-package sealed_test
+package mcp
 
 import (
 	"testing"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 )
 
 // TestClockJumps opens states after the clock was set forwards or back.
 func TestClockJumps(t *testing.T) {
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for jump, want := range map[time.Duration]bool{0: true, 9 * time.Minute: true, 10 * time.Minute: false, 8760 * time.Hour: false, -5 * time.Minute: true, -time.Hour: false, -8760 * time.Hour: false} {
-		s, err := sealed.New(make([]byte, 32), &once.Memory{})
+		s, err := newSealer(make([]byte, 32), &once.Memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.SetClock(func() time.Time { return noon })
-		b := sealed.Binding{}
+		b := binding{}
 		text := s.Seal("yes", b)
 		s.SetClock(func() time.Time { return noon.Add(jump) })
 		if state, ok, err := s.Open(t.Context(), text, b); ok != want || err != nil || ok && state != "yes" {

@@ -1,4 +1,4 @@
-package sealed
+package mcp
 
 import (
 	"context"
@@ -23,8 +23,8 @@ type Sessions struct {
 	ended once.Store
 }
 
-// NewSessions returns Sessions with a key of 32 bytes. ended keeps which sessions their clients have ended.
-func NewSessions(key []byte, ended once.Store) (*Sessions, error) {
+// newSessions returns Sessions with a key of 32 bytes. ended keeps which sessions their clients have ended.
+func newSessions(key []byte, ended once.Store) (*Sessions, error) {
 	if len(key) != 32 {
 		return nil, errors.New("server: a SessionKey must be 32 bytes")
 	}
@@ -76,4 +76,4 @@ func (s *Sessions) End(ctx context.Context, id string) error {
 	return err
 }
 
-func endedName(id string) string { return "session " + Digest([]byte(id)) }
+func endedName(id string) string { return "session " + digest([]byte(id)) }

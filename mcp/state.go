@@ -1,7 +1,4 @@
-// Package sealed seals the requestState of MCP tools that ask back: data that the client keeps for the server between
-// two requests. It refuses state that was not sealed here, belongs to another principal or call, has expired, or was
-// used.
-package sealed
+package mcp
 
 import (
 	"context"
@@ -22,17 +19,17 @@ import (
 // life is how long a client may take to answer a question of a tool.
 const life = 10 * time.Minute
 
-// A Sealer seals the requestState of tools that ask back. The SDK sends it unprotected, so a client could change it,
+// A sealer seals the requestState of tools that ask back. The SDK sends it unprotected, so a client could change it,
 // use another principal's, or use one twice. Sealed state (AES-256-GCM) is valid once, within life, for the same
 // principal, tool and arguments, on all replicas that share the key and the store of used states.
-type Sealer struct {
+type sealer struct {
 	aead cipher.AEAD
 	used once.Store
 	now  func() time.Time
 }
 
-// A Binding is what a state is bound to.
-type Binding struct {
+// A binding is what a state is bound to.
+type binding struct {
 	Principal string `json:"p"`
 	Tool      string `json:"t"`
 	Arguments string `json:"a"` // SHA-256
@@ -40,14 +37,14 @@ type Binding struct {
 
 // A sealed is the content of a sealed text: what it is bound to, until when, and the state.
 type sealed struct {
-	Binding
+	binding
 	Expires int64  `json:"e"` // Unix seconds
 	State   string `json:"s"`
 }
 
-// New returns a sealer with a key of 32 bytes, the same on all replicas; nil generates a random one. used stores
+// newSealer returns a sealer with a key of 32 bytes, the same on all replicas; nil generates a random one. used stores
 // which states were used; nil keeps them in this process.
-func New(key []byte, used once.Store) (*Sealer, error) {
+func newSealer(key []byte, used once.Store) (*sealer, error) {
 	if used == nil {
 		used = &once.Memory{}
 	}
@@ -66,12 +63,12 @@ func New(key []byte, used once.Store) (*Sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: making the state cipher: %w", err)
 	}
-	return &Sealer{aead: aead, used: used, now: time.Now}, nil
+	return &sealer{aead: aead, used: used, now: time.Now}, nil
 }
 
 // Seal returns state sealed for b, for Open.
-func (s *Sealer) Seal(state string, b Binding) string {
-	plain, err := json.Marshal(sealed{Binding: b, Expires: s.now().Add(life).Unix(), State: state})
+func (s *sealer) Seal(state string, b binding) string {
+	plain, err := json.Marshal(sealed{binding: b, Expires: s.now().Add(life).Unix(), State: state})
 	if err != nil {
 		panic(err) // marshalling strings and an integer can't fail
 	}
@@ -80,7 +77,7 @@ func (s *Sealer) Seal(state string, b Binding) string {
 
 // Open returns the state that was sealed for b, once. An error means that the store of used states could not be
 // asked.
-func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool, error) {
+func (s *sealer) Open(ctx context.Context, text string, b binding) (string, bool, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return "", false, nil
@@ -90,7 +87,7 @@ func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool
 		return "", false, nil
 	}
 	var v sealed
-	if err := json.Unmarshal(plain, &v); err != nil || v.Binding != b || !current(v.Expires-s.now().Unix()) {
+	if err := json.Unmarshal(plain, &v); err != nil || v.binding != b || !current(v.Expires-s.now().Unix()) {
 		return "", false, nil
 	}
 	nonce := raw[:12] // NewGCMWithRandomNonce puts it first
@@ -106,10 +103,10 @@ func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool
 func current(left int64) bool { return left > 0 && left <= int64(2*life/time.Second) }
 
 // SetClock sets the clock by which states expire; the default is time.Now.
-func (s *Sealer) SetClock(now func() time.Time) { s.now = now }
+func (s *sealer) SetClock(now func() time.Time) { s.now = now }
 
-// Digest returns the SHA-256 of b in hexadecimal.
-func Digest(b []byte) string {
+// digest returns the SHA-256 of b in hexadecimal.
+func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
