@@ -33,7 +33,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/cursor"
 	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/subscribers"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
@@ -149,10 +148,10 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) { return g.desc
 // rules returns p with the groups that sources know principals by. A source has a timeout of its own
 // if ctx has none.
 func (g *Gateway) rules(ctx context.Context, p *policy.Policy) *policy.Policy {
-	return p.Under(func(p identity.Principal, name string) (guard.Groups, error) {
+	return p.Under(func(p identity.Principal, name string) (policy.Groups, error) {
 		s, ok := g.options.Sources[name].(source.Guarded)
 		if !ok {
-			return guard.Groups{}, problem.New(problem.Internal, "the source does not say who is in which group")
+			return policy.Groups{}, problem.New(problem.Internal, "the source does not say who is in which group")
 		}
 		return s.Groups(ctx, p)
 	})

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -20,7 +19,7 @@ func (c *class) declared(p *Policy, fail func(string, ...any)) {
 			fail("pointers.%s: %s: %v", name, to.Class, err)
 			continue
 		}
-		r, wrong := declared.Pointer(c.Class, name, target.Class, to.Key)
+		r, wrong := DeclaredPointer(c.Class, name, target.Class, to.Key)
 		if wrong != "" {
 			fail("pointers.%s: %s", name, wrong)
 			continue
@@ -35,14 +34,14 @@ func (c *class) declared(p *Policy, fail func(string, ...any)) {
 func (c *class) label(fail func(string, ...any)) {
 	n := c.rule.Label
 	if n == "" || slices.Contains(c.withheld, n) {
-		c.labels = declared.Labels(c.Class, slices.DeleteFunc(slices.Clone(c.Visible), func(f *schema.Field) bool { return c.Large[f.Name] || c.relation(f.Name) != nil }))
+		c.labels = declaredLabels(c.Class, slices.DeleteFunc(slices.Clone(c.Visible), func(f *schema.Field) bool { return c.Large[f.Name] || c.relation(f.Name) != nil }))
 		return
 	}
 	c.labels = []string{n}
 	if c.explicit[n] != nil && c.Seen[n] == nil {
 		return // what it is made of denies it, and check says so
 	}
-	if wrong := declared.Label(c.Class, n, c.Seen[n] != nil, c.rule.Mask[n] != "" && c.rule.MaskBut[n] == ""); wrong != "" {
+	if wrong := declaredLabel(c.Class, n, c.Seen[n] != nil, c.rule.Mask[n] != "" && c.rule.MaskBut[n] == ""); wrong != "" {
 		fail("label: %s", wrong)
 	}
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/rules/disclosure"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -12,17 +11,17 @@ func (p *Policy) deny(as *problem.Error, kind string, told func() *problem.Error
 	if !p.disclose {
 		return as
 	}
-	return disclosure.Instead(as, told())
+	return disclose(as, told())
 }
 
 // denyClass is deny for the class requested as name.
 func (p *Policy) denyClass(as *problem.Error, kind, name string) error {
-	return p.deny(as, kind, func() *problem.Error { return disclosure.Class(name, kind) })
+	return p.deny(as, kind, func() *problem.Error { return discloseClass(name, kind) })
 }
 
 // denyField is deny for a field of v that its rule hides.
 func (v *View) denyField(as *problem.Error, name string) error {
-	return v.policy.deny(as, "field_denied", func() *problem.Error { return disclosure.Field(v.name, name, v.fieldNames()) })
+	return v.policy.deny(as, "field_denied", func() *problem.Error { return discloseField(v.name, name, v.fieldNames()) })
 }
 
 // denyPointer is deny for a pointer of v to a class that the principal can't see, or whose key is not visible.
@@ -34,7 +33,7 @@ func (v *View) denyPointer(as *problem.Error, r *relation) error {
 	if kind == "" {
 		kind = "field_denied"
 	}
-	return v.policy.deny(as, kind, func() *problem.Error { return disclosure.Pointer(v.name, r.field, v.pointerNames()) })
+	return v.policy.deny(as, kind, func() *problem.Error { return disclosePointer(v.name, r.field, v.pointerNames()) })
 }
 
 func (v *View) fieldNames() []string {

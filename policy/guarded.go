@@ -5,14 +5,13 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // A Directory returns the groups of a principal in a source whose classes have a schema.Guard. Its errors are those of
 // the source, for the caller.
-type Directory func(p identity.Principal, source string) (guard.Groups, error)
+type Directory func(p identity.Principal, source string) (Groups, error)
 
 // Under returns a copy of p that asks d for groups. Without a Directory, classes with a guard are hidden.
 func (p *Policy) Under(d Directory) *Policy {
@@ -27,7 +26,7 @@ func (p *Policy) Under(d Directory) *Policy {
 // AtMost returns a copy of p that shows what the owner's rules show to somebody for whom the sources grant everything: for
 // operators, who look at rules without a principal of a source.
 func (p *Policy) AtMost() *Policy {
-	return p.Under(func(identity.Principal, string) (guard.Groups, error) { return guard.Groups{All: true}, nil })
+	return p.Under(func(identity.Principal, string) (Groups, error) { return Groups{All: true}, nil })
 }
 
 // guarded narrows v to what the source grants to the principal and to those it was derived from, or returns the kind of
@@ -57,7 +56,7 @@ func (v *View) guarded() string {
 		if err != nil {
 			return "unenforceable_scope"
 		}
-		access, ok := guard.Of(v.class.Class, groups, cmp.Or(v.op, schema.Find))
+		access, ok := GuardAccess(v.class.Class, groups, cmp.Or(v.op, schema.Find))
 		if !ok {
 			return "clp_denied"
 		}
@@ -69,7 +68,7 @@ func (v *View) guarded() string {
 		}
 		if less, changed := v.class.Without(access.Hidden); changed {
 			class := *v.class
-			class.Set, v.class = less, &class
+			class.visibleFields, v.class = less, &class
 		}
 		if len(v.class.Visible) == 0 {
 			return "no_visible_field"

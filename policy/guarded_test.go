@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -29,31 +28,31 @@ func guarded(g *schema.Guard) []schema.Class {
 // TestGuarded checks which operations, fields and layers are left of a class for a member of some groups.
 func TestGuarded(t *testing.T) {
 	support := schema.Grant{Groups: []string{"role:support"}}
-	alice := guard.Groups{Names: []string{"*", "u1", "role:customer"}, User: "u1", Users: "_User"}
+	alice := policy.Groups{Names: []string{"*", "u1", "role:customer"}, User: "u1", Users: "_User"}
 	for _, tt := range []struct {
 		name   string
 		guard  schema.Guard
-		groups guard.Groups
+		groups policy.Groups
 		want   string // the fields and layers of a find, or the refusal; what get and count are answered
 	}{
 		{"open", schema.Guard{}, alice, "[id title cost owner fans] 0; ok; ok"},
-		{"nobody", schema.Guard{}, guard.Groups{}, "not_found; not_found; not_found"},
-		{"master", schema.Guard{Readers: "_rperm", Grants: map[schema.Operation]schema.Grant{schema.Find: {}}}, guard.Groups{All: true}, "[id title cost owner fans] 0; ok; ok"},
+		{"nobody", schema.Guard{}, policy.Groups{}, "not_found; not_found; not_found"},
+		{"master", schema.Guard{Readers: "_rperm", Grants: map[schema.Operation]schema.Grant{schema.Find: {}}}, policy.Groups{All: true}, "[id title cost owner fans] 0; ok; ok"},
 		{"access list", schema.Guard{Readers: "_rperm"}, alice, "[id title cost owner fans] 1; ok; ok"},
 		{"a role that it has not", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: support, schema.Get: support, schema.Count: support}}, alice, "not_found; not_found; not_found"},
 		{"get alone", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: support, schema.Count: support}}, alice, "permission_denied; ok; permission_denied"},
 		{"find alone", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Get: support, schema.Count: support}}, alice, "[id title cost owner fans] 0; permission_denied; permission_denied"},
 		{"users alone", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: {Authenticated: true}}}, alice, "[id title cost owner fans] 0; ok; ok"},
 		{"users alone, of the public", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: {Authenticated: true}, schema.Get: {}, schema.Count: {}}},
-			guard.Groups{Names: []string{"*"}}, "not_found; not_found; not_found"},
+			policy.Groups{Names: []string{"*"}}, "not_found; not_found; not_found"},
 		{"the owner", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: {Users: []string{"owner", "fans"}}}}, alice, "[id title cost owner fans] 1; ok; ok"},
 		{"the owner, of a role", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: {Users: []string{"owner"}}, schema.Get: {}, schema.Count: {}}},
-			guard.Groups{Names: []string{"*", "role:a"}}, "not_found; not_found; not_found"},
+			policy.Groups{Names: []string{"*", "role:a"}}, "not_found; not_found; not_found"},
 		{"protected", schema.Guard{Protected: map[string][]string{"*": {"cost", "title"}}}, alice, "[id owner fans] 0; ok; ok"},
 		{"protected but for a group", schema.Guard{Protected: map[string][]string{"*": {"cost", "title"}, "role:customer": {"cost"}, "authenticated": {"cost", "owner"}}}, alice, "[id title owner fans] 0; ok; ok"},
 		{"protected but for another", schema.Guard{Protected: map[string][]string{"*": {"cost"}, "role:support": {}}}, alice, "[id title owner fans] 0; ok; ok"},
 		{"protected but on the own records", schema.Guard{Protected: map[string][]string{"*": {"cost", "title"}}, Named: map[string][]string{"owner": {"cost"}}}, alice, "[id title owner fans] 0; ok; ok"},
-		{"own records of a role", schema.Guard{Protected: map[string][]string{"*": {"cost"}}, Named: map[string][]string{"owner": {}}}, guard.Groups{Names: []string{"*", "role:a"}}, "[id title owner fans] 0; ok; ok"},
+		{"own records of a role", schema.Guard{Protected: map[string][]string{"*": {"cost"}}, Named: map[string][]string{"owner": {}}}, policy.Groups{Names: []string{"*", "role:a"}}, "[id title owner fans] 0; ok; ok"},
 		{"own records, nothing protected", schema.Guard{Named: map[string][]string{"owner": {"cost"}}}, alice, "[id title cost owner fans] 0; ok; ok"},
 		{"all protected", schema.Guard{Protected: map[string][]string{"*": {"id", "title", "cost", "owner", "fans"}}}, alice, "not_found; not_found; not_found"},
 	} {
@@ -61,7 +60,7 @@ func TestGuarded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p = p.Under(func(identity.Principal, string) (guard.Groups, error) { return tt.groups, nil })
+		p = p.Under(func(identity.Principal, string) (policy.Groups, error) { return tt.groups, nil })
 		who := identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}
 		found := "ok"
 		permit, err := p.Read(who, &query.Find{Class: "posts", Limit: 1})
@@ -102,7 +101,7 @@ func TestGuardedWithoutGroups(t *testing.T) {
 	}
 	who := identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}
 	down := errors.New("down")
-	for _, p := range []*policy.Policy{p, p.Under(func(identity.Principal, string) (guard.Groups, error) { return guard.Groups{}, down })} {
+	for _, p := range []*policy.Policy{p, p.Under(func(identity.Principal, string) (policy.Groups, error) { return policy.Groups{}, down })} {
 		_, hidden := p.View(who, "posts", "", false)
 		_, absent := p.View(who, "pasta", "", false)
 		if hidden == nil || len(p.Views(who)) > 0 {
@@ -120,8 +119,8 @@ func TestGuardedDerived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = p.Under(func(p identity.Principal, _ string) (guard.Groups, error) {
-		return guard.Groups{Names: []string{"*", p.ID}, User: p.ID}, nil
+	p = p.Under(func(p identity.Principal, _ string) (policy.Groups, error) {
+		return policy.Groups{Names: []string{"*", p.ID}, User: p.ID}, nil
 	})
 	above := identity.Principal{ID: "u1", Scopes: []identity.Scope{identity.Read}}
 	v, err := p.View(identity.Principal{ID: "u2", Scopes: []identity.Scope{identity.Read}, Above: &above}, "posts", "", false)
@@ -136,8 +135,8 @@ func TestGuardedDerivedNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = p.Under(func(p identity.Principal, _ string) (guard.Groups, error) {
-		return guard.Groups{Names: []string{"*", p.Owner}, User: p.Owner}, nil
+	p = p.Under(func(p identity.Principal, _ string) (policy.Groups, error) {
+		return policy.Groups{Names: []string{"*", p.Owner}, User: p.Owner}, nil
 	})
 	for owner, shown := range map[string]bool{"u1": true, "u2": false} {
 		above := identity.Principal{ID: "a", Owner: "u1", Scopes: []identity.Scope{identity.Read}}
@@ -213,7 +212,9 @@ func TestGuardedThrough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p = p.Under(func(identity.Principal, string) (guard.Groups, error) { return guard.Groups{Names: []string{"*"}}, nil })
+		p = p.Under(func(identity.Principal, string) (policy.Groups, error) {
+			return policy.Groups{Names: []string{"*"}}, nil
+		})
 		permit, err := p.Read(identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "notes", Limit: 1})
 		got := string(problem.CodeOf(err))
 		if err == nil {

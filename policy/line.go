@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -36,7 +35,7 @@ func (v *View) filtersOf(p identity.Principal) string {
 			return unbound // the remaining records would disclose values of a field that the parent can't see
 		}
 		if key == "default" {
-			f = filterfields.Without(f, filters(own))
+			f = filterWithout(f, filters(own))
 		}
 		if expression.Within(f) {
 			filled, kind := v.fill(f, p)
@@ -62,7 +61,7 @@ func (v *View) filtersOf(p identity.Principal) string {
 // sees reports whether f names only visible fields that are not masked.
 func (c *class) sees(f query.Filter) bool {
 	ok := true
-	filterfields.Fields(f, func(n string) { ok = ok && c.Seen[n] != nil && c.masks[n] == nil })
+	FilterFields(f, func(n string) { ok = ok && c.Seen[n] != nil && c.masks[n] == nil })
 	return ok
 }
 

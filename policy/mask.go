@@ -8,7 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -69,7 +68,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName(), Word: called(c.Name)}
 		}
 	}
-	filterfields.Fields(c.rule.Canonical, func(name string) {
+	FilterFields(c.rule.Canonical, func(name string) {
 		if c.masks[name] != nil {
 			fail("canonical: %s is masked; agents are shown what counts as a live record", name)
 		}
@@ -128,7 +127,7 @@ func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
 		}
 	}
 	names := map[string]bool{c.rule.Version: true}
-	filterfields.Fields(c.rule.Canonical, func(name string) { names[name] = true })
+	FilterFields(c.rule.Canonical, func(name string) { names[name] = true })
 	c.rule.Mask, c.rule.MaskInside = maps.Clone(c.rule.Mask), maps.Clone(c.rule.MaskInside)
 	found := false
 	for _, f := range c.Visible {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -38,11 +37,11 @@ func TestDirectoryFails(t *testing.T) {
 	}
 	down := errors.New("down")
 	for _, failing := range []string{"app", "crm", ""} {
-		under := p.Under(func(_ identity.Principal, source string) (guard.Groups, error) {
+		under := p.Under(func(_ identity.Principal, source string) (Groups, error) {
 			if source == failing {
-				return guard.Groups{All: true}, down
+				return Groups{All: true}, down
 			}
-			return guard.Groups{All: true}, nil
+			return Groups{All: true}, nil
 		})
 		if _, err := under.View(agent(), "nothing", "", false); errors.Is(err, down) != (failing != "") || err == nil {
 			t.Errorf("%s fails: %v", failing, err)
@@ -67,9 +66,9 @@ func TestDirectoryFails(t *testing.T) {
 
 // TestGrants checks what is left of a class whose guard leads through another, and of one that can be found by id alone.
 func TestGrants(t *testing.T) {
-	some := guard.Groups{Names: []string{"*"}}
+	some := Groups{Names: []string{"*"}}
 	of := func(p *Policy) *Policy {
-		return p.Under(func(identity.Principal, string) (guard.Groups, error) { return some, nil })
+		return p.Under(func(identity.Principal, string) (Groups, error) { return some, nil })
 	}
 	for _, tt := range []struct {
 		name  string

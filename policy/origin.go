@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -125,7 +124,7 @@ func (t *tracing) origins(c *class, f *schema.Field, r *restriction) {
 			t.all(from, r)
 		case from != nil:
 			t.column(from, o.Column, r)
-		case o.Column == "" || shown.Unseen(o.Column):
+		case o.Column == "" || hiddenColumn(o.Column):
 			r.denied = cmp.Or(r.denied, c.Source+"."+o.String())
 		}
 	}
@@ -176,7 +175,7 @@ func (t *tracing) column(c *class, name string, r *restriction) {
 
 // wouldShow reports whether the rule of c would show a column that the account of the source can't read.
 func (c *class) wouldShow(name string) bool {
-	return c.rule.Visible == nil && !slices.Contains(c.rule.Denied, name) && !shown.Unseen(name)
+	return c.rule.Visible == nil && !slices.Contains(c.rule.Denied, name) && !hiddenColumn(name)
 }
 
 // restrict denies and masks fields of c. A field is denied where a mask can't hide it: as part of the key, as a pointer,
@@ -201,7 +200,7 @@ func (p *Policy) restrict(c *class, found map[string]restriction) {
 		p.derivations = append(p.derivations, d)
 	}
 	if less, changed := c.Without(denied); changed {
-		c.Set = less
+		c.visibleFields = less
 	}
 	for _, name := range denied {
 		delete(c.masks, name)

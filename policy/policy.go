@@ -4,6 +4,62 @@
 // record satisfies. Read replaces each class that a query names by its view, so that a hidden field or class is refused
 // in the same bytes as one that never existed. New compiles the rules against the catalogue once, and fails if a rule
 // names something that isn't there. A class without a rule is hidden unless the rules say otherwise.
+//
+// # Byid
+//
+// This part turns the ids of records into a filter on the key of their class.
+//
+// # Declared
+//
+// This part is what a class says of its records that its source doesn't: pointers, types, and the fields that hold
+// what a record is called.
+//
+// # Disclosure
+//
+// This part words the refusals of what exists and is hidden, for owners whose rules disclose it: what is hidden,
+// why, and what to ask for instead. Without disclosure, what is hidden is refused like what doesn't exist.
+//
+// # Filterfields
+//
+// This part finds the fields that filters name, for the filters of rules: which fields a filter discloses,
+// which of two filters on the same field applies, and whether a caller asks for another value than a rule does. It finds
+// no fields in a filter of unknown type, so callers must also bind the filter, which rejects such types.
+//
+// # Gates
+//
+// This part holds the operator's switches over what agents may write at all, and decides by them who may use a tool.
+//
+// # Guard
+//
+// This part applies the permissions that a source itself keeps, such as the access lists and class-level permissions
+// of Parse Server, to a principal.
+//
+// It is a pure function of the permissions, which a class carries as a schema.Guard, and of the principal's groups in the
+// source. Package policy adds the result to its views, so that a view is what both the owner's rules and the source
+// allow.
+//
+// # Scan
+//
+// This part determines whether an index serves the first filter of a query.
+//
+// It uses the class as one principal sees it, the caller's own filter, and of the filters that rules add the conditions on
+// visible fields. It uses no statistics, so that its result discloses nothing hidden.
+//
+// # Searched
+//
+// This part chooses the text indexes, and the fields of each, that answer a search of one class.
+//
+// A search reads only what the principal sees unmasked: a hidden field of an index affects neither which records are
+// found nor, where another index will do, the choice of the index.
+//
+// # Shown
+//
+// This part decides which fields of a class its rule leaves visible, and which of them leave with a record that is
+// included through a pointer.
+//
+// # Timestamps
+//
+// This part finds, by their names, the fields that hold the time a record was created or last changed.
 package policy
 
 import (
@@ -16,9 +72,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -59,7 +113,7 @@ type class struct {
 	full   string // "source.Class"
 	rule   ClassRule
 	listed bool
-	shown.Set
+	visibleFields
 	withheld  []string                    // the fields that Rules.Withheld hides
 	explicit  map[string]*schema.Field    // the fields that the rule alone leaves visible, before derive
 	masks     map[string]*plan.Mask       // by visible field
@@ -113,7 +167,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c.withhold(rules.Withheld[c.full])
 	}
 	for _, c := range p.classes {
-		declared.Types(c.Class, c.rule.Types, func(format string, args ...any) { fail(ruled[c], format, args...) })
+		declareTypes(c.Class, c.rule.Types, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		for j := range c.Fields {
 			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
 		}
@@ -205,7 +259,7 @@ func (p *Policy) named(name string) (*class, error) {
 // fields finds which fields are visible.
 func (c *class) fields(fail func(string, ...any)) {
 	r := c.rule
-	c.Set = shown.Of(c.Class, shown.Rule{Visible: r.Visible, Denied: r.Denied, Lift: r.Lift, Large: r.Large, Join: r.Join, Permitted: r.Permitted, Withheld: c.withheld,
+	c.visibleFields = visibleSet(c.Class, visibleRule{Visible: r.Visible, Denied: r.Denied, Lift: r.Lift, Large: r.Large, Join: r.Join, Permitted: r.Permitted, Withheld: c.withheld,
 		Version: r.Version, VersionMasked: r.Mask[r.Version] != "", Documented: r.Fields}, fail)
 	c.explicit = c.Seen
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/byid"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/timestamps"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -128,7 +126,7 @@ func (plan *Plan) byID(ids []string) error {
 		}
 		return refusal
 	}
-	bound, _, err := typecheck.Filter(byid.Filter(key, ids), keyScope{viewScope{plan.View}}, nil)
+	bound, _, err := typecheck.Filter(idsFilter(key, ids), keyScope{viewScope{plan.View}}, nil)
 	plan.Where = bound
 	return err
 }
@@ -165,7 +163,7 @@ func (p *projection) order(q *query.Find) error {
 		add(join, f, s.Desc)
 	}
 	if q.Sample {
-		for _, f := range timestamps.Creation(v.Fields()) {
+		for _, f := range creationFields(v.Fields()) {
 			if v.Mask(f.Name) == nil && !v.policy.unsorted(v, f) {
 				add(-1, f, true)
 			}

@@ -5,7 +5,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -63,13 +62,6 @@ type Pointer struct {
 	Class string // the class it points to, of the same source: its name, or "source.Class"
 	Key   string // the unique field of Class whose value the pointer holds; "" for the key of the class
 }
-
-type (
-	// A FieldRule documents a field for agents: a Description, and the Values that it may hold, with their meanings.
-	FieldRule = shown.FieldRule
-	// A FieldValue is one Value of a field, as text, and its Meaning.
-	FieldValue = shown.FieldValue
-)
 
 // A TenantRule scopes a class to the principal's tenant: by its own Field, or Through a pointer to a class that is
 // scoped itself.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/scan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -10,15 +9,6 @@ import (
 // mostOrdered is the most records that are read in the order of an index without counting as a scan: a page, not an
 // export.
 const mostOrdered = 2000
-
-// An Access describes how a source finds the first records of a query: by an index or by reading all of them.
-//
-//   - Class: the class, as the principal addresses it
-//   - Indexed, Others: the fields of the leading filter that an index or the key serves, and those that none does
-//   - Leading: the first fields of all indexes without hidden or masked fields
-//   - Scan: every record has to be read
-//   - Refused: and the rules refuse that
-type Access = scan.Access
 
 // Access returns how the source would find the records that q starts from, for the principal. It returns the error that
 // refuses q for any reason other than a scan.
@@ -65,7 +55,7 @@ func (p *Policy) access(planned *Plan) Access {
 	if len(planned.Order) > 0 && planned.Where == nil && planned.Search == nil && planned.Order[0].Join < 0 && planned.Limit+planned.Skip <= mostOrdered {
 		where, order = nil, planned.Order[0].Field
 	}
-	a := scan.Of(scan.Class{Name: v.name, Class: v.Class(), Fields: v.Fields(), Field: v.Field, Found: planned.Search != nil, Where: where, Bounds: bounds, Order: order,
+	a := accessOf(scannedClass{Name: v.name, Class: v.Class(), Fields: v.Fields(), Field: v.Field, Found: planned.Search != nil, Where: where, Bounds: bounds, Order: order,
 		Open: func(f *schema.Field) bool { return v.Mask(f.Name) == nil }})
 	a.Refused = a.Scan && p.refuseScans && !v.class.rule.AllowScan
 	return a

@@ -2,21 +2,13 @@ package policy
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/searched"
 )
-
-// A Search is a search query narrowed to visible, unmasked fields, so that the indexed text of other fields can't
-// affect the result: a text with all Terms and none of Without, In one or more indexes; no field appears twice.
-type Search = searched.Search
-
-// Searched is an Index and the Fields of it to search, one or more.
-type Searched = searched.Part
 
 // SearchFields returns the visible, unmasked fields with full-text search, in the order of the class.
 func (v *View) SearchFields() []string { return v.searched().Searchable() }
 
-func (v *View) searched() searched.Class {
-	return searched.Class{Name: v.name, Fields: v.Fields(), Text: v.class.Text,
+func (v *View) searched() searchedClass {
+	return searchedClass{Name: v.name, Fields: v.Fields(), Text: v.class.Text,
 		Hidden: func(name string) bool { return v.Field(name) == nil || v.Mask(name) != nil }}
 }
 

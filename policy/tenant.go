@@ -5,7 +5,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -162,7 +161,7 @@ func (plan *Plan) Foreign() bool {
 	}
 	for _, l := range plan.View.layers {
 		own, ok := l.Filter.(query.Compare)
-		if l.Name == "tenant" && ok && slices.ContainsFunc(filters, func(f query.Filter) bool { return filterfields.Another(f, own) }) {
+		if l.Name == "tenant" && ok && slices.ContainsFunc(filters, func(f query.Filter) bool { return anotherValue(f, own) }) {
 			return true
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -135,7 +134,7 @@ func TestRuleFilters(t *testing.T) {
 	} {
 		f := rule(t, tt.filter)
 		var fields []string
-		filterfields.Fields(f, func(n string) { fields = append(fields, n) })
+		FilterFields(f, func(n string) { fields = append(fields, n) })
 		if got := strings.Join(fields, " "); got != tt.fields {
 			t.Errorf("%s names %s, want %s", tt.filter, got, tt.fields)
 		}

@@ -3,7 +3,6 @@ package policy
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -21,7 +20,7 @@ func (c *class) withhold(fields []string) {
 		}
 	}
 	needed := slices.Contains(c.withheld, c.rule.Version)
-	filterfields.Fields(c.rule.Canonical, func(name string) { needed = needed || slices.Contains(c.withheld, name) })
+	FilterFields(c.rule.Canonical, func(name string) { needed = needed || slices.Contains(c.withheld, name) })
 	if needed {
 		c.rule.Hidden, c.rule.HiddenBut, c.rule.Version = true, "", ""
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -142,7 +141,7 @@ type Explainer interface {
 // A Guarded is a Source that has users and permissions of its own: its classes have a schema.Guard. Groups returns what it
 // knows of a principal, from memory where that is fresh enough. Its errors may be shown to the principal.
 type Guarded interface {
-	Groups(context.Context, identity.Principal) (guard.Groups, error)
+	Groups(context.Context, identity.Principal) (policy.Groups, error)
 }
 
 // A Pool is the state of a source's connections at one moment.

@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -274,7 +273,7 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 			if name != c.Name && name != c.FullName() {
 				continue
 			}
-			filterfields.Fields(who.Filters[name], func(field string) {
+			policy.FilterFields(who.Filters[name], func(field string) {
 				if c.Field(field) == nil {
 					errs = append(errs, fmt.Errorf("filters.%s: %s has no field %q%s", name, c.FullName(), field, problem.DidYouMean(problem.Nearest(field, c.FieldNames(), 2))))
 				}

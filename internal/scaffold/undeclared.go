@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -33,7 +32,7 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 			if rule.Pointers == nil {
 				rule.Pointers, rule.Types = map[string]policy.Pointer{}, map[string]schema.Form{}
 			}
-			if _, wrong := declared.Pointer(typed(from, f), f.Name, to, ""); wrong != "" {
+			if _, wrong := policy.DeclaredPointer(typed(from, f), f.Name, to, ""); wrong != "" {
 				continue
 			}
 			if rule.Pointers[f.Name] = (policy.Pointer{Class: to.Name}); held != "" {
@@ -112,7 +111,7 @@ func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []s
 				held := f.In(in)
 				f = &held
 			}
-			if r, wrong := declared.Pointer(typed(c, f), name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
+			if r, wrong := policy.DeclaredPointer(typed(c, f), name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
 				c.Relations = append(c.Relations, r)
 			}
 		}
@@ -157,7 +156,7 @@ func form(c *schema.Class, f *schema.Field, seen samples.Seen) (form schema.Form
 	default:
 		return ""
 	}
-	if _, wrong := declared.Type(c, f.Name, form); wrong != "" {
+	if _, wrong := policy.DeclaredType(c, f.Name, form); wrong != "" {
 		return ""
 	}
 	return form

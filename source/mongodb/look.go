@@ -12,8 +12,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -91,7 +91,7 @@ func (s *step) deciding() []string {
 		if l.Through != nil {
 			names = append(names, l.Through.Field)
 		} else {
-			filterfields.Fields(l.Filter, func(name string) { names = append(names, name) })
+			policy.FilterFields(l.Filter, func(name string) { names = append(names, name) })
 		}
 	}
 	return names

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
@@ -27,16 +27,16 @@ const (
 
 // A person is what Parse Server knows of whom a source acts as.
 type person struct {
-	groups guard.Groups
+	groups policy.Groups
 	as     credential
 	until  time.Time
 }
 
 // Groups implements source.Guarded.
-func (s *Source) Groups(ctx context.Context, p identity.Principal) (guard.Groups, error) {
+func (s *Source) Groups(ctx context.Context, p identity.Principal) (policy.Groups, error) {
 	who, err := s.person(ctx, p)
 	if err != nil {
-		return guard.Groups{}, err
+		return policy.Groups{}, err
 	}
 	return who.groups, nil
 }
@@ -95,9 +95,9 @@ func (s *Source) forget() {
 func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 	switch s.options.As {
 	case Master:
-		return &person{groups: guard.Groups{All: true}, as: s.master()}, nil
+		return &person{groups: policy.Groups{All: true}, as: s.master()}, nil
 	case Public:
-		return &person{groups: guard.Groups{Names: []string{schema.Everybody}}, as: nobody}, nil
+		return &person{groups: policy.Groups{Names: []string{schema.Everybody}}, as: nobody}, nil
 	case Role:
 		roles, err := s.roles(ctx, equal("name", value.OfString(s.options.Role)))
 		if err == nil && len(roles) == 0 {
@@ -106,7 +106,7 @@ func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &person{groups: guard.Groups{Names: append([]string{schema.Everybody}, roles...), Users: "_User"}, as: s.master()}, nil
+		return &person{groups: policy.Groups{Names: append([]string{schema.Everybody}, roles...), Users: "_User"}, as: s.master()}, nil
 	case Session:
 		return s.meetSession(ctx, key)
 	}
@@ -144,7 +144,7 @@ func (s *Source) user(ctx context.Context, record value.Value, token string) (*p
 		return nil, err
 	}
 	names := append([]string{schema.Everybody, id.Text()}, roles...)
-	return &person{groups: guard.Groups{Names: names, User: id.Text(), Users: "_User"}, as: session(token)}, nil
+	return &person{groups: policy.Groups{Names: names, User: id.Text(), Users: "_User"}, as: session(token)}, nil
 }
 
 // roles returns the groups of the roles that where finds, and of all roles that these are in.

@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -111,7 +109,7 @@ func (r *reading) class(v *policy.View) (*class, error) {
 	if known == nil {
 		return nil, problem.New(problem.Internal, "the plan names a class that is not in this source")
 	}
-	access, _ := guard.Of(v.Class(), r.who.groups, schema.Find)
+	access, _ := policy.GuardAccess(v.Class(), r.who.groups, schema.Find)
 	return &class{Class: v.Class(), types: known.types, partly: access.Partly}, nil
 }
 
@@ -121,7 +119,7 @@ func (r *reading) viewed(v *policy.View) (*class, condition, error) {
 	if err != nil {
 		return nil, condition{}, err
 	}
-	access, _ := guard.Of(c.Class, r.who.groups, schema.Find)
+	access, _ := policy.GuardAccess(c.Class, r.who.groups, schema.Find)
 	out := condition{exact: true}
 	var parts []value.Value
 	for _, l := range v.Layers() {
@@ -151,7 +149,7 @@ func (r *reading) viewed(v *policy.View) (*class, condition, error) {
 // could not be checked.
 func unreadable(f query.Filter, protected []string) error {
 	var err error
-	filterfields.Fields(f, func(name string) {
+	policy.FilterFields(f, func(name string) {
 		if slices.Contains(protected, name) {
 			err = &problem.Error{Code: problem.Unsupported, Kind: "unenforceable_scope", Detail: "the owner's rules can't be applied to this class in this session",
 				Err: fmt.Errorf("a rule filters by %s, which is a protected field; read over direct, or act as a role", name)}
@@ -286,7 +284,7 @@ func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter,
 	}
 	// Parse Server takes a request for one id for a get, and one for several for a find, which it may not grant.
 	size := mostEqual
-	if _, may := guard.Of(v.Class(), r.who.groups, schema.Find); !may {
+	if _, may := policy.GuardAccess(v.Class(), r.who.groups, schema.Find); !may {
 		size = 1
 	}
 	var out []value.Row

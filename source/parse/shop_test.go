@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -145,7 +144,7 @@ func (s *server) openWith(o parse.Options, p identity.Principal, rules map[strin
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	compiled = compiled.Under(func(p identity.Principal, _ string) (guard.Groups, error) { return src.Groups(s.t.Context(), p) })
+	compiled = compiled.Under(func(p identity.Principal, _ string) (policy.Groups, error) { return src.Groups(s.t.Context(), p) })
 	return &asker{s.t, src, compiled, p}
 }
 

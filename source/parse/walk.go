@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -82,7 +81,7 @@ func (w *walk) deciding() []string {
 		if l.Through != nil {
 			keys = append(keys, l.Through.Field)
 		} else {
-			filterfields.Fields(l.Filter, func(name string) { keys = append(keys, name) })
+			policy.FilterFields(l.Filter, func(name string) { keys = append(keys, name) })
 		}
 	}
 	return keys

@@ -12,8 +12,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -101,7 +101,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if err != nil {
 		return e, nil, err
 	}
-	access, may := guard.Of(it.View.Class(), r.who.groups, operationOf[it.Op])
+	access, may := policy.GuardAccess(it.View.Class(), r.who.groups, operationOf[it.Op])
 	if !may {
 		return e, nil, denied(it)
 	}
@@ -156,7 +156,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 // unseen refuses to set a field that Parse Server shows on the records alone that name the user, on another one: what
 // would be overwritten can't be reviewed.
 func (r *reading) unseen(it *writes.Item, now value.Row) error {
-	access, _ := guard.Of(it.View.Class(), r.who.groups, schema.Find)
+	access, _ := policy.GuardAccess(it.View.Class(), r.who.groups, schema.Find)
 	for _, s := range it.Sets {
 		if it.Op != write.OpUpdate || !slices.Contains(access.Partly, s.Field.Name) {
 			continue

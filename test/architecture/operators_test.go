@@ -22,7 +22,7 @@ func TestPlacesOfAnOperator(t *testing.T) {
 	if len(kinds) < 10 {
 		t.Fatalf("query/query.go has the kinds %v", kinds)
 	}
-	// A switch with a default that is right for every kind, such as that of internal/rules/scan, isn't here.
+	// A switch with a default that is right for every kind, such as that of policy, isn't here.
 	made := []string{"Never"} // only typecheck makes it
 	combined := []string{"And", "Or", "Not", "Never"}
 	for path, without := range map[string][]string{

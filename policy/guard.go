@@ -1,10 +1,4 @@
-// Package guard applies the permissions that a source itself keeps, such as the access lists and class-level permissions
-// of Parse Server, to a principal.
-//
-// It is a pure function of the permissions, which a class carries as a schema.Guard, and of the principal's groups in the
-// source. Package policy adds the result to its views, so that a view is what both the owner's rules and the source
-// allow.
-package guard
+package policy
 
 import (
 	"slices"
@@ -33,27 +27,27 @@ func (g Groups) member(group string) bool {
 // authenticated reports whether g is a user or a role, and not just everybody.
 func (g Groups) authenticated() bool { return len(g.Names) > 1 }
 
-// Access is what a Guard leaves of a class for one principal and operation.
-type Access struct {
+// Guarded is what a Guard leaves of a class for one principal and operation.
+type Guarded struct {
 	Hidden  []string       // the fields that are not visible
 	Partly  []string       // the fields that the source shows on records that name the user, and as null on others
 	Filters []query.Filter // every record satisfies all of them; they may name fields that are not visible
 }
 
-// Of returns what g may do with records of c, and whether it may do op at all. A class without a Guard is open to all.
-func Of(c *schema.Class, g Groups, op schema.Operation) (Access, bool) {
+// GuardAccess returns what g may do with records of c, and whether it may do op at all. A class without a Guard is open to all.
+func GuardAccess(c *schema.Class, g Groups, op schema.Operation) (Guarded, bool) {
 	rule := c.Guard
 	if rule == nil || g.All {
-		return Access{}, true
+		return Guarded{}, true
 	}
 	if len(g.Names) == 0 {
-		return Access{}, false
+		return Guarded{}, false
 	}
 	users, ok := granted(c, g, op)
 	if !ok {
-		return Access{}, false
+		return Guarded{}, false
 	}
-	a := Access{Hidden: hidden(rule.Protected, g)}
+	a := Guarded{Hidden: hidden(rule.Protected, g)}
 	for _, name := range slices.Clone(a.Hidden) {
 		if partly(rule.Named, g, name) {
 			a.Hidden, a.Partly = slices.DeleteFunc(a.Hidden, func(f string) bool { return f == name }), append(a.Partly, name)

@@ -1,15 +1,10 @@
-// Package scan determines whether an index serves the first filter of a query.
-//
-// It uses the class as one principal sees it, the caller's own filter, and of the filters that rules add the conditions on
-// visible fields. It uses no statistics, so that its result discloses nothing hidden.
-package scan
+package policy
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -36,8 +31,8 @@ func (a Access) Refusal() error {
 	return refusal
 }
 
-// A Class is a class as one principal sees it.
-type Class struct {
+// A scannedClass is a class as one principal sees it.
+type scannedClass struct {
 	Name   string
 	Class  *schema.Class
 	Fields []*schema.Field            // the visible ones
@@ -49,8 +44,8 @@ type Class struct {
 	Order  *schema.Field              // records are read in the order of this field until there are enough; nil for any order
 }
 
-// Of returns how a source can find the requested records of a class.
-func Of(c Class) Access {
+// accessOf returns how a source can find the requested records of a class.
+func accessOf(c scannedClass) Access {
 	r := &reach{leads: map[string]bool{}, named: map[string]bool{}, serves: map[string]bool{}, field: c.Field}
 	hidden := func(name string) bool {
 		f := c.Field(name)
@@ -155,5 +150,5 @@ func (r *reach) at(path query.Path, equal, ordered bool) bool {
 
 // narrowless records the fields of conditions that no index serves.
 func (r *reach) narrowless(f query.Filter) {
-	filterfields.Fields(f, func(name string) { r.named[name] = true })
+	FilterFields(f, func(name string) { r.named[name] = true })
 }

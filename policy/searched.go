@@ -1,8 +1,4 @@
-// Package searched chooses the text indexes, and the fields of each, that answer a search of one class.
-//
-// A search reads only what the principal sees unmasked: a hidden field of an index affects neither which records are
-// found nor, where another index will do, the choice of the index.
-package searched
+package policy
 
 import (
 	"cmp"
@@ -21,17 +17,17 @@ import (
 type Search struct {
 	Terms   []string
 	Without []string
-	In      []Part // one or more; no field appears twice
+	In      []Searched // one or more; no field appears twice
 }
 
-// A Part is an index and the fields of it to search.
-type Part struct {
+// A Searched is an index and the fields of it to search.
+type Searched struct {
 	Index  *schema.TextIndex
 	Fields []string // one or more, all visible
 }
 
-// A Class is a class as one principal sees it.
-type Class struct {
+// A searchedClass is a class as one principal sees it.
+type searchedClass struct {
 	Name   string
 	Fields []*schema.Field    // the visible ones, in the order of the class
 	Text   []schema.TextIndex // all of the class
@@ -39,7 +35,7 @@ type Class struct {
 }
 
 // Searchable returns the visible, unmasked fields with full-text search, in the order of the class.
-func (c Class) Searchable() []string {
+func (c searchedClass) Searchable() []string {
 	var out []string
 	for _, f := range c.Fields {
 		if c.index(f.Name) != nil {
@@ -51,7 +47,7 @@ func (c Class) Searchable() []string {
 
 // index returns the index by which a visible field is searched, nil for none. It prefers an index without hidden
 // fields, so that hidden fields don't affect the choice, and one of single fields to one of several together.
-func (c Class) index(field string) *schema.TextIndex {
+func (c searchedClass) index(field string) *schema.TextIndex {
 	var best [3]*schema.TextIndex
 	for i := range c.Text {
 		x := &c.Text[i]
@@ -76,7 +72,7 @@ func (c Class) index(field string) *schema.TextIndex {
 
 // Narrow narrows q to the fields that it names, or to all searchable fields. It calls check with each named field and
 // the JSON pointer of the name; check refuses the fields that a query can't name.
-func (c Class) Narrow(q *literals.Search, check func(name, at string) error) (*Search, error) {
+func (c searchedClass) Narrow(q *literals.Search, check func(name, at string) error) (*Search, error) {
 	can := c.Searchable()
 	if can == nil {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: "/class_name", Detail: fmt.Sprintf("%s has no full-text index on a field", c.Name),
@@ -102,9 +98,9 @@ func (c Class) Narrow(q *literals.Search, check func(name, at string) error) (*S
 			continue
 		}
 		index := c.index(name)
-		i := slices.IndexFunc(s.In, func(in Part) bool { return in.Index == index })
+		i := slices.IndexFunc(s.In, func(in Searched) bool { return in.Index == index })
 		if i < 0 {
-			i, s.In = len(s.In), append(s.In, Part{Index: index})
+			i, s.In = len(s.In), append(s.In, Searched{Index: index})
 		}
 		s.In[i].Fields = append(s.In[i].Fields, name)
 	}

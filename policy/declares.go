@@ -1,6 +1,4 @@
-// Package declared is what a class says of its records that its source doesn't: pointers, types, and the fields that hold
-// what a record is called.
-package declared
+package policy
 
 import (
 	"fmt"
@@ -13,11 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Pointer returns the relation that the field called name of from points to the record of to whose field key has its
+// DeclaredPointer returns the relation that the field called name of from points to the record of to whose field key has its
 // value; "" means the key of to. At most one record may have a value of key, and both fields must be of one type, or
 // values that differ would be taken as equal. A field of type JSON or array holds a list of such values: whole numbers or
 // texts. wrong says which of it doesn't hold, and is "" if all does.
-func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {
+func DeclaredPointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {
 	if key == "" && len(to.Key) == 1 {
 		key = to.Key[0]
 	}
@@ -52,9 +50,9 @@ func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r s
 	return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true}, wrong
 }
 
-// Types gives the fields of c the types that rules declare, and those of earlier rules back what the source says. The
+// declareTypes gives the fields of c the types that rules declare, and those of earlier rules back what the source says. The
 // fields of other copies of c stay as they are.
-func Types(c *schema.Class, types map[string]schema.Form, fail func(string, ...any)) {
+func declareTypes(c *schema.Class, types map[string]schema.Form, fail func(string, ...any)) {
 	c.Fields = slices.Clone(c.Fields)
 	for i := range c.Fields {
 		if s := c.Fields[i].Stored; s != nil {
@@ -62,7 +60,7 @@ func Types(c *schema.Class, types map[string]schema.Form, fail func(string, ...a
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		f, wrong := Type(c, name, types[name])
+		f, wrong := DeclaredType(c, name, types[name])
 		if wrong != "" {
 			fail("types.%s: %s", name, wrong)
 			continue
@@ -71,9 +69,9 @@ func Types(c *schema.Class, types map[string]schema.Form, fail func(string, ...a
 	}
 }
 
-// Type returns the field called name of c as it is if the source holds its values in form. wrong says why it can't be
+// DeclaredType returns the field called name of c as it is if the source holds its values in form. wrong says why it can't be
 // declared so, and is "" if it can.
-func Type(c *schema.Class, name string, form schema.Form) (f schema.Field, wrong string) {
+func DeclaredType(c *schema.Class, name string, form schema.Form) (f schema.Field, wrong string) {
 	is := c.Field(name)
 	points := func(r schema.Relation) bool { return !r.Declared && slices.Contains(r.Fields, name) }
 	switch {
@@ -148,8 +146,8 @@ func arePeople(c *schema.Class) bool {
 	return reached && len(w) > 0 && slices.Contains(people(), strings.TrimSuffix(w[len(w)-1], "s"))
 }
 
-// Labels returns the fields among some of c whose names say that they hold what a record is called, the likeliest first.
-func Labels(c *schema.Class, some []*schema.Field) []string {
+// declaredLabels returns the fields among some of c whose names say that they hold what a record is called, the likeliest first.
+func declaredLabels(c *schema.Class, some []*schema.Field) []string {
 	var own string // projects have a project_name
 	if w := denylist.Words(c.Name); len(w) > 0 {
 		own = strings.TrimSuffix(w[len(w)-1], "s") + "name"
@@ -170,9 +168,9 @@ func Labels(c *schema.Class, some []*schema.Field) []string {
 	return out
 }
 
-// Label returns what is wrong with the field called name as the label of a record of c; "" if nothing is. seen reports
+// declaredLabel returns what is wrong with the field called name as the label of a record of c; "" if nothing is. seen reports
 // whether the field is visible, and masked whether each principal sees it masked.
-func Label(c *schema.Class, name string, seen, masked bool) (wrong string) {
+func declaredLabel(c *schema.Class, name string, seen, masked bool) (wrong string) {
 	switch f := c.Field(name); {
 	case f == nil:
 		return fmt.Sprintf("there is no field %q%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))

@@ -1,5 +1,4 @@
-// Package timestamps finds, by their names, the fields that hold the time a record was created or last changed.
-package timestamps
+package policy
 
 import (
 	"slices"
@@ -16,14 +15,14 @@ var (
 		"lastupdated", "changedat"}
 )
 
-// Is reports whether f holds the time a record was created or last changed.
-func Is(f *schema.Field) bool {
+// isTimestamp reports whether f holds the time a record was created or last changed.
+func isTimestamp(f *schema.Field) bool {
 	name := bare(f)
 	return (f.Type == schema.Date || f.Type == schema.Day) && (slices.Contains(created, name) || slices.Contains(updated, name))
 }
 
-// Creation returns those of the fields that hold the date and time a record was created, the likeliest first.
-func Creation(fields []*schema.Field) []*schema.Field {
+// creationFields returns those of the fields that hold the date and time a record was created, the likeliest first.
+func creationFields(fields []*schema.Field) []*schema.Field {
 	var out []*schema.Field
 	for _, name := range created {
 		for _, f := range fields {

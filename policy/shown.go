@@ -1,20 +1,17 @@
-// Package shown decides which fields of a class its rule leaves visible, and which of them leave with a record that is
-// included through a pointer.
-package shown
+package policy
 
 import (
 	"maps"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/timestamps"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Rule is what the rule of a class says about its fields, in the terms of policy.ClassRule. The zero Rule shows every
+// A visibleRule is what the rule of a class says about its fields, in the terms of policy.ClassRule. The zero visibleRule shows every
 // field that the built-in denylist doesn't deny.
-type Rule struct {
+type visibleRule struct {
 	Visible, Denied, Lift, Large, Join, Permitted []string
 	Withheld                                      []string // hidden whatever the rest says, and no fault of it
 	Version                                       string   // "" for none
@@ -31,8 +28,8 @@ type FieldRule struct {
 // A FieldValue is one value of a field and its meaning.
 type FieldValue struct{ Value, Meaning string }
 
-// A Set holds the visible fields of a class. The zero Set shows nothing.
-type Set struct {
+// A visibleFields holds the visible fields of a class. The zero visibleFields shows nothing.
+type visibleFields struct {
 	Visible  []*schema.Field // in the order of the class
 	Seen     map[string]*schema.Field
 	Large    map[string]bool // by name, visible or not
@@ -40,9 +37,9 @@ type Set struct {
 	Dropped  []string        // the visible fields that are not
 }
 
-// Of returns the fields of c that r shows. It calls fail for each field that r names and that isn't there, or that can't
+// visibleSet returns the fields of c that r shows. It calls fail for each field that r names and that isn't there, or that can't
 // be what r says.
-func Of(c *schema.Class, r Rule, fail func(string, ...any)) Set {
+func visibleSet(c *schema.Class, r visibleRule, fail func(string, ...any)) visibleFields {
 	names := []struct {
 		key   string
 		named []string
@@ -56,7 +53,7 @@ func Of(c *schema.Class, r Rule, fail func(string, ...any)) Set {
 		}
 	}
 	r.documented(c, fail)
-	s := Set{Seen: map[string]*schema.Field{}, Large: map[string]bool{}}
+	s := visibleFields{Seen: map[string]*schema.Field{}, Large: map[string]bool{}}
 	for i := range c.Fields {
 		if f := &c.Fields[i]; r.shows(c, f, fail) {
 			s.Visible = append(s.Visible, f)
@@ -79,7 +76,7 @@ func Of(c *schema.Class, r Rule, fail func(string, ...any)) Set {
 }
 
 // shows reports whether f of c is visible.
-func (r Rule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any)) bool {
+func (r visibleRule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any)) bool {
 	named, lifted := slices.Contains(r.Visible, f.Name), slices.Contains(r.Lift, f.Name)
 	why := ""
 	switch {
@@ -100,11 +97,13 @@ func (r Rule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any))
 	return false
 }
 
-// Unseen reports whether the name of a column whose type isn't known denies it.
-func Unseen(column string) bool { return denylist.Internal(column) || denylist.Credential(column) }
+// hiddenColumn reports whether the name of a column whose type isn't known denies it.
+func hiddenColumn(column string) bool {
+	return denylist.Internal(column) || denylist.Credential(column)
+}
 
 // documented checks that fields can hold their documented values.
-func (r Rule) documented(c *schema.Class, fail func(string, ...any)) {
+func (r visibleRule) documented(c *schema.Class, fail func(string, ...any)) {
 	for _, n := range slices.Sorted(maps.Keys(r.Documented)) {
 		for _, v := range r.Documented[n].Values {
 			if f := c.Field(n); f != nil && !f.Holds(v.Value) {
@@ -116,7 +115,7 @@ func (r Rule) documented(c *schema.Class, fail func(string, ...any)) {
 
 // include finds which fields of a record are returned when it is included through a pointer: those of join, or else all
 // that aren't large; always the key and the timestamps.
-func (s *Set) include(c *schema.Class, r Rule, fail func(string, ...any)) {
+func (s *visibleFields) include(c *schema.Class, r visibleRule, fail func(string, ...any)) {
 	join := r.Join
 	for _, n := range join {
 		if c.Field(n) != nil && s.Seen[n] == nil && !slices.Contains(r.Withheld, n) {
@@ -128,7 +127,7 @@ func (s *Set) include(c *schema.Class, r Rule, fail func(string, ...any)) {
 		if join != nil {
 			leaves = slices.Contains(join, f.Name)
 		}
-		if leaves || slices.Contains(c.Key, f.Name) || timestamps.Is(f) {
+		if leaves || slices.Contains(c.Key, f.Name) || isTimestamp(f) {
 			s.Included = append(s.Included, f)
 		} else {
 			s.Dropped = append(s.Dropped, f.Name)
@@ -137,12 +136,12 @@ func (s *Set) include(c *schema.Class, r Rule, fail func(string, ...any)) {
 }
 
 // Without returns s without the fields called names, and whether that is less than s.
-func (s Set) Without(names []string) (less Set, changed bool) {
+func (s visibleFields) Without(names []string) (less visibleFields, changed bool) {
 	hidden := func(f *schema.Field) bool { return slices.Contains(names, f.Name) }
 	if !slices.ContainsFunc(s.Visible, hidden) {
 		return s, false
 	}
-	less = Set{Seen: map[string]*schema.Field{}, Large: s.Large}
+	less = visibleFields{Seen: map[string]*schema.Field{}, Large: s.Large}
 	less.Visible = slices.DeleteFunc(slices.Clone(s.Visible), hidden)
 	less.Included = slices.DeleteFunc(slices.Clone(s.Included), hidden)
 	less.Dropped = slices.DeleteFunc(slices.Clone(s.Dropped), func(n string) bool { return slices.Contains(names, n) })

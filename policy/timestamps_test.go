@@ -1,4 +1,4 @@
-package timestamps
+package policy
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestIs(t *testing.T) {
 		{"created_at", schema.Date, true}, {"createdAt", schema.Day, true}, {"CREATED", schema.Date, true}, {"last_modified", schema.Day, true},
 		{"created_at", schema.String, false}, {"created_by", schema.Date, false}, {"born", schema.Day, false},
 	} {
-		if got := Is(&schema.Field{Name: tt.name, Type: tt.typ}); got != tt.want {
+		if got := isTimestamp(&schema.Field{Name: tt.name, Type: tt.typ}); got != tt.want {
 			t.Errorf("%s of type %s: %t", tt.name, tt.typ, got)
 		}
 	}

@@ -1,7 +1,4 @@
-// Package filterfields finds the fields that filters name, for the filters of rules: which fields a filter discloses,
-// which of two filters on the same field applies, and whether a caller asks for another value than a rule does. It finds
-// no fields in a filter of unknown type, so callers must also bind the filter, which rejects such types.
-package filterfields
+package policy
 
 import (
 	"maps"
@@ -11,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Without drops the top-level parts of f that name a field which one of the others already constrains. It returns nil
+// filterWithout drops the top-level parts of f that name a field which one of the others already constrains. It returns nil
 // if nothing is left.
-func Without(f query.Filter, others []query.Filter) query.Filter {
+func filterWithout(f query.Filter, others []query.Filter) query.Filter {
 	decided := map[string]bool{}
 	for _, o := range others {
 		top(o, decided)
@@ -48,26 +45,26 @@ func top(f query.Filter, into map[string]bool) {
 		}
 	case query.Or, query.Not:
 	default:
-		Fields(f, func(n string) { into[n] = true })
+		FilterFields(f, func(n string) { into[n] = true })
 	}
 }
 
-// Fields calls visit with every field that a filter compares, once for each comparison.
-func Fields(f query.Filter, visit func(string)) {
+// FilterFields calls visit with every field that a filter compares, once for each comparison.
+func FilterFields(f query.Filter, visit func(string)) {
 	_ = query.Conditions(f, func(_ query.Filter, path query.Path) error { // of unknown type: see the package
 		visit(path[0])
 		return nil
 	})
 }
 
-// Another reports whether f asks for another value of the field that own compares: in one of its parts, and not negated.
-func Another(f query.Filter, own query.Compare) bool {
+// anotherValue reports whether f asks for another value of the field that own compares: in one of its parts, and not negated.
+func anotherValue(f query.Filter, own query.Compare) bool {
 	other := func(v value.Value) bool { return !v.IsNull() && !value.Equal(v, own.Value) }
 	switch f := f.(type) {
 	case query.And:
-		return slices.ContainsFunc(f, func(part query.Filter) bool { return Another(part, own) })
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return anotherValue(part, own) })
 	case query.Or:
-		return slices.ContainsFunc(f, func(part query.Filter) bool { return Another(part, own) })
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return anotherValue(part, own) })
 	case query.Compare:
 		return f.Op == query.Eq && slices.Equal(f.Path, own.Path) && other(f.Value)
 	case query.In:

@@ -1,5 +1,4 @@
-// Package byid turns the ids of records into a filter on the key of their class.
-package byid
+package policy
 
 import (
 	"strings"
@@ -9,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Filter returns the filter that the records with one of ids satisfy. key is the key of their class. An id is the text
+// idsFilter returns the filter that the records with one of ids satisfy. key is the key of their class. An id is the text
 // of the key, or a JSON list of texts for a key of several fields. An id that the class can't have matches no record.
-func Filter(key, ids []string) query.Filter {
+func idsFilter(key, ids []string) query.Filter {
 	if len(key) == 1 {
 		values := make([]value.Value, len(ids))
 		for i, id := range ids {

@@ -1,6 +1,4 @@
-// Package disclosure words the refusals of what exists and is hidden, for owners whose rules disclose it: what is hidden,
-// why, and what to ask for instead. Without disclosure, what is hidden is refused like what doesn't exist.
-package disclosure
+package policy
 
 import (
 	"fmt"
@@ -23,8 +21,8 @@ var reasons = map[string]string{
 	"rule_value":       "a rule of it needs what your credential doesn't say",
 }
 
-// Instead returns the refusal that is given instead of as, whose kind is set; as itself if told is nil.
-func Instead(as, told *problem.Error) *problem.Error {
+// disclose returns the refusal that is given instead of as, whose kind is set; as itself if told is nil.
+func disclose(as, told *problem.Error) *problem.Error {
 	if told == nil {
 		return as
 	}
@@ -33,8 +31,8 @@ func Instead(as, told *problem.Error) *problem.Error {
 	return told
 }
 
-// Class returns what is disclosed of a class requested as name; nil for a kind of refusal that isn't disclosed.
-func Class(name, kind string) *problem.Error {
+// discloseClass returns what is disclosed of a class requested as name; nil for a kind of refusal that isn't disclosed.
+func discloseClass(name, kind string) *problem.Error {
 	why, there := reasons[kind]
 	if !there {
 		return nil
@@ -43,16 +41,16 @@ func Class(name, kind string) *problem.Error {
 		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out; get_all_schemas lists the classes that you see", problem.Cut(name))}}
 }
 
-// Field returns what is disclosed of a field of a class; visible are the fields that can be asked for.
-func Field(class, name string, visible []string) *problem.Error {
+// discloseField returns what is disclosed of a field of a class; visible are the fields that can be asked for.
+func discloseField(class, name string, visible []string) *problem.Error {
 	fields := first(visible)
 	return &problem.Error{Detail: fmt.Sprintf("the rules keep the field %q of %s from you", name, class),
 		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out; of %s you see %s", name, class, strings.Join(fields, ", "))}}
 }
 
-// Pointer returns what is disclosed of a pointer to records that can't be seen; visible are the pointers that can be
+// disclosePointer returns what is disclosed of a pointer to records that can't be seen; visible are the pointers that can be
 // followed.
-func Pointer(class, field string, visible []string) *problem.Error {
+func disclosePointer(class, field string, visible []string) *problem.Error {
 	rewrite := fmt.Sprintf("leave %s out of include, and the keys behind it", field)
 	pointers := first(visible)
 	if len(pointers) > 0 {

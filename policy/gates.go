@@ -1,5 +1,4 @@
-// Package gates holds the operator's switches over what agents may write at all, and decides by them who may use a tool.
-package gates
+package policy
 
 import (
 	"fmt"
@@ -19,8 +18,8 @@ const (
 	On     Gate = "on"     // any principal with the scope may write
 )
 
-// All returns the gates, from the most to the least restrictive.
-func All() []Gate { return []Gate{Off, Review, On} }
+// AllGates returns the gates, from the most to the least restrictive.
+func AllGates() []Gate { return []Gate{Off, Review, On} }
 
 // Less returns the more restrictive of two gates.
 func (g Gate) Less(other Gate) Gate {
@@ -189,9 +188,9 @@ func (u Use) Kind() Write {
 	return u.Writes
 }
 
-// Parse parses a gate: "off", "review" or "on".
-func Parse(s string) (Gate, error) {
-	for _, g := range All() {
+// ParseGate parses a gate: "off", "review" or "on".
+func ParseGate(s string) (Gate, error) {
+	for _, g := range AllGates() {
 		if s == string(g) {
 			return g, nil
 		}
