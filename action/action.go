@@ -11,9 +11,8 @@ import (
 	"encoding/json"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -72,7 +71,7 @@ type Declaration struct {
 // A Requirement is a condition that a call must meet: That, a CEL expression over input, record, the lookups, now and
 // principal that yields true; an error counts as false. Message is shown to the agent if it doesn't hold, and Field names
 // the argument that it is about, "" for none.
-type Requirement = named.Requirement
+type Requirement = expression.Requirement
 
 // A Lookup is a record that expressions can use, as the caller sees it.
 type Lookup struct {
@@ -86,14 +85,14 @@ type Action struct {
 	Class *schema.Class
 	Scope identity.Scope // the scope that a caller needs
 
-	arguments   *named.Arguments
+	arguments   *expression.Arguments
 	shown       json.RawMessage // the schema of Input, compact
-	record      *template.Template
-	summary     *template.Template
-	set         []template.Named
+	record      *expression.Template
+	summary     *expression.Template
+	set         []expression.NamedTemplate
 	permitted   []string
 	lookups     []lookup
-	require     []named.Condition
+	require     []expression.Requirements
 	transitions []transition
 	check       *schemacheck.Check // nil for none
 	statement   string             // the SHA-256 of Statement in hex
@@ -103,7 +102,7 @@ type Action struct {
 type lookup struct {
 	name  string
 	class string // "source.Class"
-	id    *template.Template
+	id    *expression.Template
 }
 
 // A transition says which values of a field may follow each of its values.

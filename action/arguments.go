@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -42,7 +42,7 @@ func (b *builder) compileArguments() {
 	}
 	doc := value.OfObject(append(members, value.Member{Name: "properties", Value: value.OfObject(properties)}))
 	b.Action.shown = doc.AppendJSON(nil)
-	b.Action.arguments = named.Compile(doc, []string{ReasonArgument, DryRunArgument, RecordArgument}, b.wrong)
+	b.Action.arguments = expression.CompileArguments(doc, []string{ReasonArgument, DryRunArgument, RecordArgument}, b.wrong)
 }
 
 // checked compiles the check_against declaration.

@@ -11,8 +11,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -132,11 +131,11 @@ func (b *builder) build() {
 	}
 	b.checked()
 	b.variables()
-	read := func(key string, v value.Value) *template.Template {
+	read := func(key string, v value.Value) *expression.Template {
 		if v.IsNull() {
 			return nil
 		}
-		return template.Compile(b.over, v, []string{key}, b.wrong)
+		return expression.CompileTemplate(b.over, v, []string{key}, b.wrong)
 	}
 	if b.record, b.summary = read("record", b.Record), read("summary", b.Summary); b.record != nil && b.Do == Create {
 		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
@@ -235,7 +234,7 @@ func (b *builder) variables() {
 		if class == nil {
 			continue
 		}
-		id := template.Compile(first, b.Lookup[name].ID, append(at, "id"), b.wrong)
+		id := expression.CompileTemplate(first, b.Lookup[name].ID, append(at, "id"), b.wrong)
 		b.lookups = append(b.lookups, lookup{name, class.FullName(), id})
 		vars = append(vars, expression.Variable{Name: name, What: "a record of " + class.Name, Members: fields})
 	}
@@ -261,7 +260,7 @@ func (b *builder) sets() {
 		if slices.Contains(b.Permitted, m.Name) {
 			b.wrong(at, "%s is permitted as well: an argument sets it", m.Name)
 		}
-		b.set = append(b.set, template.Named{Name: m.Name, Of: template.Compile(b.over, m.Value, at, b.wrong)})
+		b.set = append(b.set, expression.NamedTemplate{Name: m.Name, Of: expression.CompileTemplate(b.over, m.Value, at, b.wrong)})
 	}
 	b.permitted = b.Permitted
 	switch {

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -53,7 +52,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err != nil {
 		return write.Request{}, err
 	}
-	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: in, nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	s := &expression.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: in, nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
 	id, err := a.found(ctx, c, s)
 	if err != nil {
 		return write.Request{}, err
@@ -61,11 +60,11 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.look(ctx, c, s); err != nil {
 		return write.Request{}, err
 	}
-	if err := named.Refused(named.Unmet(a.require, s, c.At)); err != nil {
+	if err := expression.RefuseArguments(expression.UnmetRequirements(a.require, s, c.At)); err != nil {
 		return write.Request{}, err
 	}
 	// The values to write: those of set, then arguments that may be set directly.
-	sets, err := template.EvalAll(a.set, s)
+	sets, err := expression.EvalTemplates(a.set, s)
 	if err != nil {
 		return write.Request{}, err
 	}
@@ -104,14 +103,14 @@ func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doub
 }
 
 // found reads the record that a call is about, and returns its id; "" if there is none.
-func (a *Action) found(ctx context.Context, c Call, s *template.Scene) (string, error) {
+func (a *Action) found(ctx context.Context, c Call, s *expression.Scene) (string, error) {
 	id, at := c.Record, "/"+RecordArgument
 	switch {
 	case a.record != nil && c.Record != "":
 		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " finds its record by its own arguments; leave object_id out"}
 	case a.record != nil:
 		v, err := a.record.Eval(s)
-		if err != nil && !errors.Is(err, template.ErrAbsent) {
+		if err != nil && !errors.Is(err, expression.ErrAbsent) {
 			return "", err
 		}
 		id, at = v.String(), c.At+"/"+a.record.Member(inputName)
@@ -145,10 +144,10 @@ func absent(class, id, at string) error {
 }
 
 // look reads the records of the lookups.
-func (a *Action) look(ctx context.Context, c Call, s *template.Scene) error {
+func (a *Action) look(ctx context.Context, c Call, s *expression.Scene) error {
 	for _, l := range a.lookups {
 		v, err := l.id.Eval(s)
-		if err != nil && !errors.Is(err, template.ErrAbsent) {
+		if err != nil && !errors.Is(err, expression.ErrAbsent) {
 			return err
 		}
 		if err != nil || v.IsNull() {
@@ -169,7 +168,7 @@ func (a *Action) look(ctx context.Context, c Call, s *template.Scene) error {
 }
 
 // follows refuses values that may not follow the record's current ones.
-func (a *Action) follows(c Call, s *template.Scene, sets []value.Member) error {
+func (a *Action) follows(c Call, s *expression.Scene, sets []value.Member) error {
 	var faults []problem.Fault
 	for _, t := range a.transitions {
 		to, ok := value.OfObject(sets).Get(t.field)
@@ -196,7 +195,7 @@ func (a *Action) follows(c Call, s *template.Scene, sets []value.Member) error {
 		}
 		faults = append(faults, problem.Fault{Pointer: strings.TrimSuffix(c.At+"/"+t.argument, "/"), Rule: "transitions", Message: message})
 	}
-	return named.Refused(faults)
+	return expression.RefuseArguments(faults)
 }
 
 // write returns the write of the call.

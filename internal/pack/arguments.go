@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -33,7 +33,7 @@ func (b *builder) compileArguments() {
 	if !b.annotations.ReadOnly {
 		reserved = []string{ReasonArgument}
 	}
-	if b.arguments = named.Compile(doc(all), reserved, b.wrong); b.arguments == nil {
+	if b.arguments = expression.CompileArguments(doc(all), reserved, b.wrong); b.arguments == nil {
 		return
 	}
 	if b.Tool.Input = doc(all).AppendJSON(nil); !b.annotations.ReadOnly {

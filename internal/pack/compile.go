@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -48,15 +46,15 @@ type Tool struct {
 	Against     schemacheck.Declaration // the class its arguments are checked against; the zero value for none
 	Sees        []string                // fields whose values it preserves: a principal that can't see all of them can't use the tool
 
-	arguments *named.Arguments                                         // without the reason
+	arguments *expression.Arguments                                    // without the reason
 	fault     func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
-	early     []named.Condition                                        // requirements over the input alone
-	late      []named.Condition
+	early     []expression.Requirements                                // requirements over the input alone
+	late      []expression.Requirements
 	reads     []chained
 	merges    []merging
 	link      *linking
 	cases     []choice
-	summary   *template.Template
+	summary   *expression.Template
 }
 
 // A chained is a compiled read.
@@ -69,30 +67,30 @@ type chained struct {
 // A calling is a compiled call; op is nil for none.
 type calling struct {
 	op                         *spec.Operation
-	path, query, headers, body *template.Template // nil for none
+	path, query, headers, body *expression.Template // nil for none
 	fields                     []string
 }
 
 // A merging is a compiled merge.
 type merging struct {
 	name      string
-	into, set *template.Template
+	into, set *expression.Template
 	key, of   string
 }
 
 // A linking is a compiled link.
 type linking struct {
 	path string
-	with []template.Named
+	with []expression.NamedTemplate
 }
 
 // A choice is a compiled case.
 type choice struct {
 	when *expression.Expression // nil for always
 	calling
-	result   *template.Template // nil for the whole answer
-	picks    bool               // result only takes parts of the response as they are, so a truncated one is usable
-	statuses map[int]*template.Template
+	result   *expression.Template // nil for the whole answer
+	picks    bool                 // result only takes parts of the response as they are, so a truncated one is usable
+	statuses map[int]*expression.Template
 	reads    bool // op only reads
 }
 
@@ -165,7 +163,7 @@ type builder struct {
 	taken    []string              // the names of reads and merges
 	failed   *expression.Compiler  // for expressions over an error of the API
 	absent   bool                  // one of its operations is excluded or forbidden
-	wrong    template.Wrong
+	wrong    expression.Fault
 }
 
 // build compiles the declaration into b.Tool and reports each fault with its place. The order is that of a call: arguments, reads,
@@ -191,7 +189,7 @@ func (b *builder) build() {
 	}
 	t.early, t.late = t.arguments.Require(b.require, first, over, b.wrong)
 	if !b.declaration.summary.IsNull() {
-		t.summary = template.Compile(over, b.declaration.summary, []string{"summary"}, b.wrong)
+		t.summary = expression.CompileTemplate(over, b.declaration.summary, []string{"summary"}, b.wrong)
 	}
 	known := b.vars[:len(b.vars):len(b.vars)]
 	// The expressions of statuses see an error in the place of the answer.
@@ -233,9 +231,9 @@ func (b *builder) chain(first *expression.Compiler) {
 	}
 	for _, m := range b.declaration.merge {
 		at := []string{"merge", m.name}
-		into := template.Compile(over, m.into, append(at, "into"), b.wrong)
+		into := expression.CompileTemplate(over, m.into, append(at, "into"), b.wrong)
 		b.sees(m, into, append(at, "into"))
-		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: template.Compile(over, m.set, append(at, "set"), b.wrong)})
+		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: expression.CompileTemplate(over, m.set, append(at, "set"), b.wrong)})
 		b.named(at, m.name)
 		over = b.over()
 	}
@@ -243,9 +241,9 @@ func (b *builder) chain(first *expression.Compiler) {
 
 // sees records the fields on the path to the target of a merge: if one were hidden, the target would look empty and
 // its values would be lost.
-func (b *builder) sees(m merge, into *template.Template, at []string) {
+func (b *builder) sees(m merge, into *expression.Template, at []string) {
 	of, path := into.Path()
-	if _, expression := m.into.Get(template.Key); expression && of == "" {
+	if _, expression := m.into.Get(expression.TemplateKey); expression && of == "" {
 		b.wrong(at, "must be a part of what was read, and nothing else: {$cel: instance.settings.env}")
 	}
 	if !slices.ContainsFunc(b.declaration.reads, func(r read) bool { return r.name == of }) {
@@ -268,7 +266,7 @@ func (b *builder) linked() *expression.Compiler {
 		if !slices.Contains(want, m.Name) {
 			b.wrong([]string{"link", "with", m.Name}, "the path has no {%s}%s", problem.Cut(m.Name), near(m.Name, want))
 		}
-		out.with = append(out.with, template.Named{Name: m.Name, Of: template.Compile(over, m.Value, []string{"link", "with", m.Name}, b.wrong)})
+		out.with = append(out.with, expression.NamedTemplate{Name: m.Name, Of: expression.CompileTemplate(over, m.Value, []string{"link", "with", m.Name}, b.wrong)})
 	}
 	for _, name := range want {
 		if _, ok := l.with.Get(name); !ok {
@@ -314,7 +312,7 @@ func (b *builder) choices(over, after *expression.Compiler) {
 			}
 			var of value.Value
 			of, c.picks = b.paths(one.result, c.op, append(at(i), "result"))
-			c.result = template.Compile(known, of, append(at(i), "result"), b.wrong)
+			c.result = expression.CompileTemplate(known, of, append(at(i), "result"), b.wrong)
 		}
 		for _, s := range one.statuses {
 			where := append(at(i), "statuses", fmt.Sprint(s.code))
@@ -323,9 +321,9 @@ func (b *builder) choices(over, after *expression.Compiler) {
 			}
 			picked, _ := b.paths(s.result, nil, where)
 			if c.statuses == nil {
-				c.statuses = map[int]*template.Template{}
+				c.statuses = map[int]*expression.Template{}
 			}
-			c.statuses[s.code] = template.Compile(b.failed, picked, where, b.wrong)
+			c.statuses[s.code] = expression.CompileTemplate(b.failed, picked, where, b.wrong)
 		}
 		b.Tool.cases = append(b.Tool.cases, c)
 	}

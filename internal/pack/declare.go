@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -31,7 +31,7 @@ type declaration struct {
 	reads       []read
 	merge       []merge
 	link        *link
-	require     []named.Requirement
+	require     []expression.Requirement
 	cases       []branch
 	plain       branch // if there are no cases
 	summary     value.Value

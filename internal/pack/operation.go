@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -46,7 +45,7 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 	case c.hasBody && op.Body == nil:
 		b.wrong(append(at, "body"), "%s takes no body", op.Name())
 	case c.hasBody:
-		out.body = template.Compile(over, c.body, append(at, "body"), b.wrong)
+		out.body = expression.CompileTemplate(over, c.body, append(at, "body"), b.wrong)
 		b.body(c.body, op.Body.Preferred().Schema, append(at, "body"), true)
 	case op.Body != nil && op.Body.Required:
 		b.wrong(at, "%s needs a body", op.Name())
@@ -55,7 +54,7 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 }
 
 // parameters compiles the parameters of one kind: path, query or header.
-func (b *builder) parameters(given value.Value, op *spec.Operation, in string, at []string, over *expression.Compiler) *template.Template {
+func (b *builder) parameters(given value.Value, op *spec.Operation, in string, at []string, over *expression.Compiler) *expression.Template {
 	var known []string
 	for _, p := range b.whole.Parameters(op) {
 		if p.In != in {
@@ -67,19 +66,19 @@ func (b *builder) parameters(given value.Value, op *spec.Operation, in string, a
 		}
 	}
 	for _, m := range given.Members() {
-		if m.Name != template.Key && !slices.Contains(known, m.Name) {
+		if m.Name != expression.TemplateKey && !slices.Contains(known, m.Name) {
 			b.wrong(append(at, m.Name), "%s has no %s parameter %q%s", op.Name(), in, problem.Cut(m.Name), near(m.Name, known))
 		}
 	}
 	if given.IsNull() {
 		return nil
 	}
-	return template.Compile(over, given, at, b.wrong)
+	return expression.CompileTemplate(over, given, at, b.wrong)
 }
 
 // body refuses fields of a body that its schema doesn't have; values of expressions are checked at run time.
 func (b *builder) body(given value.Value, of spec.Raw, at []string, top bool) {
-	if _, expression := given.Get(template.Key); given.Kind() != value.Object || expression || of == nil {
+	if _, expression := given.Get(expression.TemplateKey); given.Kind() != value.Object || expression || of == nil {
 		return
 	}
 	o := b.whole.Object(b.whole.Schema(of))
@@ -127,7 +126,7 @@ func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out val
 			fallthrough
 		case ok:
 			text := strings.Join(append([]string{answerName}, parts...), ".")
-			return value.OfObject([]value.Member{{Name: template.Key, Value: value.OfString(text)}}), true
+			return value.OfObject([]value.Member{{Name: expression.TemplateKey, Value: value.OfString(text)}}), true
 		case strings.HasPrefix(v.Text(), "$"):
 			b.wrong(at, "a path is $ and names behind dots: $.teams; for more, write {$cel: answer.teams}")
 		}
@@ -139,7 +138,7 @@ func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out val
 		}
 		return value.OfArray(list), picks
 	case value.Object:
-		if text, ok := v.Get(template.Key); ok {
+		if text, ok := v.Get(expression.TemplateKey); ok {
 			return v, !strings.Contains(text.Text(), answerName)
 		}
 		members, picks := make([]value.Member, len(v.Members())), true

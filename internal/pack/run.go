@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -48,20 +46,20 @@ type Outcome struct {
 	Title  string      // of Write: one sentence for people; "" for none
 
 	of    *choice
-	scene *template.Scene
+	scene *expression.Scene
 }
 
 // Run checks a call and runs its tool: it reads, and returns a result or the write to be proposed. A refusal has the
 // argument and a message for each fault. Run writes nothing.
 func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
-	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
-	if err := named.Refused(named.Unmet(t.early, s, "")); err != nil {
+	s := &expression.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	if err := expression.RefuseArguments(expression.UnmetRequirements(t.early, s, "")); err != nil {
 		return nil, err
 	}
 	if err := t.prepare(ctx, c, s); err != nil {
 		return nil, err
 	}
-	if err := named.Refused(named.Unmet(t.late, s, "")); err != nil {
+	if err := expression.RefuseArguments(expression.UnmetRequirements(t.late, s, "")); err != nil {
 		return nil, err
 	}
 	one, err := t.choose(s)
@@ -101,7 +99,7 @@ func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 // Applied returns the result of a write of an earlier call c that has run, given its operation and the body of its
 // response. It fails if the result needs what the call had read.
 func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value, error) {
-	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC()), answerName: body}}
+	s := &expression.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC()), answerName: body}}
 	for i := range t.cases {
 		one := &t.cases[i]
 		if one.op == nil || one.op.ID != operation {
@@ -132,7 +130,7 @@ func (t *Tool) Described(in value.Value) *write.Against {
 }
 
 // holds evaluates a condition; nil is true.
-func holds(e *expression.Expression, s *template.Scene) (bool, error) {
+func holds(e *expression.Expression, s *expression.Scene) (bool, error) {
 	if e == nil {
 		return true, nil
 	}
@@ -144,7 +142,7 @@ func holds(e *expression.Expression, s *template.Scene) (bool, error) {
 }
 
 // prepare evaluates the reads, the merges and the link that the tool's own call needs.
-func (t *Tool) prepare(ctx context.Context, c Call, s *template.Scene) error {
+func (t *Tool) prepare(ctx context.Context, c Call, s *expression.Scene) error {
 	for _, r := range t.reads {
 		s.Variables[r.name] = value.Value{}
 		if is, err := holds(r.when, s); err != nil || !is {
@@ -178,7 +176,7 @@ func (t *Tool) prepare(ctx context.Context, c Call, s *template.Scene) error {
 }
 
 // choose returns the first case whose condition is true.
-func (t *Tool) choose(s *template.Scene) (*choice, error) {
+func (t *Tool) choose(s *expression.Scene) (*choice, error) {
 	for i := range t.cases {
 		if is, err := holds(t.cases[i].when, s); err != nil {
 			return nil, err
@@ -190,7 +188,7 @@ func (t *Tool) choose(s *template.Scene) (*choice, error) {
 }
 
 // read makes the tool's own call, which only reads.
-func (t *Tool) read(ctx context.Context, c Call, one *choice, s *template.Scene) (value.Value, error) {
+func (t *Tool) read(ctx context.Context, c Call, one *choice, s *expression.Scene) (value.Value, error) {
 	req, err := t.request(&one.calling, s)
 	if err != nil {
 		return value.Value{}, err
@@ -220,7 +218,7 @@ func said(r *problem.Reply) value.Value {
 }
 
 // answer returns the result of a case.
-func (c *choice) answer(s *template.Scene) (value.Value, error) {
+func (c *choice) answer(s *expression.Scene) (value.Value, error) {
 	if c.result == nil {
 		return object(s.Variables[answerName]), nil
 	}
@@ -228,10 +226,10 @@ func (c *choice) answer(s *template.Scene) (value.Value, error) {
 }
 
 // evaluated returns the value of a result. If it fails on what was read, the error blames the API.
-func evaluated(result *template.Template, s *template.Scene) (value.Value, error) {
+func evaluated(result *expression.Template, s *expression.Scene) (value.Value, error) {
 	v, err := result.Eval(s)
 	switch {
-	case errors.Is(err, template.ErrAbsent):
+	case errors.Is(err, expression.ErrAbsent):
 		return object(value.Value{}), nil
 	case problem.CodeOf(err) == problem.InvalidArgument:
 		return value.Value{}, &problem.Error{Code: problem.Upstream, Kind: "result", Err: err, Detail: "the API's answer is not as the tool expects it"}
@@ -253,17 +251,17 @@ func object(v value.Value) value.Value {
 }
 
 // request returns a call with the values of its templates.
-func (t *Tool) request(c *calling, s *template.Scene) (Request, error) {
+func (t *Tool) request(c *calling, s *expression.Scene) (Request, error) {
 	r := Request{Operation: c.op.ID, Fields: c.fields}
 	for _, place := range []struct {
-		of   *template.Template
+		of   *expression.Template
 		into *value.Value
 	}{{c.path, &r.Arguments.Path}, {c.query, &r.Arguments.Query}, {c.headers, &r.Arguments.Headers}, {c.body, &r.Arguments.Body}} {
 		if place.of == nil {
 			continue
 		}
 		v, err := place.of.Eval(s)
-		if err != nil && !errors.Is(err, template.ErrAbsent) {
+		if err != nil && !errors.Is(err, expression.ErrAbsent) {
 			return Request{}, err
 		}
 		*place.into = v
@@ -276,13 +274,13 @@ func (t *Tool) request(c *calling, s *template.Scene) (Request, error) {
 
 // merged returns a list of entries, or an object, with some values set. Existing entries keep their place and their
 // other members; new ones are appended.
-func (m merging) merged(s *template.Scene) (value.Value, error) {
+func (m merging) merged(s *expression.Scene) (value.Value, error) {
 	into, err := m.into.Eval(s)
-	if err != nil && !errors.Is(err, template.ErrAbsent) {
+	if err != nil && !errors.Is(err, expression.ErrAbsent) {
 		return value.Value{}, err
 	}
 	set, err := m.set.Eval(s)
-	if err != nil && !errors.Is(err, template.ErrAbsent) {
+	if err != nil && !errors.Is(err, expression.ErrAbsent) {
 		return value.Value{}, err
 	}
 	is := value.Array
@@ -325,7 +323,7 @@ func with(o value.Value, name string, v value.Value) value.Value {
 }
 
 // to returns the address of the link. Each value is one segment of the path.
-func (l *linking) to(site string, s *template.Scene) (string, error) {
+func (l *linking) to(site string, s *expression.Scene) (string, error) {
 	out := l.path
 	for _, n := range l.with {
 		v, err := n.Of.Eval(s)
@@ -358,7 +356,7 @@ func (t *Tool) Place(err error, o *Outcome) error {
 // argument returns the pointer of the argument that sets the part of a call at pointer; "" if it isn't a single one.
 func (c *calling) argument(pointer string) string {
 	in, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-	of := map[string]*template.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]
+	of := map[string]*expression.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]
 	for of != nil {
 		if name := of.Member(inputName); name != "" {
 			return strings.TrimSuffix("/"+name+"/"+rest, "/")

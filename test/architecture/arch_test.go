@@ -29,7 +29,7 @@ var mayImport = map[string]string{
 	"internal/hint":         "internal/literals problem value",
 	"internal/remark":       "query",
 	"internal/written":      "internal/hint internal/literals problem query value",
-	"policy":                "change identity internal/literals internal/plan internal/rules/calls internal/rules/denylist internal/rules/expression internal/sqlbind internal/typecheck problem query schema value write",
+	"policy":                "change identity internal/expression internal/literals internal/plan internal/rules/calls internal/rules/denylist internal/sqlbind internal/typecheck problem query schema value write",
 	"internal/tools/absent": ". internal/sqlparse policy query schema value",
 
 	"internal/fieldcheck": "internal/literals problem schema value",
@@ -44,8 +44,8 @@ var mayImport = map[string]string{
 	"internal/sqlbind":           "internal/hint internal/literals internal/plan internal/sqlparse internal/typecheck problem query schema value",
 	"internal/rules/denylist":    "schema",
 	"internal/rules/readback":    "internal/openapi/classify internal/openapi/spec internal/openapi/validate problem value",
-	"internal/rules/calls":       "identity internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/suspect internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/expression internal/rules/readback problem value write",
-	"internal/rules/expression":  "identity problem query value",
+	"internal/rules/calls":       "identity internal/expression internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/suspect internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/readback problem value write",
+	"internal/expression":        "identity internal/argcheck problem query value",
 	"internal/sqlgen":            "internal/sqlgen/condition internal/sqlgen/duckdb internal/sqlgen/expr internal/sqlgen/mariadb internal/sqlgen/postgres internal/sqlgen/sqlite internal/sqlgen/stage policy problem query schema value",
 	"internal/sqlgen/dml":        "internal/interpret internal/rules/writes internal/sqlgen policy problem schema value write",
 	"internal/sqlgen/condition":  "internal/sqlgen/expr policy problem query schema value",
@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"internal/sqlgen/stage":      "internal/plan internal/sqlgen/expr problem query schema value",
 	"internal/sqlgen/regex":      "problem query",
 	"write":                      "problem value",
-	"change":                     "audit identity internal/rules/expression problem value write",
+	"change":                     "audit identity internal/expression problem value write",
 	"internal/review":            "change internal/emoji problem schema value write",
 	"internal/review/evidence":   "audit change internal/once internal/review",
 	"internal/review/feed":       "change",
@@ -93,7 +93,7 @@ var mayImport = map[string]string{
 	"source/sqlite":                  "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/parsed internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen policy schema source source/sqlite/internal/heap value write",
 	"source/postgres":                "internal/connstring internal/reach internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy schema source value write",
 	"source/mariadb":                 "internal/connstring internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem schema source value write",
-	"source/parse":                   "change identity internal/interpret internal/netguard internal/openapi/credential internal/rules/expression internal/rules/writes policy problem query schema source source/parse/internal/answer source/parse/internal/reshape source/parse/internal/rest value write",
+	"source/parse":                   "change identity internal/expression internal/interpret internal/netguard internal/openapi/credential internal/rules/writes policy problem query schema source source/parse/internal/answer source/parse/internal/reshape source/parse/internal/rest value write",
 	"source/parse/internal/answer":   "problem",
 	"source/sqlite/internal/heap":    "",
 	"source/parse/internal/rest":     "internal/interpret problem schema value",
@@ -149,7 +149,7 @@ var mayImport = map[string]string{
 	"internal/tools/flat":       ". internal/openapi/spec internal/openapi/visible problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes internal/tools/files internal/tools/flat internal/wire policy problem query tool value write",
 	"internal/tools/changes":    ". action change identity internal/openapi/response internal/review internal/rules/calls internal/tools/flat policy problem schema tool value write",
-	"action":                    "identity internal/rules/expression internal/rules/named internal/rules/schemacheck internal/rules/template policy problem schema value write",
+	"action":                    "identity internal/expression internal/rules/schemacheck policy problem schema value write",
 	"internal/tools/packs":      ". change identity internal/openapi/spec internal/pack internal/review internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/describe":   ". policy problem schema source tool value",
 	"prompt":                    ". change identity internal/tools/files policy problem query schema tool value",
@@ -182,10 +182,10 @@ var mayImport = map[string]string{
 	"test/attack/run":           "test/attack",
 	"test/conformance/server":   "identity internal/app internal/config mcp test/conformance",
 	"internal/extension":        "internal/once",
-	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/config/keeping internal/connstring internal/oidc internal/openapi/classify internal/openapi/credential internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/signin internal/webhook internal/yamlconf policy problem query schema source value write",
+	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/config/keeping internal/connstring internal/expression internal/oidc internal/openapi/classify internal/openapi/credential internal/openapi/spec internal/pack internal/rules/calls internal/signin internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/config/keeping":   "internal/yamlconf",
-	"internal/config/checked":   "internal/rules/named internal/rules/readback internal/rules/schemacheck internal/yamlconf",
-	"internal/config/apis":      "internal/config/checked internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/openapi/visible internal/pack internal/rules/calls internal/rules/denylist internal/rules/expression internal/yamlconf problem write",
+	"internal/config/checked":   "internal/expression internal/rules/readback internal/rules/schemacheck internal/yamlconf",
+	"internal/config/apis":      "internal/config/checked internal/expression internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/openapi/visible internal/pack internal/rules/calls internal/rules/denylist internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
 	"internal/client":           "internal/sse problem",
 	"internal/sse":              "",
@@ -199,9 +199,7 @@ var mayImport = map[string]string{
 	"internal/assistant/scripted":  "internal/assistant/llm",
 
 	// below the owner's configuration
-	"internal/rules/template": "identity internal/rules/expression problem value",
-	"internal/rules/named":    "internal/argcheck internal/rules/expression internal/rules/template problem value",
-	"internal/pack":           "identity internal/config/checked internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/expression internal/rules/named internal/rules/readback internal/rules/schemacheck internal/rules/template internal/yamlconf policy problem value write",
+	"internal/pack": "identity internal/config/checked internal/expression internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/readback internal/rules/schemacheck internal/yamlconf policy problem value write",
 
 	// the clients that people use
 	"internal/clientconf":  "internal/installlink",
@@ -209,16 +207,16 @@ var mayImport = map[string]string{
 
 	// beside change
 	"internal/outage":   "",
-	"internal/webhook":  "change identity internal/netguard internal/outage internal/review internal/rules/expression problem write",
+	"internal/webhook":  "change identity internal/expression internal/netguard internal/outage internal/review problem write",
 	"internal/inbound":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem value",
 	"internal/netguard": "",
 
 	// for operators
-	"internal/policyreport":          "identity internal/openapi/classify internal/rules/calls internal/rules/expression policy problem query schema value",
+	"internal/policyreport":          "identity internal/expression internal/openapi/classify internal/rules/calls policy problem query schema value",
 	"internal/policytest":            "identity internal/policyreport internal/yamlconf problem query value",
 	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls internal/samples policy problem schema value write",
 
-	"internal/policydiff":       "audit identity internal/policyreport internal/rules/expression problem",
+	"internal/policydiff":       "audit identity internal/expression internal/policyreport problem",
 	"internal/scaffold":         "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/denylist internal/samples internal/scaffold/presets policy schema",
 	"internal/scaffold/presets": "schema",
 
@@ -277,7 +275,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/policies": "action audit identity internal/app internal/config internal/policydiff internal/policyreport internal/policyreport/findings internal/policytest internal/terminal internal/yamlconf policy problem",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
-	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/installlink internal/people internal/policyreport internal/review internal/rules/expression internal/terminal problem query value",
+	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/expression internal/installlink internal/people internal/policyreport internal/review internal/terminal problem query value",
 }
 
 func TestImports(t *testing.T) {

@@ -4,7 +4,7 @@
 package checked
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
@@ -29,9 +29,9 @@ func Against(into *schemacheck.Declaration) yamlconf.Shape {
 }
 
 // Requirements is the shape of a list of requirements; that describes their expressions.
-func Requirements(into *[]named.Requirement, that string) yamlconf.Shape {
+func Requirements(into *[]expression.Requirement, that string) yamlconf.Shape {
 	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
-		var r named.Requirement
+		var r expression.Requirement
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "that", Doc: that, Must: true, Shape: yamlconf.Words(&r.That)},
 			{Name: "message", Doc: "The message to the caller when it is false", Must: true, Shape: yamlconf.Words(&r.Message)},

@@ -27,7 +27,7 @@ func Within(f query.Filter) bool {
 	return false
 }
 
-// Of returns the compiled expression of d. Errors in its text are of type *ExpressionFault.
+// Of returns the compiled expression of d. Errors in its text are of type *expressionFault.
 func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 	if d.List {
 		return c.Compile(d.CEL, List)

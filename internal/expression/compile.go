@@ -15,22 +15,22 @@ import (
 
 // The limits of an expression.
 const (
-	MaxText  = 2000   // characters
-	MaxList  = 1000   // values of a list result, as for $in
-	MaxCost  = 50_000 // of one evaluation, in CEL's units: about one for each step and each ten characters
+	maxText  = 2000   // characters
+	maxList  = 1000   // values of a list result, as for $in
+	maxCost  = 50_000 // of one evaluation, in CEL's units: about one for each step and each ten characters
 	maxNodes = 500    // syntax nodes, with macros expanded
 	maxDepth = 50     // nesting of expressions
 	maxLoops = 2      // nesting of macros
 )
 
-// An ExpressionFault is an error in the text of an expression.
-type ExpressionFault struct {
+// An expressionFault is an error in the text of an expression.
+type expressionFault struct {
 	Line, Column int // from 1, in characters; 0 if it concerns the whole expression
 	Message      string
 }
 
 // Error returns the position within the expression and the message.
-func (f *ExpressionFault) Error() string {
+func (f *expressionFault) Error() string {
 	switch {
 	case f.Line > 1:
 		return fmt.Sprintf("line %d, character %d of the expression: %s", f.Line, f.Column, f.Message)
@@ -69,7 +69,7 @@ type result struct {
 // NewCompiler returns a Compiler of expressions over principal.
 func NewCompiler() *Compiler {
 	options := []cel.EnvOption{
-		cel.ParserExpressionSizeLimit(MaxText), cel.ExpressionNodeLimit(maxNodes), cel.ParserRecursionLimit(maxDepth), cel.ParserErrorRecoveryLimit(4),
+		cel.ParserExpressionSizeLimit(maxText), cel.ExpressionNodeLimit(maxNodes), cel.ParserRecursionLimit(maxDepth), cel.ParserErrorRecoveryLimit(4),
 		cel.RegexProgramSizeLimit(maxNodes), cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateDurationLiterals(),
 			cel.ValidateComprehensionNestingLimit(maxLoops)),
@@ -97,7 +97,7 @@ func (c *Compiler) with(more ...root) *Compiler {
 	return &Compiler{env: env, roots: slices.Concat(c.roots, more), made: map[source]result{}}
 }
 
-// Compile returns the expression in text, which must yield y. Errors in text are of type *ExpressionFault.
+// Compile returns the expression in text, which must yield y. Errors in text are of type *expressionFault.
 func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 	s := source{text, y}
 	c.mu.RLock()
@@ -123,7 +123,7 @@ func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 // is looked up without CEL, which most are.
 func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, &ExpressionFault{Message: "the expression is empty"}
+		return nil, &expressionFault{Message: "the expression is empty"}
 	}
 	parsed, issues := c.env.Parse(text)
 	if err := fault(issues); err != nil {
@@ -143,28 +143,28 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 		return nil, err
 	}
 	if t := checked.OutputType(); !y.holds(t) {
-		return nil, &ExpressionFault{Message: fmt.Sprintf("it yields %s, and has to yield %s", article(t), y)}
+		return nil, &expressionFault{Message: fmt.Sprintf("it yields %s, and has to yield %s", article(t), y)}
 	}
 	if e.root != "" {
 		return e, nil
 	}
 	cost, err := c.env.EstimateCost(checked, nil)
-	if err == nil && cost.Min > MaxCost { // if the cost is unknown, the limit applies at evaluation
-		return nil, &ExpressionFault{Message: fmt.Sprintf("it costs too much: at least %d, and %d is allowed", cost.Min, MaxCost)}
+	if err == nil && cost.Min > maxCost { // if the cost is unknown, the limit applies at evaluation
+		return nil, &expressionFault{Message: fmt.Sprintf("it costs too much: at least %d, and %d is allowed", cost.Min, maxCost)}
 	}
-	if e.program, err = c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(MaxCost)); err != nil {
-		return nil, &ExpressionFault{Message: "it can't be evaluated: " + tidy(err.Error())}
+	if e.program, err = c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost)); err != nil {
+		return nil, &expressionFault{Message: "it can't be evaluated: " + tidy(err.Error())}
 	}
 	return e, nil
 }
 
-// fault returns the first of the issues as an *ExpressionFault, or nil.
-func fault(issues *cel.Issues) *ExpressionFault {
+// fault returns the first of the issues as an *expressionFault, or nil.
+func fault(issues *cel.Issues) *expressionFault {
 	if issues.Err() == nil {
 		return nil
 	}
 	first := issues.Errors()[0]
-	return &ExpressionFault{Line: max(first.Location.Line(), 0), Column: first.Location.Column() + 1, Message: tidy(first.Message)}
+	return &expressionFault{Line: max(first.Location.Line(), 0), Column: first.Location.Column() + 1, Message: tidy(first.Message)}
 }
 
 // tidy shortens a message of CEL, without parts that don't help here.
@@ -210,7 +210,7 @@ func article(t *cel.Type) string {
 func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
 	wrong := func(format string, args ...any) error {
 		at := tree.SourceInfo().GetStartLocation(n.ID())
-		return &ExpressionFault{Line: at.Line(), Column: at.Column() + 1, Message: fmt.Sprintf(format, args...)}
+		return &expressionFault{Line: at.Line(), Column: at.Column() + 1, Message: fmt.Sprintf(format, args...)}
 	}
 	switch n.Kind() {
 	case ast.IdentKind:

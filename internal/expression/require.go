@@ -1,12 +1,10 @@
-package named
+package expression
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -17,15 +15,15 @@ type Requirement struct {
 	Field   string // the argument it is about; "" for none
 }
 
-// A Condition is a compiled Requirement.
-type Condition struct {
+// A Requirements is a compiled Requirement.
+type Requirements struct {
 	Requirement
-	is *expression.Expression
+	is *Expression
 }
 
 // Require compiles requirements on arguments. It returns those that the expressions of first can evaluate, and apart from
 // them those that need over; first may be nil.
-func (a *Arguments) Require(declared []Requirement, first, over *expression.Compiler, wrong template.Wrong) (early, late []Condition) {
+func (a *Arguments) Require(declared []Requirement, first, over *Compiler, wrong Fault) (early, late []Requirements) {
 	for i, r := range declared {
 		at := []string{"require", fmt.Sprint(i)}
 		if strings.TrimSpace(r.Message) == "" {
@@ -35,23 +33,23 @@ func (a *Arguments) Require(declared []Requirement, first, over *expression.Comp
 			wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.Field), problem.DidYouMean(problem.Nearest(r.Field, a.Names(), 2)))
 		}
 		if first != nil {
-			if is, err := first.Compile(r.That, expression.Bool); err == nil {
-				early = append(early, Condition{r, is})
+			if is, err := first.Compile(r.That, Bool); err == nil {
+				early = append(early, Requirements{r, is})
 				continue
 			}
 		}
-		is, err := over.Compile(r.That, expression.Bool)
+		is, err := over.Compile(r.That, Bool)
 		if err != nil {
 			wrong(append(at, "that"), "%v", err)
 		}
-		late = append(late, Condition{r, is})
+		late = append(late, Requirements{r, is})
 	}
 	return early, late
 }
 
-// Unmet returns a fault for each condition that isn't met, at its argument below the pointer at. One that can't be
+// UnmetRequirements returns a fault for each condition that isn't met, at its argument below the pointer at. One that can't be
 // evaluated counts as not met.
-func Unmet(all []Condition, s *template.Scene, at string) []problem.Fault {
+func UnmetRequirements(all []Requirements, s *Scene, at string) []problem.Fault {
 	var faults []problem.Fault
 	for _, r := range all {
 		if v, err := r.is.EvalOver(s.Who, s.Variables); err == nil && v.Bool() {
@@ -66,8 +64,8 @@ func Unmet(all []Condition, s *template.Scene, at string) []problem.Fault {
 	return faults
 }
 
-// Refused returns a problem that lists faults; nil for none.
-func Refused(faults []problem.Fault) error {
+// RefuseArguments returns a problem that lists faults; nil for none.
+func RefuseArguments(faults []problem.Fault) error {
 	if faults == nil {
 		return nil
 	}

@@ -1,9 +1,15 @@
-// Package expression evaluates the CEL expressions of rules over the variable principal.
+// Package expression evaluates the CEL expressions of rules, templates and declarations.
 //
-// An expression is compiled once, when the rules are loaded, and evaluated for each request to an ordinary value. It
-// sees only the principal: no record, no time of day and no custom function. A Condition also sees the facts of a
-// change, and an expression of Over the variables passed to it. An evaluation that fails, yields nothing or costs too
-// much returns an error, which policy treats as a refusal. No error contains a value.
+//	text ─Compiler, once→ Expression ─principal, variables→ value.Value
+//
+// An expression is compiled when the rules are loaded. It is evaluated for each request, and returns an ordinary value.
+// It sees only the principal: no record, no time of day and no custom function. A Condition also sees the facts of a
+// change. An expression of Over sees the variables that are passed to it. An evaluation that fails, returns nothing or
+// costs too much is an error, and policy treats it as a refusal. No error contains a value.
+//
+// A Template is a value that contains expressions: {"$cel": "input.title"} is replaced by the value of the expression.
+// Arguments and Requirements are what each declared call has: its arguments with their defaults, and the conditions
+// that a call must meet. Packages action and pack use all three.
 package expression
 
 import (
@@ -24,7 +30,7 @@ type Yield uint8
 // The yields. Except for Any, null and empty values are errors.
 const (
 	Scalar Yield = iota // a text, a number or a boolean
-	List                // a list of scalars, at least one and at most MaxList
+	List                // a list of scalars, at least one and at most maxList
 	Bool                // true or false
 	Any                 // any value, including null and objects
 )
@@ -36,11 +42,11 @@ func (y Yield) String() string {
 
 // The errors of an evaluation. They contain no value of the principal.
 var (
-	ErrNothing = errors.New("the expression yields nothing: what it asks of the principal is missing, null or empty")
-	ErrKind    = errors.New("the expression yields something of another kind than is needed")
-	ErrInexact = errors.New("the expression reads a number that it can't hold exactly")
-	ErrCost    = errors.New("the expression costs more than is allowed")
-	ErrFailed  = errors.New("the expression fails for this principal")
+	errNothing = errors.New("the expression yields nothing: what it asks of the principal is missing, null or empty")
+	errKind    = errors.New("the expression yields something of another kind than is needed")
+	errInexact = errors.New("the expression reads a number that it can't hold exactly")
+	errCost    = errors.New("the expression costs more than is allowed")
+	errFailed  = errors.New("the expression fails for this principal")
 )
 
 // An Expression is a compiled CEL expression. It is immutable and safe for concurrent use. Only a Compiler makes a
@@ -69,13 +75,13 @@ func (e *Expression) Path() (variable string, path []string) { return e.root, sl
 func (e *Expression) Eval(p identity.Principal) (value.Value, error) { return e.EvalOver(p, nil) }
 
 // EvalOver is Eval for an expression compiled by Over, with the values of the variables by name. Reading from a missing
-// object is ErrNothing.
+// object is errNothing.
 func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.Value) (value.Value, error) {
 	switch {
 	case e.root == principalName:
 		v := follow(&p, e.path)
 		if s, text := v.Text(), v.Kind() == value.String; e.yield == Any && (v.IsNull() || text && s == "") {
-			return value.Value{}, ErrNothing
+			return value.Value{}, errNothing
 		}
 		return e.yielded(v)
 	case e.root != "":
@@ -84,11 +90,11 @@ func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.V
 			v, ok = v.Get(name)
 		}
 		if !ok {
-			return value.Value{}, ErrNothing
+			return value.Value{}, errNothing
 		}
 		return e.yielded(v)
 	case e.program == nil:
-		return value.Value{}, ErrNothing
+		return value.Value{}, errNothing
 	}
 	v, err := e.run(p, variables)
 	if err != nil {
@@ -116,11 +122,11 @@ func (e *Expression) yielded(v value.Value) (value.Value, error) {
 	case e.yield == Any:
 		return v, nil
 	case v.IsNull():
-		return value.Value{}, ErrNothing
+		return value.Value{}, errNothing
 	case e.yield == List:
 		return listed(v)
 	case e.yield == Bool && v.Kind() != value.Bool:
-		return value.Value{}, ErrKind
+		return value.Value{}, errKind
 	}
 	return scalar(v)
 }
@@ -129,25 +135,25 @@ func (e *Expression) yielded(v value.Value) (value.Value, error) {
 func scalar(v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.Null:
-		return value.Value{}, ErrNothing
+		return value.Value{}, errNothing
 	case value.Array, value.Object, value.Bytes:
-		return value.Value{}, ErrKind
+		return value.Value{}, errKind
 	case value.String:
 		if v.Text() == "" {
-			return value.Value{}, ErrNothing
+			return value.Value{}, errNothing
 		}
 	}
 	return v, nil
 }
 
-// listed checks that v is a list of 1 to MaxList scalars. An empty one is nothing: a filter by it would match no record, or with $nin
+// listed checks that v is a list of 1 to maxList scalars. An empty one is nothing: a filter by it would match no record, or with $nin
 // every one.
 func listed(v value.Value) (value.Value, error) {
 	switch list := v.List(); {
-	case v.Kind() != value.Array || len(list) > MaxList:
-		return value.Value{}, ErrKind
+	case v.Kind() != value.Array || len(list) > maxList:
+		return value.Value{}, errKind
 	case len(list) == 0:
-		return value.Value{}, ErrNothing
+		return value.Value{}, errNothing
 	}
 	// A null in the list would match every record without a value.
 	for _, item := range v.List() {
@@ -163,13 +169,13 @@ func failure(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	switch {
 	case errors.As(err, &cancelled): // only the cost limit cancels an evaluation
-		return ErrCost
-	case errors.Is(err, ErrInexact):
-		return ErrInexact
+		return errCost
+	case errors.Is(err, errInexact):
+		return errInexact
 	case strings.HasPrefix(err.Error(), "no such key"):
-		return ErrNothing
+		return errNothing
 	}
-	return ErrFailed
+	return errFailed
 }
 
 // An activation resolves the names of an expression.

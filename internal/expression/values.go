@@ -71,7 +71,7 @@ func (e *Expression) claimsOf(p *identity.Principal) (ref.Val, error) {
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, read), nil
 }
 
-// toCEL converts v to CEL, or returns ErrInexact for a number that CEL can't represent.
+// toCEL converts v to CEL, or returns errInexact for a number that CEL can't represent.
 func toCEL(v value.Value) (ref.Val, error) {
 	switch v.Kind() {
 	case value.Null:
@@ -145,12 +145,12 @@ func number(v value.Value) (ref.Val, error) {
 	}
 	f, _ := v.AsFloat()
 	if math.IsInf(f, 0) || !value.Equal(v, value.OfDecimal(strconv.FormatFloat(f, 'g', -1, 64))) {
-		return nil, ErrInexact
+		return nil, errInexact
 	}
 	return types.Double(f), nil
 }
 
-// fromCEL converts v to a Value, exactly. A type that no rule can compare with is ErrKind.
+// fromCEL converts v to a Value, exactly. A type that no rule can compare with is errKind.
 func fromCEL(v ref.Val) (value.Value, error) {
 	switch v := v.(type) {
 	case types.Null:
@@ -181,7 +181,7 @@ func fromCEL(v ref.Val) (value.Value, error) {
 	case *types.Err:
 		return value.Value{}, failure(v)
 	}
-	return value.Value{}, ErrKind
+	return value.Value{}, errKind
 }
 
 // fromMap converts a map to an Object, sorted by name.
@@ -191,7 +191,7 @@ func fromMap(v traits.Mapper) (value.Value, error) {
 		key := it.Next()
 		name, _ := fromCEL(key) // null with an error
 		if name.Kind() != value.String {
-			return value.Value{}, ErrKind
+			return value.Value{}, errKind
 		}
 		item, err := fromCEL(v.Get(key))
 		if err != nil {

@@ -1,7 +1,4 @@
-// Package named compiles what every declaration of a named call has, whether it is an action on records or a tool of a
-// pack: the arguments with their defaults, and the requirements that a call has to meet. What the call does with them
-// is its own package's.
-package named
+package expression
 
 import (
 	"encoding/json"
@@ -9,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -20,9 +16,9 @@ type Arguments struct {
 	defaults []value.Member
 }
 
-// Compile compiles the JSON Schema of arguments, and refuses names that are reserved for arguments of every call, and
+// CompileArguments compiles the JSON Schema of arguments, and refuses names that are reserved for arguments of every call, and
 // defaults that break it. It returns nil if nothing can be checked by the schema; wrong is called for each fault.
-func Compile(doc value.Value, reserved []string, wrong template.Wrong) *Arguments {
+func CompileArguments(doc value.Value, reserved []string, wrong Fault) *Arguments {
 	schema, err := argcheck.Compile(json.RawMessage(doc.AppendJSON(nil)), false)
 	if err != nil {
 		wrong([]string{"input"}, "%v", err)

@@ -1,10 +1,4 @@
-// Package template evaluates values that contain expressions: {"$cel": "input.title"} is replaced by the value of the
-// CEL expression over the variables of a declaration.
-//
-// Actions and the tools of packs use it for their templates. A template is compiled once, which rejects invalid
-// expressions. An expression that reads a missing part is ErrAbsent, and the enclosing list or object leaves it out.
-// Other failures are problems without any value.
-package template
+package expression
 
 import (
 	"errors"
@@ -12,63 +6,62 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Key marks an expression: {"$cel": "input.title"}.
-const Key = "$cel"
+// TemplateKey marks an expression: {"$cel": "input.title"}.
+const TemplateKey = "$cel"
 
-// principalName is the variable of the principal, as in package expression.
-const principalName = "principal"
+// templatePrincipalName is the variable of the principal, as in package expression.
+const templatePrincipalName = "principal"
 
-// A Template is a value, an expression, or a list or object of templates. Only Compile makes a usable one.
+// A Template is a value, an expression, or a list or object of templates. Only CompileTemplate makes a usable one.
 type Template struct {
 	value      value.Value
-	expression *expression.Expression
+	expression *Expression
 	list       []Template
-	members    []Named
+	members    []NamedTemplate
 }
 
-// A Named is a template and the name of the member it is for.
-type Named struct {
+// A NamedTemplate is a template and the name of the member it is for.
+type NamedTemplate struct {
 	Name string
 	Of   *Template
 }
 
-// A Wrong reports an error in a declaration, at the path of keys that leads to it.
-type Wrong func(at []string, format string, args ...any)
+// A Fault reports an error in a declaration, at the path of keys that leads to it.
+type Fault func(at []string, format string, args ...any)
 
-// Compile compiles v; at is its path. It calls wrong for each error.
-func Compile(c *expression.Compiler, v value.Value, at []string, wrong Wrong) *Template {
+// CompileTemplate compiles v; at is its path. It calls wrong for each error.
+func CompileTemplate(c *Compiler, v value.Value, at []string, wrong Fault) *Template {
 	t := &Template{value: v}
 	switch v.Kind() {
 	case value.Array:
 		t.list = []Template{}
 		for i, e := range v.List() {
-			t.list = append(t.list, *Compile(c, e, append(at, fmt.Sprint(i)), wrong))
+			t.list = append(t.list, *CompileTemplate(c, e, append(at, fmt.Sprint(i)), wrong))
 		}
 	case value.Object:
-		if text, ok := v.Get(Key); ok {
+		if text, ok := v.Get(TemplateKey); ok {
 			if len(v.Members()) > 1 || text.Kind() != value.String {
 				wrong(at, "an expression is {$cel: text} and nothing else")
 				return t
 			}
-			e, err := c.Compile(text.Text(), expression.Any)
+			e, err := c.Compile(text.Text(), Any)
 			if err != nil {
-				wrong(append(at, Key), "%v", err)
+				wrong(append(at, TemplateKey), "%v", err)
 			}
 			t.expression = e
 			return t
 		}
-		t.members = []Named{}
+		t.members = []NamedTemplate{}
 		for _, m := range v.Members() {
 			if strings.HasPrefix(m.Name, "$") {
 				wrong(append(at, m.Name), "only $cel can begin with $ here")
 				continue
 			}
-			t.members = append(t.members, Named{m.Name, Compile(c, m.Value, append(at, m.Name), wrong)})
+			t.members = append(t.members, NamedTemplate{m.Name, CompileTemplate(c, m.Value, append(at, m.Name), wrong)})
 		}
 	}
 	return t
@@ -115,14 +108,14 @@ func (t *Template) Eval(s *Scene) (value.Value, error) {
 		}
 		return value.OfArray(list), nil
 	case t.members != nil:
-		members, err := EvalAll(t.members, s)
+		members, err := EvalTemplates(t.members, s)
 		return value.OfObject(members), err
 	}
 	return t.value, nil
 }
 
-// EvalAll returns the values of the templates, without those that are absent.
-func EvalAll(all []Named, s *Scene) ([]value.Member, error) {
+// EvalTemplates returns the values of the templates, without those that are absent.
+func EvalTemplates(all []NamedTemplate, s *Scene) ([]value.Member, error) {
 	members := []value.Member{}
 	for _, n := range all {
 		v, err := n.Of.Eval(s)
@@ -139,15 +132,15 @@ func EvalAll(all []Named, s *Scene) ([]value.Member, error) {
 
 // eval evaluates e. What an argument, a lookup or an answer doesn't have is ErrAbsent, which templates leave out; what the principal
 // doesn't have is a refusal, because a value that is kept from a rule must not widen what is written.
-func (s *Scene) eval(e *expression.Expression) (value.Value, error) {
+func (s *Scene) eval(e *Expression) (value.Value, error) {
 	v, err := e.EvalOver(s.Who, s.Variables)
 	of, path := e.Path()
 	switch {
 	case err == nil:
 		return v, nil
-	case errors.Is(err, expression.ErrNothing) && of != "" && of != principalName:
+	case errors.Is(err, errNothing) && of != "" && of != templatePrincipalName:
 		return value.Value{}, ErrAbsent
-	case errors.Is(err, expression.ErrNothing) && of == principalName:
+	case errors.Is(err, errNothing) && of == templatePrincipalName:
 		return value.Value{}, &problem.Error{Code: problem.PermissionDenied, Kind: "principal",
 			Detail: "it needs " + strings.Join(append([]string{of}, path...), ".") + ", which you don't have"}
 	}

@@ -37,10 +37,10 @@ func (f *Facts) object() value.Value {
 }
 
 // A Condition is a compiled CEL condition over change and principal. It is immutable and safe for concurrent use. Only
-// CompileChange makes a usable one; the zero Condition always returns ErrNothing.
+// CompileChange makes a usable one; the zero Condition always returns errNothing.
 type Condition struct{ expression *Expression }
 
-// CompileChange compiles a condition. Errors in text are of type *ExpressionFault.
+// CompileChange compiles a condition. Errors in text are of type *expressionFault.
 func (c *Compiler) CompileChange(text string) (*Condition, error) {
 	e, err := c.changes().Compile(text, Bool)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Condition) String() string { return c.expression.String() }
 // the safer result.
 func (c *Condition) Holds(f Facts, p identity.Principal) (bool, error) {
 	if c.expression == nil {
-		return false, ErrNothing
+		return false, errNothing
 	}
 	v, err := c.expression.EvalOver(p, map[string]value.Value{"change": f.object()})
 	return v.Bool(), err

@@ -53,38 +53,38 @@ func TestEval(t *testing.T) {
 		{"principal.scopes", List, `["read","explain"]`},
 		{"principal.claims.region", Scalar, `"eu"`},
 		{"principal.claims.regions", List, `["eu","us"]`},
-		{"principal.claims.regions", Scalar, ErrKind.Error()},
-		{"principal.claims.region", List, ErrKind.Error()},
-		{"principal.claims.region", Bool, ErrKind.Error()},
+		{"principal.claims.regions", Scalar, errKind.Error()},
+		{"principal.claims.region", List, errKind.Error()},
+		{"principal.claims.region", Bool, errKind.Error()},
 		{"principal.claims.vip", Bool, "true"},
 		{"principal.claims.vip", Scalar, "true"},
 		{"principal.claims.team.id", Scalar, "7"},
-		{"principal.claims.team", Scalar, ErrKind.Error()},
-		{"principal.claims.team.lead", Scalar, ErrNothing.Error()},
-		{"principal.claims.team.id.x", Scalar, ErrNothing.Error()},
+		{"principal.claims.team", Scalar, errKind.Error()},
+		{"principal.claims.team.lead", Scalar, errNothing.Error()},
+		{"principal.claims.team.id.x", Scalar, errNothing.Error()},
 		{"principal.claims.level", Scalar, "9007199254740993"},
 		{"principal.claims.long", Scalar, "decimal 0.1000000000000000000001"},
-		{"principal.claims.none", Scalar, ErrNothing.Error()},
-		{"principal.claims.blank", Scalar, ErrNothing.Error()},
-		{"principal.claims.absent", Scalar, ErrNothing.Error()},
-		{"principal.claims.empty", List, ErrNothing.Error()},
-		{"principal.claims.holes", List, ErrNothing.Error()},
-		{"principal.claims.deep", List, ErrKind.Error()},
+		{"principal.claims.none", Scalar, errNothing.Error()},
+		{"principal.claims.blank", Scalar, errNothing.Error()},
+		{"principal.claims.absent", Scalar, errNothing.Error()},
+		{"principal.claims.empty", List, errNothing.Error()},
+		{"principal.claims.holes", List, errNothing.Error()},
+		{"principal.claims.deep", List, errKind.Error()},
 		{`principal.claims["org-id"]`, Scalar, `"o1"`},
 		{`principal.claims["long"]`, Scalar, "decimal 0.1000000000000000000001"},
-		{"principal.claims.none", List, ErrNothing.Error()},
-		{"principal.claims.none", Bool, ErrNothing.Error()},
+		{"principal.claims.none", List, errNothing.Error()},
+		{"principal.claims.none", Bool, errNothing.Error()},
 
-		{"principal.claims.blank", Bool, ErrKind.Error()},
-		{"principal.claims.blank", Any, ErrNothing.Error()},
-		{"principal.claims.none", Any, ErrNothing.Error()},
+		{"principal.claims.blank", Bool, errKind.Error()},
+		{"principal.claims.blank", Any, errNothing.Error()},
+		{"principal.claims.none", Any, errNothing.Error()},
 		{"principal.claims.vip", Any, "true"},
 		{"principal.depth", Any, "2"},
 		{"principal.claims.empty", Any, "[]"},
 
 		// the same through CEL
 		{"google.protobuf.NullValue.NULL_VALUE", Scalar, "0"},
-		{`{"a": dyn(b"x")}`, Any, ErrKind.Error()},
+		{`{"a": dyn(b"x")}`, Any, errKind.Error()},
 		{`{"a": principal.depth}`, Any, `{"a":2}`},
 		{`principal.claims.region + ""`, Scalar, `"eu"`},
 		{`"org:" + principal.tenant`, Scalar, `"org:acme"`},
@@ -94,20 +94,20 @@ func TestEval(t *testing.T) {
 		{"principal.claims.big / 3u", Scalar, "6148914691236517205"},
 		{"principal.claims.rate + 0.0", Scalar, "double 0.1"},
 		{"principal.claims.one + 1", Scalar, "2"},
-		{"principal.claims.long + 0.0", Scalar, ErrInexact.Error()},
-		{"principal.claims.huge + 0.0", Scalar, ErrInexact.Error()},
-		{"principal.claims.longs.map(x, x * 2.0)", List, ErrInexact.Error()},
+		{"principal.claims.long + 0.0", Scalar, errInexact.Error()},
+		{"principal.claims.huge + 0.0", Scalar, errInexact.Error()},
+		{"principal.claims.longs.map(x, x * 2.0)", List, errInexact.Error()},
 		{"9223372036854775807u", Scalar, "9223372036854775807"},
 		{"9223372036854775808u", Scalar, "decimal 9223372036854775808"},
 		{"type(principal.depth) == int", Bool, "true"},
-		{"0.0 / 0.0", Scalar, ErrKind.Error()},
-		{`[dyn(b"x")]`, List, ErrKind.Error()},
-		{"1.0 / 0.0", Scalar, ErrKind.Error()},
-		{"principal.depth / (principal.depth - 2)", Scalar, ErrFailed.Error()},
-		{"9223372036854775807 + principal.depth", Scalar, ErrFailed.Error()},
-		{"principal.claims.absent + 1", Scalar, ErrNothing.Error()},
-		{"principal.claims.region + 1", Scalar, ErrFailed.Error()},
-		{`principal.claims.none == null ? "" : "x"`, Scalar, ErrNothing.Error()},
+		{"0.0 / 0.0", Scalar, errKind.Error()},
+		{`[dyn(b"x")]`, List, errKind.Error()},
+		{"1.0 / 0.0", Scalar, errKind.Error()},
+		{"principal.depth / (principal.depth - 2)", Scalar, errFailed.Error()},
+		{"9223372036854775807 + principal.depth", Scalar, errFailed.Error()},
+		{"principal.claims.absent + 1", Scalar, errNothing.Error()},
+		{"principal.claims.region + 1", Scalar, errFailed.Error()},
+		{`principal.claims.none == null ? "" : "x"`, Scalar, errNothing.Error()},
 		{`has(principal.claims.absent) ? principal.claims.absent : "eu"`, Scalar, `"eu"`},
 		{`has(principal.claims.region) ? principal.claims.region : "us"`, Scalar, `"eu"`},
 		{"has(principal.claims.team.lead)", Bool, "true"},
@@ -116,29 +116,29 @@ func TestEval(t *testing.T) {
 		{`"operator" in principal.scopes`, Bool, "false"},
 		{`"region" in principal.claims`, Bool, "true"},
 		{`"absent" in principal.claims`, Bool, "false"},
-		{`principal.claims["reg" + "ion"]`, Scalar, ErrInexact.Error()}, // it needs all claims
+		{`principal.claims["reg" + "ion"]`, Scalar, errInexact.Error()}, // it needs all claims
 		{`principal.claims.regions.filter(r, r.startsWith("u"))`, List, `["us"]`},
 		{`principal.claims.regions.map(r, r + "-1")`, List, `["eu-1","us-1"]`},
 		{`principal.claims.regions.exists(r, r == "us")`, Bool, "true"},
 		{`principal.claims.regions.all(r, r == "us")`, Bool, "false"},
 		{"principal.claims.regions[0]", Scalar, `"eu"`},
-		{"principal.claims.regions[5]", Scalar, ErrFailed.Error()},
+		{"principal.claims.regions[5]", Scalar, errFailed.Error()},
 		{"[principal.tenant, principal.owner]", List, `["acme","ann"]`},
-		{`[principal.tenant, "", "x"]`, List, ErrNothing.Error()},
-		{`principal.claims.regions.filter(r, r == "x")`, List, ErrNothing.Error()},
+		{`[principal.tenant, "", "x"]`, List, errNothing.Error()},
+		{`principal.claims.regions.filter(r, r == "x")`, List, errNothing.Error()},
 		{`principal.claims.region.matches("^e[uU]$")`, Bool, "true"},
 		{`matches(principal.claims.region, "^u")`, Bool, "false"},
 		{`principal.tenant == "acme" && principal.kind != "human"`, Bool, "true"},
 		{`principal.claims.absent == "x" || true`, Bool, "true"}, // in CEL, one side can decide
-		{`principal.claims.absent == "x" || false`, Bool, ErrNothing.Error()},
+		{`principal.claims.absent == "x" || false`, Bool, errNothing.Error()},
 		{"timestamp(principal.claims.since)", Scalar, `"2026-01-31T13:00:00Z"`},
 		{`timestamp(principal.claims.since) - duration("36h")`, Scalar, `"2026-01-30T01:00:00Z"`},
-		{"timestamp(principal.claims.region)", Scalar, ErrFailed.Error()},
+		{"timestamp(principal.claims.region)", Scalar, errFailed.Error()},
 		{"string(principal.claims.level)", Scalar, `"9007199254740993"`},
 		{`int("42") + 0`, Scalar, "42"},
-		{"dyn(duration(\"1h\"))", Scalar, ErrKind.Error()},
-		{"dyn(b\"x\")", Scalar, ErrKind.Error()},
-		{`principal.tenant + "\x00"`, Scalar, ErrKind.Error()},
+		{"dyn(duration(\"1h\"))", Scalar, errKind.Error()},
+		{"dyn(b\"x\")", Scalar, errKind.Error()},
+		{`principal.tenant + "\x00"`, Scalar, errKind.Error()},
 		{"true", Bool, "true"},
 		{strings.Repeat("principal.tenant + ", 40) + `""`, Scalar, `"` + strings.Repeat("acme", 40) + `"`},
 	} {
@@ -156,7 +156,7 @@ func TestEval(t *testing.T) {
 			t.Errorf("%s as %s:\n got %s\nwant %s", tt.text, tt.yield, text, tt.want)
 		}
 	}
-	for text, want := range map[string]string{`principal.claims["reg" + "ion"]`: `"eu"`, `principal.claims[principal.claims.n + "y"]`: ErrNothing.Error(),
+	for text, want := range map[string]string{`principal.claims["reg" + "ion"]`: `"eu"`, `principal.claims[principal.claims.n + "y"]`: errNothing.Error(),
 		"principal.claims.size()": "2", `principal.claims.map(k, k).exists(k, k == "n")`: "true"} {
 		e, err := c.Compile(text, Scalar)
 		if err != nil {
@@ -167,7 +167,7 @@ func TestEval(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]string{"principal.claims.size()": "0", `principal.claims[principal.id]`: ErrNothing.Error(), "principal.claims.a": ErrNothing.Error()} {
+	for text, want := range map[string]string{"principal.claims.size()": "0", `principal.claims[principal.id]`: errNothing.Error(), "principal.claims.a": errNothing.Error()} {
 		e, err := c.Compile(text, Scalar)
 		if err != nil {
 			t.Fatal(text, err)
@@ -177,13 +177,13 @@ func TestEval(t *testing.T) {
 			t.Errorf("%s of nothing: %s %v, want %s", text, got, err, want)
 		}
 	}
-	for _, n := range []int{MaxList, MaxList + 1} {
+	for _, n := range []int{maxList, maxList + 1} {
 		for _, text := range []string{"principal.claims.a", "principal.claims.a.map(x, x)"} {
 			e, err := c.Compile(text, List)
 			if err != nil {
 				t.Fatal(text, err)
 			}
-			if _, err := e.Eval(principal(t, `{"a": [`+strings.Repeat("1,", n-1)+`1]}`)); (err == nil) != (n == MaxList) {
+			if _, err := e.Eval(principal(t, `{"a": [`+strings.Repeat("1,", n-1)+`1]}`)); (err == nil) != (n == maxList) {
 				t.Errorf("%s of %d: %v", text, n, err)
 			}
 		}
@@ -193,7 +193,7 @@ func TestEval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err := e.Eval(identity.Principal{Name: text}); !errors.Is(err, ErrKind) {
+		if v, err := e.Eval(identity.Principal{Name: text}); !errors.Is(err, errKind) {
 			t.Errorf("%q: %s %v", text, written(v), err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestEval(t *testing.T) {
 			}
 		}
 	}
-	if v, err := (&Expression{}).Eval(principal(t, claims)); !errors.Is(err, ErrNothing) {
+	if v, err := (&Expression{}).Eval(principal(t, claims)); !errors.Is(err, errNothing) {
 		t.Errorf("the zero expression: %s %v", written(v), err)
 	}
 }
@@ -270,7 +270,7 @@ func TestCompileRefuses(t *testing.T) {
 		{strings.Repeat("1+", 499) + "1", Scalar, "max recursion depth exceeded"},
 	} {
 		_, err := c.Compile(tt.text, tt.yield)
-		var f *ExpressionFault
+		var f *expressionFault
 		if !errors.As(err, &f) {
 			t.Errorf("%.60s: %v, want a fault", tt.text, err)
 			continue
@@ -318,7 +318,7 @@ func TestCost(t *testing.T) {
 	if v, err := e.Eval(small); err != nil || written(v) != "[false,false]" {
 		t.Errorf("small: %s %v", written(v), err)
 	}
-	if v, err := e.Eval(large); !errors.Is(err, ErrCost) {
+	if v, err := e.Eval(large); !errors.Is(err, errCost) {
 		t.Errorf("large: %s %v", written(v), err)
 	}
 }
@@ -360,7 +360,7 @@ func FuzzCompile(f *testing.F) {
 		yield := Yield(y % 3)
 		e, err := c.compile(text, yield)
 		if err != nil {
-			var fault *ExpressionFault
+			var fault *expressionFault
 			if !errors.As(err, &fault) || fault.Message == "" || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q: %v", text, err)
 			}

@@ -16,19 +16,19 @@ func TestFill(t *testing.T) {
 	for _, tt := range []struct{ filter, claims, want, checked string }{
 		{`{"a": {"$cel": "principal.claims.x"}}`, `{"x": 1}`, `{"a":{"$eq":1}}`, `{"a":{"$eq":1}}`},
 		{`{"a": 1}`, `{}`, `{"a":{"$eq":1}}`, ""},
-		{`{"a": {"$cel": "principal.claims.x"}}`, `{"x": [1]}`, ErrKind.Error(), ""},
+		{`{"a": {"$cel": "principal.claims.x"}}`, `{"x": [1]}`, errKind.Error(), ""},
 		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": [1]}`, `{"a":{"$in":[1]}}`, `{"a":{"$in":[1]}}`},
-		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": 1}`, ErrKind.Error(), ""},
+		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": 1}`, errKind.Error(), ""},
 		{`{"a": {"$cel": "principal.y"}}`, `{}`, "character 1 of the expression: a principal has no \"y\"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author", ""},
 		{`{"$nor": [{"a": {"$cel": "principal.claims.x"}}, {"b": 2}]}`, `{"x": 1}`, `{"$nor":[{"a":{"$eq":1}},{"b":{"$eq":2}}]}`, `{"a":{"$eq":1}}`},
 		{`{"a": 5, "b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{"x": 1}`, `{"$and":[{"a":{"$eq":5}},{"$not":{"b":{"$gt":1}}}]}`, `{"b":{"$gt":1}}`},
-		{`{"b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{}`, ErrNothing.Error(), ""},
-		{`{"$and": [{"a": 1}, {"b": {"$cel": "principal.claims.x"}}]}`, `{}`, ErrNothing.Error(), ""},
-		{`{"$or": [{"a": 1}, {"b": {"$cel": "principal.claims.x"}}]}`, `{}`, ErrNothing.Error(), ""},
+		{`{"b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{}`, errNothing.Error(), ""},
+		{`{"$and": [{"a": 1}, {"b": {"$cel": "principal.claims.x"}}]}`, `{}`, errNothing.Error(), ""},
+		{`{"$or": [{"a": 1}, {"b": {"$cel": "principal.claims.x"}}]}`, `{}`, errNothing.Error(), ""},
 		{`{"a": {"$elemMatch": {"b": {"$cel": "principal.claims.x"}}}}`, `{"x": 1}`, `{"a":{"$elemMatch":{"b":{"$eq":1}}}}`, ""},
-		{`{"a": {"$elemMatch": {"b": {"$cel": "principal.claims.x"}}}}`, `{}`, ErrNothing.Error(), ""},
+		{`{"a": {"$elemMatch": {"b": {"$cel": "principal.claims.x"}}}}`, `{}`, errNothing.Error(), ""},
 		{`{"a": {"$inQuery": {"className": "b", "where": {"c": {"$cel": "principal.claims.x"}}}}}`, `{"x": 1}`, `{"a":{"$inQuery":{"className":"b","where":{"c":{"$eq":1}}}}}`, `{"c":{"$eq":1}}`},
-		{`{"a": {"$inQuery": {"className": "b", "where": {"c": {"$cel": "principal.claims.x"}}}}}`, `{}`, ErrNothing.Error(), ""},
+		{`{"a": {"$inQuery": {"className": "b", "where": {"c": {"$cel": "principal.claims.x"}}}}}`, `{}`, errNothing.Error(), ""},
 	} {
 		v, err := value.Read([]byte(tt.filter), 0)
 		if err != nil {
