@@ -12,8 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/result/labels"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -191,35 +190,35 @@ func (c *Call) reading() identity.Principal {
 
 // Described returns a class, "source.Class", to check arguments against: the whole class, as its source describes it
 // now if it implements source.Live, and the caller's view of it. A missing class is not an error: Why says so.
-func (c *Call) Described(ctx context.Context, class string) (schemacheck.Described, error) {
+func (c *Call) Described(ctx context.Context, class string) (writes.Described, error) {
 	from, name, _ := strings.Cut(class, ".")
 	live, ok := c.gateway.options.Sources[from].(source.Live)
 	if !ok {
 		known, _, _, err := c.policy.Shown(class)
 		if err != nil {
-			return schemacheck.Described{Why: "it isn't there any more"}, nil
+			return writes.Described{Why: "it isn't there any more"}, nil
 		}
 		v, err := c.policy.View(c.who, class, "", true)
 		if err != nil {
 			v = nil // the caller has no view, for whatever reason
 		}
-		return schemacheck.Described{Class: known, View: v}, nil
+		return writes.Described{Class: known, View: v}, nil
 	}
 	now, err := live.Class(ctx, name)
 	switch {
 	case ctx.Err() != nil:
-		return schemacheck.Described{}, ctx.Err()
+		return writes.Described{}, ctx.Err()
 	case err != nil:
-		return schemacheck.Described{Why: problem.Of(err).Detail}, nil
+		return writes.Described{Why: problem.Of(err).Detail}, nil
 	}
-	return schemacheck.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
+	return writes.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
 }
 
 // Fits checks the arguments of a call against the class that describes them. It returns the doubts for
 // write.Request.Doubts, which the caller may not be allowed to see.
 func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error) {
-	wrong, d := "", schemacheck.Declaration{Class: a.Class, Fields: a.Fields, Record: schemacheck.Record(a.Record)}
-	check := schemacheck.Compile(c.policy, d, a.Names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
+	wrong, d := "", writes.Declaration{Class: a.Class, Fields: a.Fields, Record: writes.CheckedRecord(a.Record)}
+	check := writes.CompileCheck(c.policy, d, a.Names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
 	if wrong != "" || check == nil { // it compiled when the rules were loaded
 		return []write.Doubt{{Class: a.Class, Text: "the arguments could not be checked: " + wrong}}, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -60,7 +60,7 @@ type Declaration struct {
 	Require     []Requirement
 	Lookup      map[string]Lookup // by name in expressions
 
-	CheckAgainst schemacheck.Declaration // the class that describes the arguments; the zero value for none
+	CheckAgainst writes.Declaration // the class that describes the arguments; the zero value for none
 
 	Statement string // for SQL: the text, with :name for each parameter
 	API       string // for HTTP: the source
@@ -94,8 +94,8 @@ type Action struct {
 	lookups     []lookup
 	require     []expression.Requirements
 	transitions []transition
-	check       *schemacheck.Check // nil for none
-	statement   string             // the SHA-256 of Statement in hex
+	check       *writes.Check // nil for none
+	statement   string        // the SHA-256 of Statement in hex
 }
 
 // A lookup is a record that an action reads before its expressions are evaluated, which name it.
@@ -116,7 +116,7 @@ type transition struct {
 func (a *Action) Schema() json.RawMessage { return a.shown }
 
 // Checked returns the check of the arguments; nil for none.
-func (a *Action) Checked() *schemacheck.Check { return a.check }
+func (a *Action) Checked() *writes.Check { return a.check }
 
 // Arguments returns the names of its arguments.
 func (a *Action) Arguments() []string { return a.arguments.Names() }
@@ -165,5 +165,5 @@ type Reader interface {
 	// the caller sees none.
 	Record(ctx context.Context, class, id string) (value.Value, error)
 	// Described returns the current description of class by its source, as the caller sees it.
-	Described(ctx context.Context, class string) (schemacheck.Described, error)
+	Described(ctx context.Context, class string) (writes.Described, error)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -79,18 +79,18 @@ func (r records) Record(_ context.Context, class, id string) (value.Value, error
 }
 
 // Described returns an account whose name has become longer since the catalogue was made.
-func (r records) Described(_ context.Context, class string) (schemacheck.Described, error) {
+func (r records) Described(_ context.Context, class string) (writes.Described, error) {
 	if class != "org.Account" {
-		return schemacheck.Described{}, fmt.Errorf("%s is asked for", class)
+		return writes.Described{}, fmt.Errorf("%s is asked for", class)
 	}
 	now := catalogue[len(catalogue)-1]
 	now.Fields = slices.Clone(now.Fields)
 	now.Fields[0].Length = 8
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"Account": {Denied: []string{"Tax"}}}}, catalogue[len(catalogue)-1:])
 	if err != nil {
-		return schemacheck.Described{}, err
+		return writes.Described{}, err
 	}
-	return schemacheck.Described{Class: &now, View: p.Fresh(identity.Principal{}, &now)}, nil
+	return writes.Described{Class: &now, View: p.Fresh(identity.Principal{}, &now)}, nil
 }
 
 var seen = records{
@@ -121,10 +121,10 @@ func declarations(t *testing.T) []Declaration {
 		{Name: "drop", On: "issues", Do: Delete, Require: []Requirement{{That: `record.status == "Done"`, Message: "only what is done can go"}}},
 		{Name: "recount", On: "issues", Do: SQL, Permission: identity.Schema, Statement: "UPDATE issues SET hours = :hours WHERE project_id = :project",
 			Input: object(t, `{"properties": {"hours": {"type": "number"}}}`), Set: object(t, `{"hours": {"$cel": "input.hours"}, "project": "p1"}`)},
-		{Name: "ask", On: "notes", Do: Create, CheckAgainst: schemacheck.Declaration{Class: "Account", Fields: map[string]string{"title": "Name"}},
+		{Name: "ask", On: "notes", Do: Create, CheckAgainst: writes.Declaration{Class: "Account", Fields: map[string]string{"title": "Name"}},
 			Input: object(t, `{"properties": {"title": {"type": "string"}, "Kind": {"type": "string", "default": "Big"}, "Tax": {"type": "string"}}}`), Set: object(t, `{"text": {"$cel": "input.title"}}`)},
-		{Name: "change", On: "notes", Do: Update, CheckAgainst: schemacheck.Declaration{Class: "Account"}, Input: object(t, `{"properties": {"Kind": {}}}`), Set: object(t, `{"text": {"$cel": "input.Kind"}}`)},
-		{Name: "send", On: "Account", Do: HTTP, API: "billing", Operation: "send", CheckAgainst: schemacheck.Declaration{Class: "Account", Record: schemacheck.New},
+		{Name: "change", On: "notes", Do: Update, CheckAgainst: writes.Declaration{Class: "Account"}, Input: object(t, `{"properties": {"Kind": {}}}`), Set: object(t, `{"text": {"$cel": "input.Kind"}}`)},
+		{Name: "send", On: "Account", Do: HTTP, API: "billing", Operation: "send", CheckAgainst: writes.Declaration{Class: "Account", Record: writes.CheckNew},
 			Input: object(t, `{"properties": {"Name": {}}}`), Set: object(t, `{"body": {"$cel": "input.Name"}}`)},
 		{Name: "notify", On: "notes", Do: Go, Set: object(t, `{"what": {"$cel": "record == null ? \"all\" : record.text"}}`)},
 		{Name: "refund", On: "notes", Do: HTTP, API: "billing", Operation: "refund", Set: object(t, `{"body": {"why": "x"}}`)},
@@ -271,11 +271,11 @@ func TestCompileRefuses(t *testing.T) {
 		{Declaration{On: "Account", Do: Delete}, "classes.Account.actions.x.do: Account is a description without records: only do: http can be about it"},
 		{Declaration{On: "Account", Do: HTTP, API: "a", Operation: "b", Record: value.OfString("7")}, "classes.Account.actions.x.record: Account is a description without records; take it out"},
 		{Declaration{On: "Account", Do: Go}, "classes.Account.actions.x.do: Account is a description without records: only do: http can be about it"},
-		{Declaration{On: "issues", Do: Delete, CheckAgainst: schemacheck.Declaration{Class: "Account"}}, "classes.issues.actions.x.check_against: what deletes has nothing to check; take it out"},
-		{Declaration{On: "issues", Do: Update, Set: set, Input: in, CheckAgainst: schemacheck.Declaration{Class: "Account", Record: schemacheck.New}},
+		{Declaration{On: "issues", Do: Delete, CheckAgainst: writes.Declaration{Class: "Account"}}, "classes.issues.actions.x.check_against: what deletes has nothing to check; take it out"},
+		{Declaration{On: "issues", Do: Update, Set: set, Input: in, CheckAgainst: writes.Declaration{Class: "Account", Record: writes.CheckNew}},
 			"classes.issues.actions.x.check_against.record: what updates changes a record that is there; take it out"},
-		{Declaration{On: "issues", Do: Create, Set: set, Input: in, CheckAgainst: schemacheck.Declaration{Class: "Acount"}}, "classes.issues.actions.x.check_against.class: there is no such class; did you mean Account or org.Account?"},
-		{Declaration{On: "issues", Do: Create, Set: set, Input: in, CheckAgainst: schemacheck.Declaration{Class: "Account", Fields: map[string]string{"a": "Kind"}}},
+		{Declaration{On: "issues", Do: Create, Set: set, Input: in, CheckAgainst: writes.Declaration{Class: "Acount"}}, "classes.issues.actions.x.check_against.class: there is no such class; did you mean Account or org.Account?"},
+		{Declaration{On: "issues", Do: Create, Set: set, Input: in, CheckAgainst: writes.Declaration{Class: "Account", Fields: map[string]string{"a": "Kind"}}},
 			"classes.issues.actions.x.check_against: a new record of org.Account needs Name, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
 		{Declaration{On: "log", Do: Delete}, "classes.log.actions.x.do: records of log have no id: they can't be written one by one"},
 		{Declaration{On: "issues", Do: Create, Set: set, Input: in, Permission: "read"}, "classes.issues.actions.x.permission: must be write, delete or schema"},

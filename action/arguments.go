@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -30,7 +30,7 @@ func (b *builder) compileArguments() {
 			continue
 		}
 		if !slices.ContainsFunc(properties, func(m value.Member) bool { return m.Name == name }) {
-			properties = append(properties, value.Member{Name: name, Value: schemacheck.Argument(f)})
+			properties = append(properties, value.Member{Name: name, Value: writes.ArgumentSchema(f)})
 		}
 	}
 	members := []value.Member{{Name: "type", Value: get("type", value.OfString("object"))},
@@ -54,13 +54,13 @@ func (b *builder) checked() {
 	case b.Do == Delete:
 		b.wrong([]string{key}, "what deletes has nothing to check; take it out")
 		return
-	case d.Record == schemacheck.New && b.Do == Update:
+	case d.Record == writes.CheckNew && b.Do == Update:
 		b.wrong([]string{key, "record"}, "what updates changes a record that is there; take it out")
 		return
 	case d.Record == "" && b.Do == Create:
-		d.Record = schemacheck.New
+		d.Record = writes.CheckNew
 	}
-	b.check = schemacheck.Compile(b.policy, d, b.Action.arguments.Names(), func(at []string, format string, args ...any) {
+	b.check = writes.CompileCheck(b.policy, d, b.Action.arguments.Names(), func(at []string, format string, args ...any) {
 		b.wrong(append([]string{key}, at...), format, args...)
 	})
 }

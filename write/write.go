@@ -2,7 +2,7 @@
 // operations.
 //
 // It is the counterpart of package query: closed types that are parsed strictly and printed canonically, so that what
-// runs is exactly what a person approved. It decides nothing: package internal/rules/writes says what a principal
+// runs is exactly what a person approved. It decides nothing: package internal/writes says what a principal
 // may write, and package change keeps a request until it is decided.
 package write
 

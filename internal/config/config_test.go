@@ -26,9 +26,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -232,10 +232,10 @@ func TestParse(t *testing.T) {
 				Lookup:      map[string]action.Lookup{"parent": {Class: "issues", ID: object(t, `{"$cel": "record.parent"}`)}},
 				Require:     []action.Requirement{{That: "parent == null", Message: "it has a parent", Field: "issue"}},
 				Summary:     object(t, `{"$cel": "\"Close \" + record.title"}`)},
-			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1", CheckAgainst: schemacheck.Declaration{Class: "local.keys"}},
+			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1", CheckAgainst: writes.Declaration{Class: "local.keys"}},
 			{Name: "repay", On: "comments", Do: action.Cloud, Function: "refund"},
 			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund",
-				CheckAgainst: schemacheck.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: schemacheck.New}},
+				CheckAgainst: writes.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: writes.CheckNew}},
 		},
 		Review: config.Review{Single: true, Edit: true, Life: 12 * time.Hour},
 	}

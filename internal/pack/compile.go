@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -39,12 +39,12 @@ type Tool struct {
 	Title       string
 	Description string
 	Annotations Annotations
-	Input       json.RawMessage         // the JSON Schema of its arguments, compact
-	Output      json.RawMessage         // the JSON Schema of its result
-	Operations  []*spec.Operation       // all operations that it may call, without duplicates
-	Writes      bool                    // it proposes changes: some of Operations isn't a read
-	Against     schemacheck.Declaration // the class its arguments are checked against; the zero value for none
-	Sees        []string                // fields whose values it preserves: a principal that can't see all of them can't use the tool
+	Input       json.RawMessage    // the JSON Schema of its arguments, compact
+	Output      json.RawMessage    // the JSON Schema of its result
+	Operations  []*spec.Operation  // all operations that it may call, without duplicates
+	Writes      bool               // it proposes changes: some of Operations isn't a read
+	Against     writes.Declaration // the class its arguments are checked against; the zero value for none
+	Sees        []string           // fields whose values it preserves: a principal that can't see all of them can't use the tool
 
 	arguments *expression.Arguments                                    // without the reason
 	fault     func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
@@ -141,7 +141,7 @@ func Check(tools []*Tool, p *policy.Policy) error {
 		if t.Against.Class == "" {
 			continue
 		}
-		schemacheck.Compile(p, t.Against, t.arguments.Names(), func(at []string, format string, args ...any) {
+		writes.CompileCheck(p, t.Against, t.arguments.Names(), func(at []string, format string, args ...any) {
 			all.Faults = append(all.Faults, t.fault(append([]string{"check_against"}, at...), fmt.Sprintf(format, args...)))
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -35,7 +35,7 @@ type declaration struct {
 	cases       []branch
 	plain       branch // if there are no cases
 	summary     value.Value
-	against     schemacheck.Declaration // check_against: the class that arguments are checked against
+	against     writes.Declaration // check_against: the class that arguments are checked against
 }
 
 // A call is an operation with templates of its arguments.

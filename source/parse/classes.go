@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/parse/internal/reshape"
 	"github.com/bailiwick-dev/bailiwick/value"

@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -166,7 +166,7 @@ func (g *ground) actions() []action.Declaration {
 		{Name: "close", On: "issues", Do: action.Update, Input: read(g.T, `{"type":"object","properties":{}}`), Set: read(g.T, `{"n": 5}`),
 			Require: []action.Requirement{{That: `record.title == "one"`, Message: "it must be called one"}}},
 		{Name: "size", On: "issues", Do: action.Update, Input: read(g.T, `{"type":"object","properties":{"n":{"type":"integer"},"size":{"type":"string"}}}`), Permitted: []string{"n"},
-			CheckAgainst: schemacheck.Declaration{Class: "org.Parcel"}},
+			CheckAgainst: writes.Declaration{Class: "org.Parcel"}},
 	}
 }
 

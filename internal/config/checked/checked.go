@@ -5,12 +5,12 @@ package checked
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
 // Against is the shape of the class that describes arguments: its name, or an object.
-func Against(into *schemacheck.Declaration) yamlconf.Shape {
+func Against(into *writes.Declaration) yamlconf.Shape {
 	fields := yamlconf.Each(yamlconf.Table{Names: "argument", Of: func(argument string) (yamlconf.Shape, func()) {
 		var field string
 		return yamlconf.Words(&field), func() {
@@ -24,7 +24,7 @@ func Against(into *schemacheck.Declaration) yamlconf.Shape {
 		{Name: "class", Doc: "The class", Must: true, Shape: yamlconf.Words(&into.Class)},
 		{Name: "fields", Doc: "By argument: the field that it is for, where that is called otherwise", Shape: fields},
 		{Name: "record", Doc: "new: what the class needs must be given; change: only what is given is checked. Default new for do: create, else change",
-			Shape: yamlconf.OneOf(&into.Record, schemacheck.New, schemacheck.Change)},
+			Shape: yamlconf.OneOf(&into.Record, writes.CheckNew, writes.CheckOnChange)},
 	}, nil))
 }
 

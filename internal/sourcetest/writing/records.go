@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 )
 
 // A row is writes and their result: "before → after" of each, what else is deleted, why the database would refuse; then

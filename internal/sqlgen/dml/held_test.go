@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	permits "github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -29,7 +29,7 @@ type written struct {
 func (w written) got() string {
 	w.f.Name = "f"
 	c := &schema.Class{Source: "app", Name: "c", Table: "c", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer, Native: "bigint"}, w.f}}
-	st, err := dml.Update(w.d, c, []value.Value{value.OfInt(7)}, []permits.Set{{Field: c.Field("f"), Value: w.v}}, map[string]dml.Form{"f": w.form})
+	st, err := dml.Update(w.d, c, []value.Value{value.OfInt(7)}, []writes.Set{{Field: c.Field("f"), Value: w.v}}, map[string]dml.Form{"f": w.form})
 	if err != nil {
 		return strings.TrimPrefix(problem.Of(err).Detail, "f ")
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	permits "github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -43,7 +43,7 @@ func TestTables(t *testing.T) {
 func TestUnknownDialect(t *testing.T) {
 	const d = sqlgen.Dialect(99)
 	c, v, id := pairs(lite), view(t, lite, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
-	set := []permits.Set{{Field: c.Field("note"), Value: id[1]}}
+	set := []writes.Set{{Field: c.Field("note"), Value: id[1]}}
 	for name, make := range map[string]func() (sqlgen.Statement, error){
 		"record": func() (sqlgen.Statement, error) { return dml.Record(d, v, id, false) }, "insert": func() (sqlgen.Statement, error) { return dml.Insert(d, &c, set, nil) },
 		"update": func() (sqlgen.Statement, error) { return dml.Update(d, &c, id, set, nil) }, "delete": func() (sqlgen.Statement, error) { return dml.Delete(d, &c, id) },
@@ -71,7 +71,7 @@ func TestUnknownDialect(t *testing.T) {
 // TestRefused checks that what can't be written is refused in every place.
 func TestRefused(t *testing.T) {
 	c, v, id := pairs(pg), view(t, pg, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
-	wrong := []permits.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}
+	wrong := []writes.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}
 	keyless, odd := c, c
 	keyless.Key, odd.Key = nil, []string{"thing", "other"}
 	quoted := view(t, lite, "things", query.Exists{Path: query.Path{"doc", `"`}, Want: true}) // a layer that SQLite has no form of
@@ -81,10 +81,10 @@ func TestRefused(t *testing.T) {
 		{shown(dml.Would(pg, v, id[:1], nil, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
 		{shown(dml.Delete(pg, &keyless, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
 		{shown(dml.Delete(pg, &odd, id)), "internal_error: no value for other, which is part of a key"},
-		{shown(dml.Update(pg, &c, id[:1], []permits.Set{{Field: c.Field("note")}}, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
+		{shown(dml.Update(pg, &c, id[:1], []writes.Set{{Field: c.Field("note")}}, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
 		{shown(dml.Sample(pg, &c, "other")), "internal_error: no field other in what is written"},
-		{shown(dml.Insert(pg, class(pg), []permits.Set{{Field: class(pg).Field("id"), Value: id[0]}}, nil)), `INSERT INTO "public"."things" ("id") OVERRIDING SYSTEM VALUE VALUES ($1) RETURNING "id" | '1'`},
-		{shown(dml.Insert(maria, class(maria), []permits.Set{{Field: class(maria).Field("id"), Value: id[0]}}, nil)), "INSERT INTO `things` (`id`) VALUES (?) RETURNING `id` | 1"},
+		{shown(dml.Insert(pg, class(pg), []writes.Set{{Field: class(pg).Field("id"), Value: id[0]}}, nil)), `INSERT INTO "public"."things" ("id") OVERRIDING SYSTEM VALUE VALUES ($1) RETURNING "id" | '1'`},
+		{shown(dml.Insert(maria, class(maria), []writes.Set{{Field: class(maria).Field("id"), Value: id[0]}}, nil)), "INSERT INTO `things` (`id`) VALUES (?) RETURNING `id` | 1"},
 		{shown(dml.Delete(pg, &c, []value.Value{value.OfArray(nil), id[1]})), "unsupported_by_source: condition.Document can't be compared with a column of type integer"},
 		{shown(dml.Record(lite, quoted, id[:1], true)), `unsupported_by_source: "\"": a JSON key with a quote or a backslash can't be filtered in SQLite`},
 		{shown(dml.Would(lite, quoted, nil, nil, nil)), `unsupported_by_source: "\"": a JSON key with a quote or a backslash can't be filtered in SQLite`},
@@ -262,7 +262,7 @@ func TestColumns(t *testing.T) {
 	}{
 		{"record", func() (sqlgen.Statement, error) { return dml.Record(pg, view(t, pg, "crm_pairs"), id, true) }, "thing integer, code string, org string, note string,  integer"},
 		{"insert", func() (sqlgen.Statement, error) {
-			return dml.Insert(pg, &c, []permits.Set{{Field: c.Field("note"), Value: id[1]}}, nil)
+			return dml.Insert(pg, &c, []writes.Set{{Field: c.Field("note"), Value: id[1]}}, nil)
 		}, "thing integer, code string"},
 		{"delete", func() (sqlgen.Statement, error) { return dml.Delete(pg, &c, id) }, ""},
 	} {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	permits "github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -108,8 +108,8 @@ func shown(st sqlgen.Statement, err error) string {
 
 func TestStatements(t *testing.T) {
 	key := []value.Value{value.OfInt(7), value.OfString("a")}
-	set := func(c *schema.Class, name, text string) permits.Set {
-		return permits.Set{Field: c.Field(name), Value: value.OfString(text)}
+	set := func(c *schema.Class, name, text string) writes.Set {
+		return writes.Set{Field: c.Field(name), Value: value.OfString(text)}
 	}
 	for _, test := range []struct {
 		name string
@@ -138,7 +138,7 @@ func TestStatements(t *testing.T) {
 			`unsupported_by_source: records of crm_pairs have no key, so none can be named to be written`,
 		}},
 		{"insert", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
-			return dml.Insert(d, &c, []permits.Set{{Field: c.Field("thing"), Value: key[0]}, set(&c, "code", "a"), set(&c, "note", `x'"; --`)}, nil)
+			return dml.Insert(d, &c, []writes.Set{{Field: c.Field("thing"), Value: key[0]}, set(&c, "code", "a"), set(&c, "note", `x'"; --`)}, nil)
 		}, [3]string{
 			`INSERT INTO "crm"."pairs" ("thing", "code", "note") VALUES (?, ?, ?) RETURNING +"thing", +"code" | 7 'a' 'x'"; --'`,
 			`INSERT INTO "crm"."pairs" ("thing", "code", "note") VALUES ($1, $2, $3) RETURNING "thing", "code" | '7' 'a' 'x'"; --'`,
@@ -160,7 +160,7 @@ func TestStatements(t *testing.T) {
 			`unsupported_by_source: records of crm_pairs have no key, so a new one can't be told from others`,
 		}},
 		{"update", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
-			return dml.Update(d, &c, key, []permits.Set{set(&c, "org", "b"), {Field: c.Field("note")}}, nil)
+			return dml.Update(d, &c, key, []writes.Set{set(&c, "org", "b"), {Field: c.Field("note")}}, nil)
 		}, [3]string{
 			`UPDATE "crm"."pairs" SET "org" = ?, "note" = ? WHERE "thing" = ? AND "code" = ? | 'b' <nil> 7 'a'`,
 			`UPDATE "crm"."pairs" SET "org" = $1, "note" = $2 WHERE "thing" = $3::int8 AND "code" = $4::text | 'b' <nil> 7 'a'`,
@@ -168,7 +168,7 @@ func TestStatements(t *testing.T) {
 		}},
 		{"update, an odd name", func(d sqlgen.Dialect, _ schema.Class) (sqlgen.Statement, error) {
 			c := class(d)
-			return dml.Update(d, c, key[:1], []permits.Set{set(c, `odd "name"; --`, "b")}, nil)
+			return dml.Update(d, c, key[:1], []writes.Set{set(c, `odd "name"; --`, "b")}, nil)
 		}, [3]string{
 			`UPDATE "main"."things" SET "odd ""name""; --" = ? WHERE "id" = ? | 'b' 7`,
 			`UPDATE "public"."things" SET "odd ""name""; --" = $1 WHERE "id" = $2::int8 | 'b' 7`,
@@ -194,14 +194,14 @@ func TestStatements(t *testing.T) {
 			`internal_error: no value for thing, which is part of a key`,
 		}},
 		{"would, a new one", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
-			return dml.Would(d, view(t, d, "crm_pairs"), nil, []permits.Set{set(&c, "code", "a"), set(&c, "org", "b")}, nil)
+			return dml.Would(d, view(t, d, "crm_pairs"), nil, []writes.Set{set(&c, "code", "a"), set(&c, "org", "b")}, nil)
 		}, [3]string{
 			`SELECT 1 FROM (SELECT r."thing" AS "thing", CASE WHEN 1=1 THEN ? ELSE r."code" END AS "code", CASE WHEN 1=1 THEN ? ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON 1=0) AS w WHERE w."org" = ? | 'a' 'b' 'acme'`,
 			`SELECT 1 FROM (SELECT r."thing" AS "thing", CASE WHEN 1=1 THEN $1 ELSE r."code" END AS "code", CASE WHEN 1=1 THEN $2 ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON 1=0) AS w WHERE w."org" = $3::text | 'a' 'b' 'acme'`,
 			"SELECT 1 FROM (SELECT r.`thing` AS `thing`, CASE WHEN 1=1 THEN ? ELSE r.`code` END AS `code`, CASE WHEN 1=1 THEN ? ELSE r.`org` END AS `org`, r.`note` AS `note`, r.`secret` AS `secret` FROM (SELECT 1 AS one) AS o LEFT JOIN `crm`.`pairs` AS r ON 1=0) AS w WHERE w.`org` = ? | 'a' 'b' 'acme'",
 		}},
 		{"would, one that is there", func(d sqlgen.Dialect, c schema.Class) (sqlgen.Statement, error) {
-			return dml.Would(d, view(t, d, "crm_pairs"), key, []permits.Set{set(&c, "org", "b")}, nil)
+			return dml.Would(d, view(t, d, "crm_pairs"), key, []writes.Set{set(&c, "org", "b")}, nil)
 		}, [3]string{
 			`SELECT 1 FROM (SELECT r."thing" AS "thing", r."code" AS "code", CASE WHEN 1=1 THEN ? ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON 1=1 AND r."thing" = ? AND r."code" = ?) AS w WHERE w."org" = ? | 'b' 7 'a' 'acme'`,
 			`SELECT 1 FROM (SELECT r."thing" AS "thing", r."code" AS "code", CASE WHEN 1=1 THEN $1 ELSE r."org" END AS "org", r."note" AS "note", r."secret" AS "secret" FROM (SELECT 1 AS one) AS o LEFT JOIN "crm"."pairs" AS r ON 1=1 AND r."thing" = $2::int8 AND r."code" = $3::text) AS w WHERE w."org" = $4::text | 'b' 7 'a' 'acme'`,
@@ -316,7 +316,7 @@ func TestValues(t *testing.T) {
 		}
 		for i, d := range dialects {
 			c := class(d)
-			st, err := dml.Update(d, c, []value.Value{value.OfInt(7)}, []permits.Set{{Field: c.Field(test.field), Value: v}}, nil)
+			st, err := dml.Update(d, c, []value.Value{value.OfInt(7)}, []writes.Set{{Field: c.Field(test.field), Value: v}}, nil)
 			got := shown(st, err)
 			if err == nil {
 				_, got, _ = strings.Cut(got, " | ")
@@ -357,7 +357,7 @@ func TestForms(t *testing.T) {
 		if !ok {
 			t.Fatal(test.value)
 		}
-		st, err := dml.Update(sqlgen.SQLite, c, []value.Value{value.OfInt(7)}, []permits.Set{{Field: c.Field("at"), Value: v}}, map[string]dml.Form{"at": test.form})
+		st, err := dml.Update(sqlgen.SQLite, c, []value.Value{value.OfInt(7)}, []writes.Set{{Field: c.Field("at"), Value: v}}, map[string]dml.Form{"at": test.form})
 		got := shown(st, err)
 		if err == nil {
 			_, got, _ = strings.Cut(got, " | ")

@@ -1,18 +1,10 @@
-// Package schemacheck checks the arguments of a call against a class that describes them: check_against of actions and
-// of operation tools.
-//
-// It checks against the whole class, as its source describes it at that moment. An error in a field that the caller
-// sees refuses the call. An error in another field, or the failure to check at all, becomes a doubt that only reviewers
-// see, because hidden fields and classes must look absent to the caller. Compile rejects declarations that name fields
-// or classes that don't exist.
-package schemacheck
+package writes
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/fieldcheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,20 +12,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Record says which part of a record the arguments are.
-type Record string
+// A CheckedRecord says which part of a record the arguments are.
+type CheckedRecord string
 
-// The kinds of Record.
+// The kinds of CheckedRecord.
 const (
-	New    Record = "new"    // a whole record: required fields must be given
-	Change Record = "change" // changed fields: only what is given is checked
+	CheckNew      CheckedRecord = "new"    // a whole record: required fields must be given
+	CheckOnChange CheckedRecord = "change" // changed fields: only what is given is checked
 )
 
 // A Declaration is check_against as an owner writes it. The zero Declaration checks nothing.
 type Declaration struct {
 	Class  string            // "source.Class", or a bare name that only one source has
 	Fields map[string]string // by argument, its field; other arguments are for the fields of the same name
-	Record Record            // "" means Change
+	Record CheckedRecord     // "" means CheckOnChange
 }
 
 // A Check is a compiled declaration. It is immutable and safe for concurrent use.
@@ -46,9 +38,9 @@ type Check struct {
 	changes   bool
 }
 
-// Compile compiles a declaration for a call with these arguments, against the rules in force and their catalogue. It
+// CompileCheck compiles a declaration for a call with these arguments, against the rules in force and their catalogue. It
 // calls wrong for each error, with its path below the declaration; the Check must then not be used.
-func Compile(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
+func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
 	class, visible, masked, err := p.Shown(d.Class)
 	if err != nil {
 		wrong([]string{"class"}, "%v", err)
@@ -58,7 +50,7 @@ func Compile(p *policy.Policy, d Declaration, arguments []string, wrong func(at 
 		wrong([]string{"class"}, "nothing is known of the fields of %s: its source describes none of them, or can't read them", class.FullName())
 		return nil
 	}
-	c := &Check{Class: class.FullName(), arguments: arguments, fields: map[string]string{}, named: map[string]bool{}, changes: d.Record != New}
+	c := &Check{Class: class.FullName(), arguments: arguments, fields: map[string]string{}, named: map[string]bool{}, changes: d.Record != CheckNew}
 	for _, name := range arguments {
 		c.fields[name] = name
 	}
@@ -149,11 +141,11 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 		}
 		return []write.Doubt{{Class: c.Class, Text: "it could not be checked: " + why}}, nil
 	}
-	var told []fieldcheck.ValueFault
+	var told []valueFault
 	var doubts []write.Doubt
-	o := fieldcheck.Options{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
-	for _, f := range fieldcheck.Record(pointers(d.Class), args, o) {
-		f.Pointer = strings.TrimSuffix(fieldcheck.Pointer(at, c.argument(f.Field)), "/") // also for a missing value
+	o := fieldOptions{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
+	for _, f := range checkRecord(pointers(d.Class), args, o) {
+		f.Pointer = strings.TrimSuffix(fieldPointer(at, c.argument(f.Field)), "/") // also for a missing value
 		if d.sees(f.Field) {
 			told = append(told, f)
 		} else {
@@ -166,7 +158,7 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 		}
 	}
 	if told != nil {
-		return nil, fieldcheck.Problem(told)
+		return nil, fieldProblem(told)
 	}
 	return doubts, nil
 }

@@ -1,9 +1,3 @@
-// Package writes decides about writes: it turns a write.Request into a Draft, which a source may try out and must roll
-// back, and an approved change into a Permit, under the rules in force at that moment.
-//
-// It is the counterpart of policy.Read: every write refers to data through the principal's views. A class, field or
-// record outside of them is refused in the bytes of one that doesn't exist. The zero Draft and the zero Permit refuse,
-// and so does a change whose digest doesn't match its content.
 package writes
 
 import (

@@ -1,9 +1,4 @@
-// Package fieldcheck checks proposed values against the fields they are for: type, required, allowed values, length and range.
-//
-// It reports every error, with its pointer, its rule and the nearest valid values, and converts valid values to the
-// types of their fields. It doesn't check permissions: its messages may be shown to anyone who sees the given fields.
-// It accepts what it can't check: a field of type JSON, and a missing value that has a default.
-package fieldcheck
+package writes
 
 import (
 	"fmt"
@@ -19,23 +14,23 @@ import (
 
 // The rules, as in Fault.Rule.
 const (
-	Unknown  = "unknown"  // there is no such field
+	unknown  = "unknown"  // there is no such field
 	Required = "required" // the field must have a value
 	Type     = "type"     // the value is of another type
 	Values   = "values"   // the value is not one that the field allows
-	Length   = "length"   // the text is too long or too short for the field
+	length   = "length"   // the text is too long or too short for the field
 	Range    = "range"    // the number is not within the bounds of the field
 )
 
-// A ValueFault is one rule that a value breaks.
-type ValueFault struct {
+// A valueFault is one rule that a value breaks.
+type valueFault struct {
 	problem.Fault
 	Field string
 	Near  []string // the nearest valid names or values; nil for none
 }
 
-// Options configure the checks.
-type Options struct {
+// fieldOptions configure the checks.
+type fieldOptions struct {
 	At      string                  // the JSON pointer of the values in the arguments, such as "/data"
 	Changes bool                    // the values update a record: missing fields keep their values
 	Fields  map[string]string       // by argument, its field, if their names differ; nil for none
@@ -44,46 +39,46 @@ type Options struct {
 	Open    bool                    // a field of type any also accepts lists and objects; else only plain values, as columns do
 }
 
-// The limits of a message: near names or values of a fault, faults that Problem describes, and values listed.
+// The limits of a message: near names or values of a fault, faults that fieldProblem describes, and values listed.
 const (
 	maxNear   = 3
 	maxTold   = 3
 	maxListed = 12
 )
 
-// Record checks values, an Object, for a record with these fields. It returns every fault, those of values in their
+// checkRecord checks values, an Object, for a record with these fields. It returns every fault, those of values in their
 // order before those of missing fields; nil if there is none.
-func Record(fields []*schema.Field, values value.Value, o Options) (faults []ValueFault) {
+func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (faults []valueFault) {
 	if values.Kind() != value.Object {
-		return []ValueFault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
+		return []valueFault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
 	}
 	byName, names, given := map[string]*schema.Field{}, make([]string, len(fields)), map[string]bool{}
 	for i, f := range fields {
 		byName[f.Name], names[i] = f, f.Name
 	}
 	for _, m := range values.Members() {
-		at, name := Pointer(o.At, m.Name), m.Name
+		at, name := fieldPointer(o.At, m.Name), m.Name
 		if field, ok := o.Fields[name]; ok {
 			name = field
 		}
 		given[name] = true
 		if f := byName[name]; f != nil {
-			if _, fault := Value(f, m.Value, at, o); fault != nil {
+			if _, fault := checkValue(f, m.Value, at, o); fault != nil {
 				faults = append(faults, *fault)
 			}
 		} else if !o.Others {
 			near := problem.Nearest(name, names, maxNear)
-			faults = append(faults, *wrong(name, at, Unknown, fmt.Sprintf("there is no field %q", problem.Cut(name)), near))
+			faults = append(faults, *wrong(name, at, unknown, fmt.Sprintf("there is no field %q", problem.Cut(name)), near))
 		}
 	}
 	if o.Changes {
 		return faults
 	}
-	return append(faults, Missing(fields, func(name string) bool { return given[name] }, o.At)...)
+	return append(faults, missingFields(fields, func(name string) bool { return given[name] }, o.At)...)
 }
 
-// Missing returns a fault at the pointer at for each required field of a new record that is not given.
-func Missing(fields []*schema.Field, given func(name string) bool, at string) (faults []ValueFault) {
+// missingFields returns a fault at the pointer at for each required field of a new record that is not given.
+func missingFields(fields []*schema.Field, given func(name string) bool, at string) (faults []valueFault) {
 	for _, f := range fields {
 		if f.Required && !f.Generated && !given(f.Name) {
 			faults = append(faults, *wrong(f.Name, at, Required, f.Name+" is required", nil))
@@ -92,8 +87,8 @@ func Missing(fields []*schema.Field, given func(name string) bool, at string) (f
 	return faults
 }
 
-// Value checks v, whose pointer is at, for a field. It returns v converted to the field's type, or a fault.
-func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.Value, fault *ValueFault) {
+// checkValue checks v, whose pointer is at, for a field. It returns v converted to the field's type, or a fault.
+func checkValue(f *schema.Field, v value.Value, at string, o fieldOptions) (fitted value.Value, fault *valueFault) {
 	if v.IsNull() {
 		if f.NotNull && !f.Generated {
 			fault = wrong(f.Name, at, Required, f.Name+" can't be null", nil)
@@ -114,7 +109,7 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 		return v, wrong(f.Name, at, Values, message, near)
 	}
 	if n := utf8.RuneCountInString(fitted.Text()); f.Length > 0 && fitted.Kind() == value.String && n > f.Length {
-		return v, wrong(f.Name, at, Length, fmt.Sprintf("%s holds at most %d characters, not %d", f.Name, f.Length, n), nil)
+		return v, wrong(f.Name, at, length, fmt.Sprintf("%s holds at most %d characters, not %d", f.Name, f.Length, n), nil)
 	}
 	if message := outside(f, fitted); message != "" {
 		return v, wrong(f.Name, at, Range, message, nil)
@@ -123,16 +118,16 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 }
 
 // elements checks the elements of a list, also those of lists in it, and returns it with elements of the type that it declares.
-func elements(name string, f *schema.Field, v value.Value, at string, o Options) (value.Value, *ValueFault) {
+func elements(name string, f *schema.Field, v value.Value, at string, o fieldOptions) (value.Value, *valueFault) {
 	of := *f
 	of.Name, o.Key = "an element of "+name, nil
 	list := make([]value.Value, len(v.List()))
 	for i, e := range v.List() {
-		here, fault := fmt.Sprintf("%s/%d", at, i), (*ValueFault)(nil)
+		here, fault := fmt.Sprintf("%s/%d", at, i), (*valueFault)(nil)
 		if e.Kind() == value.Array && f.Type != schema.JSON {
 			list[i], fault = elements(name, f, e, here, o)
 		} else {
-			list[i], fault = Value(&of, e, here, o)
+			list[i], fault = checkValue(&of, e, here, o)
 		}
 		if fault != nil {
 			fault.Field = name
@@ -158,8 +153,8 @@ func outside(f *schema.Field, v value.Value) string {
 	return ""
 }
 
-// Problem combines faults into one error; nil for none.
-func Problem(faults []ValueFault) error {
+// fieldProblem combines faults into one error; nil for none.
+func fieldProblem(faults []valueFault) error {
 	if len(faults) == 0 {
 		return nil
 	}
@@ -178,17 +173,17 @@ func Problem(faults []ValueFault) error {
 	return p
 }
 
-// Pointer returns the JSON pointer of a member below at. A long name is cut.
-func Pointer(at, name string) string {
+// fieldPointer returns the JSON pointer of a member below at. A long name is cut.
+func fieldPointer(at, name string) string {
 	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(problem.Cut(name))
 }
 
 // wrong returns a fault; it appends the near names to message.
-func wrong(field, at, rule, message string, near []string) *ValueFault {
+func wrong(field, at, rule, message string, near []string) *valueFault {
 	if len(near) == 0 {
 		near = nil
 	}
-	return &ValueFault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
+	return &valueFault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
 }
 
 // kind describes v within a sentence.
@@ -214,7 +209,7 @@ func listed(f *schema.Field, v value.Value) (message string, near []string) {
 		allowed[i] = a.String()
 	}
 	parts := []string{v.String()}
-	if Several(f) {
+	if holdsSeveral(f) {
 		parts = strings.Split(v.String(), ";")
 	}
 	i := slices.IndexFunc(parts, func(part string) bool { return !slices.Contains(allowed, part) })
@@ -228,8 +223,8 @@ func listed(f *schema.Field, v value.Value) (message string, near []string) {
 	return fmt.Sprintf("%s can't be %q, which is none of its %d values", f.Name, problem.Cut(parts[i]), len(allowed)), near
 }
 
-// Several reports whether a field takes several of its values, separated by semicolons.
-func Several(f *schema.Field) bool {
+// holdsSeveral reports whether a field takes several of its values, separated by semicolons.
+func holdsSeveral(f *schema.Field) bool {
 	native := strings.ToLower(f.Native)
 	return native == "multipicklist" || native == "multiselectpicklist"
 }

@@ -1,9 +1,8 @@
-package schemacheck
+package writes
 
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/fieldcheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -24,9 +23,9 @@ func (c *Check) Hint(v *policy.View) value.Value {
 	if fields == nil {
 		return value.Value{}
 	}
-	record := New
+	record := CheckNew
 	if c.changes {
-		record = Change
+		record = CheckOnChange
 	}
 	return value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString(v.Name())}, {Name: "record", Value: value.OfString(string(record))},
 		{Name: "fields", Value: value.OfObject(fields)}})
@@ -43,7 +42,7 @@ func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
 			if f == nil {
 				continue
 			}
-			properties = with(properties, a, func(declared value.Value) value.Value { return narrowed(declared, Argument(f)) })
+			properties = with(properties, a, func(declared value.Value) value.Value { return narrowed(declared, ArgumentSchema(f)) })
 			said := slices.ContainsFunc(required, func(r value.Value) bool { return r.Text() == a })
 			declared, _ := properties.Get(a)
 			if _, filled := declared.Get("default"); !c.changes && f.Required && !f.Generated && !said && !filled {
@@ -93,8 +92,8 @@ func narrowed(declared, more value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// Argument returns the JSON Schema of an argument for f.
-func Argument(f *schema.Field) value.Value {
+// ArgumentSchema returns the JSON Schema of an argument for f.
+func ArgumentSchema(f *schema.Field) value.Value {
 	text := value.OfString
 	var members []value.Member
 	typ := map[schema.Type]string{schema.String: "string", schema.Integer: "integer", schema.Double: "number", schema.Decimal: "number", schema.Boolean: "boolean",
@@ -105,7 +104,7 @@ func Argument(f *schema.Field) value.Value {
 	if f.Type == schema.UUID {
 		members = append(members, value.Member{Name: "format", Value: text("uuid")})
 	}
-	if f.Values != nil && len(f.Values) <= maxEnum && !fieldcheck.Several(f) {
+	if f.Values != nil && len(f.Values) <= maxEnum && !holdsSeveral(f) {
 		members = append(members, value.Member{Name: "enum", Value: value.OfArray(f.Values)})
 	}
 	if f.Length > 0 && typ == "string" {

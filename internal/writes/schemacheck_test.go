@@ -1,4 +1,4 @@
-package schemacheck_test
+package writes_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -70,31 +70,31 @@ func TestCompile(t *testing.T) {
 	all := []string{"Name", "Industry", "active"}
 	named := map[string]string{"active": "Active__c"}
 	for _, c := range []struct {
-		d         schemacheck.Declaration
+		d         writes.Declaration
 		arguments []string
 		want      string
 	}{
-		{schemacheck.Declaration{Class: "Account", Fields: named, Record: schemacheck.New}, all, ""},
-		{schemacheck.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
-		{schemacheck.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // hidden from the caller
-		{schemacheck.Declaration{Class: "Lead", Record: schemacheck.New}, []string{"Email"}, ""},
-		{schemacheck.Declaration{Class: "Acount"}, all, "class: there is no such class; did you mean Account or org.Account?"},
-		{schemacheck.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
-		{schemacheck.Declaration{Class: "Empty__c"}, all, "class: nothing is known of the fields of org.Empty__c: its source describes none of them, or can't read them"},
-		{schemacheck.Declaration{Class: "Account"}, []string{"a", "b"}, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
-		{schemacheck.Declaration{Class: "Account"}, nil, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
-		{schemacheck.Declaration{Class: "Account", Record: schemacheck.New}, all,
+		{writes.Declaration{Class: "Account", Fields: named, Record: writes.CheckNew}, all, ""},
+		{writes.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
+		{writes.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // hidden from the caller
+		{writes.Declaration{Class: "Lead", Record: writes.CheckNew}, []string{"Email"}, ""},
+		{writes.Declaration{Class: "Acount"}, all, "class: there is no such class; did you mean Account or org.Account?"},
+		{writes.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
+		{writes.Declaration{Class: "Empty__c"}, all, "class: nothing is known of the fields of org.Empty__c: its source describes none of them, or can't read them"},
+		{writes.Declaration{Class: "Account"}, []string{"a", "b"}, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
+		{writes.Declaration{Class: "Account"}, nil, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
+		{writes.Declaration{Class: "Account", Record: writes.CheckNew}, all,
 			": a new record of org.Account needs Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
-		{schemacheck.Declaration{Class: "Account", Record: schemacheck.New}, []string{"Industry"},
+		{writes.Declaration{Class: "Account", Record: writes.CheckNew}, []string{"Industry"},
 			": a new record of org.Account needs Name, Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
-		{schemacheck.Declaration{Class: "Account", Record: schemacheck.Change}, all, ""},
-		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ"; did you mean active?`},
-		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: schemacheck.New}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more
-		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c"; did you mean Active__c?`},
-		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
+		{writes.Declaration{Class: "Account", Record: writes.CheckOnChange}, all, ""},
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ"; did you mean active?`},
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: writes.CheckNew}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c"; did you mean Active__c?`},
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
 	} {
 		var got []string
-		schemacheck.Compile(rules(t), c.d, c.arguments, func(at []string, format string, args ...any) {
+		writes.CompileCheck(rules(t), c.d, c.arguments, func(at []string, format string, args ...any) {
 			got = append(got, strings.Join(at, ".")+": "+fmt.Sprintf(format, args...))
 		})
 		if text := strings.Join(got, "\n"); text != c.want {
@@ -103,9 +103,9 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-func compiled(t *testing.T, d schemacheck.Declaration, arguments ...string) *schemacheck.Check {
+func compiled(t *testing.T, d writes.Declaration, arguments ...string) *writes.Check {
 	t.Helper()
-	return schemacheck.Compile(rules(t), d, arguments, func(at []string, format string, args ...any) { t.Errorf("%v "+format, append([]any{at}, args...)...) })
+	return writes.CompileCheck(rules(t), d, arguments, func(at []string, format string, args ...any) { t.Errorf("%v "+format, append([]any{at}, args...)...) })
 }
 
 // outcome formats the results of a check for the caller and for reviewers.
@@ -127,13 +127,13 @@ func outcome(doubts []write.Doubt, err error) string {
 // TestArguments checks what a caller who sees the class learns, and what reviewers do.
 func TestArguments(t *testing.T) {
 	p, now := rules(t), account()
-	d := schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: schemacheck.New}
+	d := writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew}
 	check := compiled(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
-	d.Record = schemacheck.Change
+	d.Record = writes.CheckOnChange
 	change := compiled(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
 	const good = `"Name": "Acme", "active": true, "number": "123"`
 	for _, c := range []struct {
-		check  *schemacheck.Check
+		check  *writes.Check
 		args   string
 		whole  string // what a caller who sees the class learns
 		narrow string // what a caller who doesn't see it learns
@@ -162,7 +162,7 @@ func TestArguments(t *testing.T) {
 			if principal.ID == narrow.ID {
 				want = c.narrow
 			}
-			described := schemacheck.Described{Class: &now, View: p.Fresh(principal, &now)}
+			described := writes.Described{Class: &now, View: p.Fresh(principal, &now)}
 			if got := outcome(c.check.Arguments(described, read(t, c.args), "/arguments")); got != want {
 				t.Errorf("%s for %s: got\n%s\nwant\n%s", c.args, principal.ID, got, want)
 			}
@@ -173,7 +173,7 @@ func TestArguments(t *testing.T) {
 // TestNow checks that the current class applies.
 func TestNow(t *testing.T) {
 	p := rules(t)
-	check := compiled(t, schemacheck.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
+	check := compiled(t, writes.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
 	args := read(t, `{"a": "Coal", "Name": "Acme Ltd", "Phone": 5}`)
 	grown, less, other := account(), account(), account()
 	grown.Fields = append(grown.Fields, schema.Field{Name: "Phone", Type: schema.String})
@@ -182,14 +182,14 @@ func TestNow(t *testing.T) {
 	other.Fields = nil
 	for _, c := range []struct {
 		name string
-		d    schemacheck.Described
+		d    writes.Described
 		want string
 	}{
-		{"as it was", schemacheck.Described{Class: &catalogue[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name holds at most 5 characters, not 8"},
-		{"longer, with another value and a field of the argument's name", schemacheck.Described{Class: &grown, View: p.Fresh(whole, &grown)}, "invalid_argument /Phone near []\n/Phone type Phone must be a text, not 5"},
-		{"without a field that was named", schemacheck.Described{Class: &less}, "doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Industry: there is no field Industry any more"},
-		{"without fields", schemacheck.Described{Class: &other, View: p.Fresh(whole, &other)}, "doubt org.Account : it could not be checked: nothing is known of its fields"},
-		{"gone", schemacheck.Described{Why: "it isn't cached any more"}, "doubt org.Account : it could not be checked: it isn't cached any more"},
+		{"as it was", writes.Described{Class: &catalogue[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name holds at most 5 characters, not 8"},
+		{"longer, with another value and a field of the argument's name", writes.Described{Class: &grown, View: p.Fresh(whole, &grown)}, "invalid_argument /Phone near []\n/Phone type Phone must be a text, not 5"},
+		{"without a field that was named", writes.Described{Class: &less}, "doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Industry: there is no field Industry any more"},
+		{"without fields", writes.Described{Class: &other, View: p.Fresh(whole, &other)}, "doubt org.Account : it could not be checked: nothing is known of its fields"},
+		{"gone", writes.Described{Why: "it isn't cached any more"}, "doubt org.Account : it could not be checked: it isn't cached any more"},
 	} {
 		if got := outcome(check.Arguments(c.d, args, "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
@@ -204,14 +204,14 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := compiled(t, schemacheck.Declaration{Class: "app.orders"}, "id", "buyer", "n", "doc")
+	check := compiled(t, writes.Declaration{Class: "app.orders"}, "id", "buyer", "n", "doc")
 	for _, c := range []struct{ args, want string }{
 		{`{"id": "7", "buyer": "8", "n": 9, "doc": "x"}`, ""},
 		{`{"id": 7, "buyer": 8}`, ""},
 		{`{"buyer": "x", "n": "nine", "doc": []}`, "invalid_argument /buyer near []\n/buyer type buyer must be a whole number of at most 64 bits, not the text \"x\"\n" +
 			"/n type n must be a whole number of at most 64 bits, not the text \"nine\"\n/doc type doc must be a text, a number or a boolean, not a list"},
 	} {
-		if got := outcome(check.Arguments(schemacheck.Described{Class: &catalogue[3], View: view}, read(t, c.args), "")); got != c.want {
+		if got := outcome(check.Arguments(writes.Described{Class: &catalogue[3], View: view}, read(t, c.args), "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)
 		}
 	}
@@ -220,7 +220,7 @@ func TestTable(t *testing.T) {
 // TestHints checks that hints contain nothing the caller doesn't see.
 func TestHints(t *testing.T) {
 	p := rules(t)
-	check := compiled(t, schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: schemacheck.New},
+	check := compiled(t, writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew},
 		"Name", "Industry", "active", "number", "Rating", "Where", "Flags", "reason")
 	declared := read(t, `{"type": "object", "properties": {"Name": {"maxLength": 80, "description": "d"}, "Industry": {"type": "string"}, "active": {"type": "string"}, "number": {}, "Rating": {}, "Where": {}, "Flags": {}, "reason": {}}, "required": ["Name"]}`)
 	now := account()
@@ -240,19 +240,19 @@ func TestHints(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		record            schemacheck.Record
+		record            writes.CheckedRecord
 		declared, narrows string
 	}{
-		{schemacheck.New, `{"properties":{"Id":{},"Name":{},"Active__c":{"default":true},"Industry":{"type":"number"}}}`,
+		{writes.CheckNew, `{"properties":{"Id":{},"Name":{},"Active__c":{"default":true},"Industry":{"type":"number"}}}`,
 			`{"properties":{"Id":{"type":"string"},"Name":{"type":"string","maxLength":5},"Active__c":{"default":true,"type":"boolean"},"Industry":{"type":"number"}},"required":["Name"]}`},
-		{schemacheck.Change, `{"properties":{"Name":{}}}`, `{"properties":{"Name":{"type":"string","maxLength":5}}}`},
+		{writes.CheckOnChange, `{"properties":{"Name":{}}}`, `{"properties":{"Name":{"type":"string","maxLength":5}}}`},
 	} {
-		check := compiled(t, schemacheck.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
+		check := compiled(t, writes.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
 		if got := string(check.Narrowed(p.Fresh(whole, &now), read(t, c.declared)).AppendJSON(nil)); got != c.narrows {
 			t.Errorf("schema %s\nwant %s", got, c.narrows)
 		}
 	}
-	if got, _ := compiled(t, schemacheck.Declaration{Class: "Account"}, "Name").Hint(p.Fresh(whole, &now)).Get("record"); got.Text() != "change" {
+	if got, _ := compiled(t, writes.Declaration{Class: "Account"}, "Name").Hint(p.Fresh(whole, &now)).Get("record"); got.Text() != "change" {
 		t.Error(got)
 	}
 	many := make([]value.Value, 51)
@@ -271,7 +271,7 @@ func TestHints(t *testing.T) {
 		{schema.Field{Type: schema.Integer, Least: 2}, `{"type":"integer"}`},
 		{schema.Field{Type: schema.Any, Length: 4}, `{}`},
 	} {
-		if got := string(schemacheck.Argument(&c.f).AppendJSON(nil)); got != c.want {
+		if got := string(writes.ArgumentSchema(&c.f).AppendJSON(nil)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

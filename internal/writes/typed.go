@@ -1,4 +1,4 @@
-package fieldcheck
+package writes
 
 import (
 	"encoding/base64"
@@ -9,7 +9,7 @@ import (
 )
 
 // typed returns v, which isn't null, as a value of f's type, or a description of that type: "a number".
-func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must string) {
+func typed(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value, must string) {
 	ok := true
 	switch f.Type {
 	case schema.Integer:

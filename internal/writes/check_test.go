@@ -1,4 +1,4 @@
-package fieldcheck
+package writes
 
 import (
 	"fmt"
@@ -126,7 +126,7 @@ func TestValue(t *testing.T) {
 		{"Key", `"0B0E7A4C-8F5B-4E39-9D7F-3C0C5D1C2A11"`, `"0b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a11"`},
 		{"Key", `"x"`, `type: Key must be a UUID, not the text "x"`},
 		{"Raw", `"aGk="`, `"aGk="`},
-		{"Raw", `"aGVsbG8="`, `"aGVsbG8="`}, // Length applies to texts only
+		{"Raw", `"aGVsbG8="`, `"aGVsbG8="`}, // length applies to texts only
 		{"Raw", `"%"`, `type: Raw must be bytes in base64, not the text "%"`},
 		{"Raw", `5`, `type: Raw must be bytes in base64, not 5`},
 		{"List", `["x"]`, `["x"]`},
@@ -158,7 +158,7 @@ func TestValue(t *testing.T) {
 				f = one
 			}
 		}
-		fitted, fault := Value(f, read(t, c.v), "/data/x", Options{Key: func(name string) bool { return name == "Owner" }})
+		fitted, fault := checkValue(f, read(t, c.v), "/data/x", fieldOptions{Key: func(name string) bool { return name == "Owner" }})
 		got := string(fitted.AppendJSON(nil))
 		if fault != nil {
 			got = fault.Rule + ": " + fault.Message
@@ -194,12 +194,12 @@ func TestKinds(t *testing.T) {
 		{schema.Bytes, value.OfBytes("hi"), value.Bytes, true}, {schema.Bytes, value.OfString("aGk="), value.Bytes, true}, {schema.Integer, value.OfInt(1), value.Int, true},
 		{schema.Any, instant, 0, false},
 	} {
-		fitted, fault := Value(&schema.Field{Name: "f", Type: c.typ}, c.v, "", Options{})
+		fitted, fault := checkValue(&schema.Field{Name: "f", Type: c.typ}, c.v, "", fieldOptions{})
 		if (fault == nil) != c.ok || c.ok && fitted.Kind() != c.kind {
 			t.Errorf("%v as %v: %v %v", c.v, c.typ, fitted.Kind(), fault)
 		}
 	}
-	if v, fault := Value(opportunity[0], value.OfInt(1), "", Options{}); fault == nil || v.Kind() != value.Int {
+	if v, fault := checkValue(opportunity[0], value.OfInt(1), "", fieldOptions{}); fault == nil || v.Kind() != value.Int {
 		t.Error("what doesn't fit is given back as it came", v)
 	}
 }
@@ -210,39 +210,39 @@ func TestRecord(t *testing.T) {
 	titled := map[string]string{"title": "Name"}
 	for _, c := range []struct {
 		values  string
-		options Options
+		options fieldOptions
 		want    string
 	}{
-		{`{"Name": "Acme"}`, Options{At: "/data"}, ""},
-		{`{}`, Options{At: "/data"}, "/data required Name is required"},
-		{`[]`, Options{At: "/data"}, "/data type must be an object with values by field"},
-		{`{"Name": null}`, Options{At: "/data"}, "/data/Name required Name can't be null"},
-		{`{"Name": "A", "Nmae": "B"}`, Options{At: "/data"}, `/data/Nmae unknown there is no field "Nmae"; did you mean Name?`},
-		{`{"Name": "A", "a/b~": 1}`, Options{At: "/data"}, `/data/a~1b~0 unknown there is no field "a/b~"`},
-		{`{"Stage": "x1234567890123", "Zip": "a"}`, Options{At: "/data"}, "/data/Stage values Stage must be one of New, Qualified, Won, not \"x1234567890123\"\n/data/Zip unknown there is no field \"Zip\"\n/data required Name is required"},
-		{`{"Stage": "Won"}`, Options{Changes: true}, ""},
-		{`{"Name": null}`, Options{Changes: true}, "/Name required Name can't be null"},
-		{`{"title": "A"}`, Options{Fields: titled}, ""},
-		{`{"title": "A long one"}`, Options{Fields: titled}, "/title length Name holds at most 5 characters, not 10"},
-		{`{"title": "A", "Name": "A long one"}`, Options{Fields: titled}, "/Name length Name holds at most 5 characters, not 10"},
-		{`{"Name": "A", "dry_run": true}`, Options{Others: true}, ""},
-		{`{"Name": "A", "dry_run": true}`, Options{}, `/dry_run unknown there is no field "dry_run"`},
-		{`{"Name": "A", "What": [null]}`, Options{Open: true}, ""},
-		{`{"Name": "A", "What": [null]}`, Options{}, `/What type What must be a text, a number or a boolean, not a list`},
+		{`{"Name": "Acme"}`, fieldOptions{At: "/data"}, ""},
+		{`{}`, fieldOptions{At: "/data"}, "/data required Name is required"},
+		{`[]`, fieldOptions{At: "/data"}, "/data type must be an object with values by field"},
+		{`{"Name": null}`, fieldOptions{At: "/data"}, "/data/Name required Name can't be null"},
+		{`{"Name": "A", "Nmae": "B"}`, fieldOptions{At: "/data"}, `/data/Nmae unknown there is no field "Nmae"; did you mean Name?`},
+		{`{"Name": "A", "a/b~": 1}`, fieldOptions{At: "/data"}, `/data/a~1b~0 unknown there is no field "a/b~"`},
+		{`{"Stage": "x1234567890123", "Zip": "a"}`, fieldOptions{At: "/data"}, "/data/Stage values Stage must be one of New, Qualified, Won, not \"x1234567890123\"\n/data/Zip unknown there is no field \"Zip\"\n/data required Name is required"},
+		{`{"Stage": "Won"}`, fieldOptions{Changes: true}, ""},
+		{`{"Name": null}`, fieldOptions{Changes: true}, "/Name required Name can't be null"},
+		{`{"title": "A"}`, fieldOptions{Fields: titled}, ""},
+		{`{"title": "A long one"}`, fieldOptions{Fields: titled}, "/title length Name holds at most 5 characters, not 10"},
+		{`{"title": "A", "Name": "A long one"}`, fieldOptions{Fields: titled}, "/Name length Name holds at most 5 characters, not 10"},
+		{`{"Name": "A", "dry_run": true}`, fieldOptions{Others: true}, ""},
+		{`{"Name": "A", "dry_run": true}`, fieldOptions{}, `/dry_run unknown there is no field "dry_run"`},
+		{`{"Name": "A", "What": [null]}`, fieldOptions{Open: true}, ""},
+		{`{"Name": "A", "What": [null]}`, fieldOptions{}, `/What type What must be a text, a number or a boolean, not a list`},
 	} {
 		fields := deal
 		if strings.Contains(c.values, "What") {
 			fields = opportunity
 		}
 		var lines []string
-		faults := Record(fields, read(t, c.values), c.options)
+		faults := checkRecord(fields, read(t, c.values), c.options)
 		for _, f := range faults {
 			lines = append(lines, fmt.Sprint(f.Pointer, " ", f.Rule, " ", f.Message))
 		}
 		if got := strings.Join(lines, "\n"); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.values, got, c.want)
 		}
-		err := Problem(faults)
+		err := fieldProblem(faults)
 		if (err == nil) != (c.want == "") {
 			t.Fatalf("%s: the problem is %v", c.values, err)
 		}
@@ -259,12 +259,12 @@ func TestProblem(t *testing.T) {
 		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1, "Nam": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"; and 1 more`, "[]"},
 		{`{"Nam": 1, "Stag": 1}`, `there is no field "Nam"; did you mean Name?; there is no field "Stag"; did you mean Stage?`, "[Name]"},
 	} {
-		p := problem.Of(Problem(Record(opportunity, read(t, c.values), Options{Changes: true})))
+		p := problem.Of(fieldProblem(checkRecord(opportunity, read(t, c.values), fieldOptions{Changes: true})))
 		if p.Detail != c.detail || fmt.Sprint(p.Near) != c.near {
 			t.Errorf("%s: %s %v", c.values, p.Detail, p.Near)
 		}
 	}
-	if got := Pointer("/a", strings.Repeat("x", 1000)); len(got) > 400 || !strings.HasPrefix(got, "/a/xxx") {
+	if got := fieldPointer("/a", strings.Repeat("x", 1000)); len(got) > 400 || !strings.HasPrefix(got, "/a/xxx") {
 		t.Error("a long name is cut:", len(got))
 	}
 }
