@@ -76,7 +76,7 @@ soak: apis ## the long forms of the proofs
 # What can be wrong in sqlgen is seen in the statements that its tests show; what can be wrong in policy, by its own
 # tests or by those of the security property.
 mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many small ways, and lists those that no test notices
-	@go run ./scripts/mutate identity internal/oidc internal/rules/denylist internal/expression
+	@go run ./scripts/mutate identity internal/oidc internal/secretnames internal/expression
 	@go run ./scripts/mutate internal/plan internal/result/redact internal/writes change
 	@go run ./scripts/mutate internal/rules/calls
 	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqlgen/dml internal/sqlgen internal/sqlgen/regex internal/sqlgen/stage internal/sqlgen/expr internal/sqlgen/sqlite

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -31,7 +31,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 		fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
 	}
 	FilterFields(c.rule.Canonical, func(n string) {
-		if slices.Contains(c.rule.Denied, n) || denylist.Credential(n) && c.Seen[n] == nil {
+		if slices.Contains(c.rule.Denied, n) || secretnames.Credential(n) && c.Seen[n] == nil {
 			fail("canonical: %s is denied; agents are shown what counts as a live record", n)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -135,21 +135,21 @@ func people() []string {
 func arePeople(c *schema.Class) bool {
 	reached := false
 	for i := range c.Fields {
-		switch strings.Join(denylist.Words(c.Fields[i].Name), "") {
+		switch strings.Join(secretnames.Words(c.Fields[i].Name), "") {
 		case "lastname", "surname", "familyname", "firstname", "givenname", "forename", "lname", "fname":
 			return true
 		case "email", "username", "login", "emailaddress", "phone", "birthdate", "jobtitle":
 			reached = true
 		}
 	}
-	w := denylist.Words(c.Name)
+	w := secretnames.Words(c.Name)
 	return reached && len(w) > 0 && slices.Contains(people(), strings.TrimSuffix(w[len(w)-1], "s"))
 }
 
 // declaredLabels returns the fields among some of c whose names say that they hold what a record is called, the likeliest first.
 func declaredLabels(c *schema.Class, some []*schema.Field) []string {
 	var own string // projects have a project_name
-	if w := denylist.Words(c.Name); len(w) > 0 {
+	if w := secretnames.Words(c.Name); len(w) > 0 {
 		own = strings.TrimSuffix(w[len(w)-1], "s") + "name"
 	}
 	likely := callings()
@@ -160,7 +160,7 @@ func declaredLabels(c *schema.Class, some []*schema.Field) []string {
 	for _, calling := range append([]string{own}, likely...) {
 		for _, f := range some {
 			plain := f.Type == schema.String || f.Type == schema.Integer
-			if plain && !slices.Contains(c.Key, f.Name) && strings.Join(denylist.Words(f.Name), "") == calling {
+			if plain && !slices.Contains(c.Key, f.Name) && strings.Join(secretnames.Words(f.Name), "") == calling {
 				out = append(out, f.Name)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -82,7 +82,7 @@ func (c *class) keyless() bool {
 
 // called returns what a record of a class is, if the last word of its name says so, or else Person: customers have a Customer.
 func called(class string) string {
-	w := denylist.Words(class)
+	w := secretnames.Words(class)
 	if len(w) == 0 {
 		return "Person"
 	}

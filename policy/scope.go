@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -16,11 +16,11 @@ type ruleScope struct{ *class }
 
 // Field implements typecheck.Scope.
 func (s ruleScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
-	if f := s.class.Field(path[0]); f != nil && !denylist.Internal(path[0]) {
+	if f := s.class.Field(path[0]); f != nil && !secretnames.Internal(path[0]) {
 		return f, path[0], 1, nil
 	}
 	return nil, "", 0, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: fmt.Sprintf("unknown field %q", problem.Cut(path[0])),
-		Near: problem.Nearest(path[0], slices.DeleteFunc(s.FieldNames(), denylist.Internal), 3)}
+		Near: problem.Nearest(path[0], slices.DeleteFunc(s.FieldNames(), secretnames.Internal), 3)}
 }
 
 // ID implements typecheck.Scope.

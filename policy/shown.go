@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -82,11 +82,11 @@ func (r visibleRule) shows(c *schema.Class, f *schema.Field, fail func(string, .
 	switch {
 	case slices.Contains(r.Withheld, f.Name):
 		return false
-	case denylist.Internal(f.Name):
+	case secretnames.Internal(f.Name):
 		why = "visible: %s belongs to the source itself and can't be shown"
 	case slices.Contains(r.Denied, f.Name):
 		why = "visible: %s is also denied"
-	case !c.Recordless && denylist.Column(f.Name, denylist.FormOf(f.Type)) && !(named && lifted): // a description holds no values, so no credentials
+	case !c.Recordless && secretnames.Column(f.Name, secretnames.FormOf(f.Type)) && !(named && lifted): // a description holds no values, so no credentials
 		why = "visible: %s looks like a credential by its name; to show it, name it in lift as well"
 	default:
 		return named || r.Visible == nil
@@ -99,7 +99,7 @@ func (r visibleRule) shows(c *schema.Class, f *schema.Field, fail func(string, .
 
 // hiddenColumn reports whether the name of a column whose type isn't known denies it.
 func hiddenColumn(column string) bool {
-	return denylist.Internal(column) || denylist.Credential(column)
+	return secretnames.Internal(column) || secretnames.Credential(column)
 }
 
 // documented checks that fields can hold their documented values.

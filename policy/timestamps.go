@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -34,4 +34,4 @@ func creationFields(fields []*schema.Field) []*schema.Field {
 	return out
 }
 
-func bare(f *schema.Field) string { return strings.Join(denylist.Words(f.Name), "") }
+func bare(f *schema.Field) string { return strings.Join(secretnames.Words(f.Name), "") }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -65,7 +65,7 @@ func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
 		c := &classes[i]
 		rule := policy.ClassRule{Visible: []string{}}
 		for j := range c.Fields {
-			if f := &c.Fields[j]; !denylist.Internal(f.Name) {
+			if f := &c.Fields[j]; !secretnames.Internal(f.Name) {
 				rule.Visible, rule.Lift = append(rule.Visible, f.Name), append(rule.Lift, f.Name)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -126,8 +126,8 @@ func (s *Seen) inside(text string) {
 
 // look sets what v, whose text isn't empty, looks like.
 func (s *Seen) look(v value.Value, text string) {
-	verdict := denylist.Judge(text)
-	s.Secrets, s.Likely, s.Random = number(verdict != denylist.Harmless), number(verdict == denylist.Likely), number(denylist.Random(text))
+	verdict := secretnames.Judge(text)
+	s.Secrets, s.Likely, s.Random = number(verdict != secretnames.Harmless), number(verdict == secretnames.Likely), number(secretnames.Random(text))
 	s.Mails = number(len(text) <= longestMail && mail.MatchString(text))
 	s.Phones = number(len(text) <= longestPhone && phone.MatchString(text))
 	if v.Kind() == value.String {
@@ -165,7 +165,7 @@ var checksums = []string{"sha", "sha1", "sha256", "sha512", "md5", "checksum", "
 
 // Identifies reports whether the name of f is that of what identifies a thing: an address, a file, a code.
 func Identifies(f *schema.Field) bool {
-	words := denylist.Words(f.Name)
+	words := secretnames.Words(f.Name)
 	return slices.Contains(checksums, words[len(words)-1])
 }
 

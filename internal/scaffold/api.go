@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
@@ -139,7 +139,7 @@ func (w *apiWriter) secrets() []string {
 	found := map[string]bool{}
 	for _, name := range w.d.Names() {
 		for _, f := range all.Object(w.d.Schema(w.d.Named(name))).Fields {
-			if denylist.Credential(f.Name) && !tells(f.Name) && !strings.Contains(f.Name, ".") && slices.Contains(all.Schema(f.Schema).Types, "string") {
+			if secretnames.Credential(f.Name) && !tells(f.Name) && !strings.Contains(f.Name, ".") && slices.Contains(all.Schema(f.Schema).Types, "string") {
 				found[f.Name] = true
 			}
 		}
@@ -149,7 +149,7 @@ func (w *apiWriter) secrets() []string {
 
 // tells reports whether a name is that of a fact about a credential, or of a harmless token.
 func tells(name string) bool {
-	said := denylist.Words(name)
+	said := secretnames.Words(name)
 	about := []string{"time", "date", "at", "on", "duration", "type", "url", "name", "id", "enabled", "expired", "expiry", "hint", "policy", "restriction", "rotation", "required"}
 	return slices.Contains(about, said[len(said)-1]) || slices.ContainsFunc(said, func(s string) bool {
 		return slices.Contains([]string{"page", "next", "continuation", "sync"}, s) && slices.Contains(said, "token")
@@ -161,7 +161,7 @@ func (w *apiWriter) owner() (name string, of int) {
 	count := map[string]int{}
 	for _, op := range w.d.Operations {
 		for _, p := range op.Parameters {
-			if ws := denylist.Words(p.Name); p.In == "path" && (slices.Contains(tenantWords, ws[0])) {
+			if ws := secretnames.Words(p.Name); p.In == "path" && (slices.Contains(tenantWords, ws[0])) {
 				count[p.Name]++
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -81,7 +81,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 // add classifies a field that the floor doesn't deny.
 func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[string]bool) {
 	why := secretField(g.class, f, seen)
-	if why == "" && private(f.Name) && denylist.FormOf(f.Type) == denylist.AnyForm {
+	if why == "" && private(f.Name) && secretnames.FormOf(f.Type) == secretnames.AnyForm {
 		why = "internal, by its name"
 	}
 	what, whole := personal(g.class, f, seen)
@@ -172,7 +172,7 @@ func (g *guess) keyless() bool {
 
 // private reports whether a field's name marks it as internal.
 func private(name string) bool {
-	w := denylist.Words(name)
+	w := secretnames.Words(name)
 	return len(w) > 1 && (w[0] == "internal" || w[0] == "private" || w[0] == "confidential")
 }
 
@@ -181,7 +181,7 @@ func large(c *schema.Class, f *schema.Field) bool {
 	if slices.Contains(c.Key, f.Name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
 		return false
 	}
-	w := denylist.Words(f.Name)
+	w := secretnames.Words(f.Name)
 	last := w[len(w)-1]
 	switch f.Type {
 	case schema.Bytes:
@@ -197,7 +197,7 @@ func large(c *schema.Class, f *schema.Field) bool {
 
 // liveWhen returns the condition on f for live records, as a member of a where object; "" for none.
 func liveWhen(f *schema.Field) string {
-	switch name := strings.Join(denylist.Words(f.Name), "_"); {
+	switch name := strings.Join(secretnames.Words(f.Name), "_"); {
 	case (name == "deleted_at" || name == "archived_at" || name == "deleted_on") && !f.NotNull:
 		return yamlKey(f.Name) + ": null"
 	case name == "deleted" || name == "is_deleted" || name == "archived" || name == "is_archived":

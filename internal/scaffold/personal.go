@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -47,7 +47,7 @@ var events = []string{"order", "invoice", "bill", "payment", "booking", "reserva
 // itself reports whether a field with a name names whom the record is about, so that the key stands for the person. The
 // name of the customer in an order doesn't: each order would make another person of the same customer.
 func (g *guess) itself(field string) bool {
-	words := denylist.Words(g.class.Name)
+	words := secretnames.Words(g.class.Name)
 	last := words[len(words)-1]
 	if person(g.class.Name) {
 		return true
@@ -55,16 +55,16 @@ func (g *guess) itself(field string) bool {
 	if slices.Contains(events, last) || slices.Contains(events, strings.TrimSuffix(last, "s")) {
 		return false
 	}
-	role := denylist.Words(field)[0]
+	role := secretnames.Words(field)[0]
 	return !slices.ContainsFunc(g.class.Fields, func(f schema.Field) bool { // customer_name beside customer_id
-		w := denylist.Words(f.Name)
+		w := secretnames.Words(f.Name)
 		return f.Name != field && len(w) > 1 && w[0] == role && slices.Contains([]string{"id", "key", "no", "number", "uuid", "ref"}, w[len(w)-1])
 	})
 }
 
 // person reports whether the records of a class are people, by its name.
 func person(class string) bool {
-	words := denylist.Words(class)
+	words := secretnames.Words(class)
 	last := words[len(words)-1]
 	if len(words) > 1 && slices.Contains([]string{"entity", "entities", "table", "tbl", "record", "records"}, last) {
 		last = words[len(words)-2]
@@ -75,7 +75,7 @@ func person(class string) bool {
 // personal returns what personal data f is, by its name, by the class or by its values; "" if it doesn't look like any.
 // whole reports that no part of its values may show.
 func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string, whole bool) {
-	name := strings.TrimRight(strings.Join(denylist.Words(f.Name), "_"), "0123456789") // phone1
+	name := strings.TrimRight(strings.Join(secretnames.Words(f.Name), "_"), "0123456789") // phone1
 	if f.Type == schema.Boolean || technical.MatchString(name) {
 		return "", false
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -27,7 +27,7 @@ var bookkeeping = []string{"migration", "migrations", "flyway", "alembic", "goos
 
 // hiddenClass returns why c should be hidden: its name suggests credentials, or the bookkeeping of a tool.
 func hiddenClass(c *schema.Class) string {
-	words := denylist.Words(c.Name)
+	words := secretnames.Words(c.Name)
 	if joined := strings.Join(words, "_"); storeNames.MatchString(joined) && !otherSessions.MatchString(joined) {
 		return "it looks like a store of credentials"
 	}
@@ -71,14 +71,14 @@ var harmlessPairs = regexp.MustCompile(`(?:^|_)(?:labels?|tags?|translations?|lo
 // secretField returns why a field should be denied although its own name doesn't suggest a credential: the class suggests
 // it, or its sampled values do.
 func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
-	words, class := denylist.Words(f.Name), strings.Join(denylist.Words(c.Name), "_")
+	words, class := secretnames.Words(f.Name), strings.Join(secretnames.Words(c.Name), "_")
 	last, name := words[len(words)-1], strings.Join(words, "_")
 	is := func(parts []string, classes *regexp.Regexp) bool {
 		return slices.Contains(parts, last) && classes.MatchString(class)
 	}
 	alone := len(words) == 1
 	switch {
-	case denylist.FormOf(f.Type) != denylist.AnyForm || keyed(c, f.Name):
+	case secretnames.FormOf(f.Type) != secretnames.AnyForm || keyed(c, f.Name):
 		return ""
 	case is(settingValues, settingsNames) || last == "value" && pairs(c) && !harmlessPairs.MatchString(class):
 		return "settings may hold passwords and keys"
@@ -162,7 +162,7 @@ var contentNames = regexp.MustCompile(`(?:^|_)(?:\w*files?|\w*images?|media|\w*a
 // pairs reports whether the records of a class are names and values, and little else.
 func pairs(c *schema.Class) bool {
 	return len(c.Fields) <= 9 && slices.ContainsFunc(c.Fields, func(f schema.Field) bool {
-		words := denylist.Words(f.Name)
+		words := secretnames.Words(f.Name)
 		return slices.Contains(namesOfValues, words[len(words)-1])
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -242,7 +242,7 @@ func (t *Tenancy) apply(guesses []guess) {
 // is called so. A text such as a customer's company name is no tenant.
 func tenantField(c *schema.Class, word string, byName map[string]*guess) string {
 	for _, f := range c.Fields {
-		switch strings.Join(denylist.Words(f.Name), "_") {
+		switch strings.Join(secretnames.Words(f.Name), "_") {
 		case word + "_id", word + "_uuid":
 			return f.Name
 		case word:
@@ -256,7 +256,7 @@ func tenantField(c *schema.Class, word string, byName map[string]*guess) string 
 
 // called reports whether a class is called by word, in the singular or plural.
 func called(class, word string) bool {
-	words := denylist.Words(class)
+	words := secretnames.Words(class)
 	last := words[len(words)-1]
 	return last == word || last == word+"s" || last == strings.TrimSuffix(word, "y")+"ies"
 }
@@ -283,7 +283,7 @@ func classesByName(guesses []guess) map[string]*guess {
 func ownerField(c *schema.Class) string {
 	for _, name := range []string{"owner_id", "owner", "user_id", "user", "author_id", "created_by_id", "created_by", "assignee_id"} {
 		for _, f := range c.Fields {
-			if strings.Join(denylist.Words(f.Name), "_") != name {
+			if strings.Join(secretnames.Words(f.Name), "_") != name {
 				continue
 			}
 			if target, _ := pointsAt(c, f.Name); target != "" && person(target) || target == "" && strings.HasSuffix(name, "_id") {

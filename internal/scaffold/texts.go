@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -32,7 +32,7 @@ var talkParts = []string{"type", "types", "status", "statuses", "state", "states
 
 // talks reports whether the records of a class are tickets, notes, messages or the like, by its name.
 func talks(class string) bool {
-	words := denylist.Words(class)
+	words := secretnames.Words(class)
 	if len(words) == 0 || slices.Contains(talkParts, words[len(words)-1]) {
 		return false
 	}
@@ -54,7 +54,7 @@ func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]
 		if !g.mayHold(f) || targets[g.class.Name+"."+f.Name] {
 			continue
 		}
-		s, name := seen(f.Name), strings.Join(denylist.Words(f.Name), "_")
+		s, name := seen(f.Name), strings.Join(secretnames.Words(f.Name), "_")
 		free := freeNames.MatchString(name) && longText(f)
 		if in := form(g.class, f, s); in != "" && in != schema.JSONText {
 			continue

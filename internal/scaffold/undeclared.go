@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -54,7 +54,7 @@ func typed(c *schema.Class, f *schema.Field) *schema.Class {
 
 // suggested returns the class that the name of a field suggests; nil if it suggests none, or several.
 func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
-	words := denylist.Words(f.Name)
+	words := secretnames.Words(f.Name)
 	suffix := "id"
 	if f.Type.Structured() {
 		suffix = "ids" // a list of other values is called tags
@@ -139,7 +139,7 @@ func pointerLines(rule policy.ClassRule) (out []string) {
 
 // form returns the form in which all sampled values of a field are, if the source doesn't declare its type.
 func form(c *schema.Class, f *schema.Field, seen samples.Seen) (form schema.Form) {
-	words := denylist.Words(f.Name)
+	words := secretnames.Words(f.Name)
 	some := func(of ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(of, w) })
 	}

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/safefs"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -42,7 +42,7 @@ func (r *reader) Object(name string) (schema.Class, error) {
 		return class, err
 	}
 	for i := range fields {
-		if denylist.Credential(fields[i].Name) {
+		if secretnames.Credential(fields[i].Name) {
 			fields[i].Default = "" // the default of such a field might be a secret
 		}
 	}

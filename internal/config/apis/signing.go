@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -241,8 +241,8 @@ func headersShape(into *[]FixedHeader) yamlconf.Shape {
 
 // secretHeader reports whether a header of that name holds a credential.
 func secretHeader(name string) bool {
-	words := denylist.Words(name)
-	return denylist.Credential(name) || slices.ContainsFunc(words, func(w string) bool {
+	words := secretnames.Words(name)
+	return secretnames.Credential(name) || slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains([]string{"key", "token", "secret", "auth", "authorization", "password", "signature", "session", "credential"}, w)
 	})
 }

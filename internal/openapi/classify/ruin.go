@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // Terms that indicate a class, at the start of a name, a summary or a description. A term has one or two words.
@@ -56,7 +56,7 @@ func isRuin(op *spec.Operation, reads bool) bool {
 	if reads && strings.HasPrefix(first(said), "return") {
 		return false
 	}
-	names := [][]string{denylist.Words(path), denylist.Words(id)}
+	names := [][]string{secretnames.Words(path), secretnames.Words(id)}
 	for _, words := range append(slices.Clone(names), said) {
 		if slices.Contains(harmless, strings.TrimSuffix(first(words), "s")) || slices.Contains(harmless, first(words)) {
 			return false
@@ -68,7 +68,7 @@ func isRuin(op *spec.Operation, reads bool) bool {
 		return true
 	case beginsWith(names[0], ruins) || !reads && ends(names[0], ruins):
 		one := first(names[0])
-		noun := slices.Contains(nouns, denylist.Singular(one)) || reads && one != denylist.Singular(one) && slices.Contains(things, denylist.Singular(one)) || reads && one == "trash"
+		noun := slices.Contains(nouns, secretnames.Singular(one)) || reads && one != secretnames.Singular(one) && slices.Contains(things, secretnames.Singular(one)) || reads && one == "trash"
 		return !(made || reads) || !noun
 	case reads:
 		return false
@@ -136,13 +136,13 @@ func merges(names [][]string, summary string) bool {
 	if !verb || branch.MatchString(text) || sameRecord.MatchString(text) {
 		return false
 	}
-	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, denylist.Singular(strings.Trim(w, ".,"))) })
+	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, secretnames.Singular(strings.Trim(w, ".,"))) })
 }
 
 // onlyAsks reports whether both the id that op declares and its summary begin with a verb that surely only asks: getResetOptions.
 func onlyAsks(op *spec.Operation) bool {
 	says := func(text string) bool {
-		verb := first(denylist.Words(text))
+		verb := first(secretnames.Words(text))
 		return slices.Contains(harmless[:9], verb) || slices.Contains(harmless[:9], strings.TrimSuffix(verb, "s"))
 	}
 	return op.Declared && says(spec.ShortName(op.ID)) && says(op.Summary)
@@ -178,7 +178,7 @@ func pathVerb(op *spec.Operation) string {
 
 // start returns the words of a sentence from its verb on.
 func start(sentence string) []string {
-	words := denylist.Words(sentence)
+	words := secretnames.Words(sentence)
 	for len(words) > 1 && slices.Contains(performers, strings.TrimSuffix(words[0], "s")) {
 		words = words[1:]
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // Verbs in names of operations that indicate a class, whatever the method.
@@ -67,7 +67,7 @@ func upgrades(op *spec.Operation) bool {
 
 // verb returns the first word of a name, without words that only say how much or how.
 func verb(name string) string {
-	for _, word := range denylist.Words(name) {
+	for _, word := range secretnames.Words(name) {
 		if !slices.Contains(fillers, word) {
 			return word
 		}

@@ -24,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -235,7 +235,7 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media
 		if err != nil {
 			return err
 		}
-		if masked = denylist.Mask(masked, Masked); masked != text {
+		if masked = secretnames.Mask(masked, Masked); masked != text {
 			a.ETag, a.Location = "", ""
 		}
 		a.HasBody = true

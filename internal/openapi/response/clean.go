@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // maxMessage is the maximum length of an API's message in characters; maxRead is how many bytes of it are examined.
@@ -50,7 +50,7 @@ func sentence(s string) string {
 // withoutSecrets masks what looks like a credential: known forms of keys, the user of a URL, values assigned to names such as password,
 // and long texts with digits in them, UUIDs and paths aside.
 func withoutSecrets(s string) string {
-	s = known.ReplaceAllString(denylist.Mask(s, Masked), Masked)
+	s = known.ReplaceAllString(secretnames.Mask(s, Masked), Masked)
 	s = userInfo.ReplaceAllString(s, "://"+Masked+"@")
 	s = assigned.ReplaceAllStringFunc(s, func(found string) string {
 		parts := assigned.FindStringSubmatch(found)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -81,7 +81,7 @@ func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 			w.covered++
 			return value.OfString(Masked), true
 		}
-		if text := denylist.Mask(val.Text(), Masked); text != val.Text() {
+		if text := secretnames.Mask(val.Text(), Masked); text != val.Text() {
 			w.shaped++
 			return value.OfString(text), true
 		}
@@ -142,7 +142,7 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 // key reports whether m, a text in an object with node n, is a credential called a key. Its form tells, and the other members of the object.
 func (w *walker) key(members []value.Member, m value.Member, n *node) bool {
 	beside := w.beside(members, m, n)
-	return denylist.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && denylist.Named(beside)) || denylist.Drawn(m.Name, m.Value.Text(), beside)
+	return secretnames.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && secretnames.Named(beside)) || secretnames.Drawn(m.Name, m.Value.Text(), beside)
 }
 
 // beside returns the names of the visible members of an object with node n beside m.
@@ -172,7 +172,7 @@ func (p pairName) of(m value.Member) (cover, string) {
 		return p.cover, p.text
 	}
 	for _, name := range p.other {
-		if m.Value.Kind() == value.String && denylist.Keyed(name, m.Value.Text()) {
+		if m.Value.Kind() == value.String && secretnames.Keyed(name, m.Value.Text()) {
 			return texts, name
 		}
 	}

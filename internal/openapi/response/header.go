@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // longestTag and longestLocation are the maximum lengths of an ETag and of a Location that are told.
@@ -19,7 +19,7 @@ func (a *Answer) headers(w *walker, header http.Header) {
 	if !w.v.Whole() || w.covered+w.shaped+w.dropped > 0 {
 		return
 	}
-	if tag := header.Get("ETag"); len(tag) <= longestTag && printable(tag) && denylist.Mask(tag, Masked) == tag {
+	if tag := header.Get("ETag"); len(tag) <= longestTag && printable(tag) && secretnames.Mask(tag, Masked) == tag {
 		a.ETag = tag
 	}
 	a.Location = Location(header)
@@ -31,7 +31,7 @@ func Location(header http.Header) string {
 	if len(to) > longestLocation || !printable(to) {
 		return ""
 	}
-	return denylist.Mask(to, Masked)
+	return secretnames.Mask(to, Masked)
 }
 
 // printable reports whether a header can be shown as it is.

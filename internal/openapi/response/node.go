@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -253,10 +253,10 @@ func (c *collector) field(name string, r spec.Raw, of string) {
 	f.hidden = f.hidden || !c.w.v.Field(of, name)
 	f.unsent = f.unsent || r.Get("writeOnly").True()
 	said := r.Get("description").Text()
-	if r.Get("format").Text() == "password" || denylist.SecretKey(name, said) {
+	if r.Get("format").Text() == "password" || secretnames.SecretKey(name, said) {
 		f.cover = texts
 	}
-	f.public = f.public || denylist.PublicKey(said)
+	f.public = f.public || secretnames.PublicKey(said)
 	f.places = append(f.places, place{raw: r})
 }
 

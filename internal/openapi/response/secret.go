@@ -3,16 +3,16 @@ package response
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// secret reports whether values under this name are credentials; see denylist.Carrier.
-func secret(name string) bool { return denylist.Carrier(name) }
+// secret reports whether values under this name are credentials; see secretnames.Carrier.
+func secret(name string) bool { return secretnames.Carrier(name) }
 
 // coverOf returns how much is masked under the name of a credential. Numbers are kept (expires_in, token_count), unless
 // the secret itself can be one.
 func coverOf(name string) cover {
-	for _, w := range denylist.Words(name) {
+	for _, w := range secretnames.Words(name) {
 		if w == "ssn" || w == "totp" || w == "pwd" || w == "pin" || w == "cvv" || w == "cvc" || strings.HasPrefix(w, "otp") || strings.HasPrefix(w, "pass") {
 			return numbers
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 var (
@@ -42,7 +42,7 @@ func entry(op *spec.Operation) Kind {
 	if one && len(segments) > 1 {
 		last = segments[len(segments)-2]
 	}
-	last = phrase(denylist.Words(strings.TrimSuffix(last, ".json")))
+	last = phrase(secretnames.Words(strings.TrimSuffix(last, ".json")))
 	made, changed := objects(op, makes), objects(op, changes)
 	switch {
 	case matchesAny(hooks, made) || matchesAny(hooks, changed) || slices.Contains(hooks, last) && !strings.HasPrefix(verbOf(op), "test"):
@@ -66,18 +66,18 @@ func entry(op *spec.Operation) Kind {
 // verbOf returns the first word of the summary of op, or of its id.
 func verbOf(op *spec.Operation) string {
 	if op.Summary != "" {
-		return denylist.First(op.Summary)
+		return secretnames.First(op.Summary)
 	}
-	return denylist.First(spec.ShortName(op.ID))
+	return secretnames.First(spec.ShortName(op.ID))
 }
 
 // opensMachine reports whether op opens a console or a rescue system.
 func opensMachine(op *spec.Operation, last string, made []string) bool {
 	said := " " + last + " / " + strings.Join(made, " / ") + " "
 	if op.Declared {
-		said += "/ " + phrase(denylist.Words(spec.ShortName(op.ID))) + " "
+		said += "/ " + phrase(secretnames.Words(spec.ShortName(op.ID))) + " "
 	}
-	said += "/ " + phrase(denylist.Words(op.Summary)) + " "
+	said += "/ " + phrase(secretnames.Words(op.Summary)) + " "
 	if strings.Contains(said, " rescue ") {
 		return !strings.Contains(said, " unrescue ") && !strings.Contains(said, " disable rescue ") && !strings.Contains(said, " exit rescue ") && !strings.Contains(said, " leave rescue ")
 	}
@@ -96,7 +96,7 @@ func matchesAny(terms, objects []string) bool {
 func phrase(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = denylist.Singular(w)
+		out[i] = secretnames.Singular(w)
 	}
 	return strings.Join(out, " ")
 }
@@ -112,7 +112,7 @@ func objects(op *spec.Operation, verbs []string) (out []string) {
 		texts = append(texts, spec.ShortName(op.ID))
 	}
 	for i, text := range texts {
-		words := denylist.Words(aside.ReplaceAllString(text, ""))
+		words := secretnames.Words(aside.ReplaceAllString(text, ""))
 		at := slices.IndexFunc(words, func(w string) bool {
 			return slices.Contains(verbs, w) || slices.Contains(verbs, strings.TrimSuffix(w, "s"))
 		})

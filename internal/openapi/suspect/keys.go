@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // vaults are groups of operations that are about nothing but credentials.
@@ -77,7 +77,7 @@ func takesCredential(d *spec.Document, op *spec.Operation) bool {
 	if op.Body == nil || op.Body.Preferred() == nil || !slices.Contains([]string{"verify", "introspect", "introspection", "validate", "authenticate"}, lastOf(op.Path)) {
 		return false
 	}
-	return slices.ContainsFunc(topOf(d, op.Body.Preferred().Schema, 0), denylist.Credential)
+	return slices.ContainsFunc(topOf(d, op.Body.Preferred().Schema, 0), secretnames.Credential)
 }
 
 // provesAddress reports whether the body of op can say that an address belongs to a person. Whoever reads mail there can sign in.
@@ -115,7 +115,7 @@ func topOf(d *spec.Document, r spec.Raw, depth int) (names []string) {
 	}
 	s := d.Schema(r)
 	for _, p := range s.Properties {
-		names = append(names, strings.Join(denylist.Words(p.Name), ""))
+		names = append(names, strings.Join(secretnames.Words(p.Name), ""))
 	}
 	for _, part := range slices.Concat(s.AllOf, s.OneOf, s.AnyOf) {
 		names = append(names, topOf(d, part, depth+1)...)

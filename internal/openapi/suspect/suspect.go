@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // A Kind is what an operation is suspected of. "" is nothing.
@@ -85,7 +85,7 @@ func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
 	if class == classify.Read {
 		name, summary = public.Replace(name), public.Replace(summary)
 	}
-	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, denylist.Singular(strings.ToLower(tag))) }) {
+	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, secretnames.Singular(strings.ToLower(tag))) }) {
 		name += "secret "
 	}
 	if holdsKeys(op.Path) && !(class == classify.Read && strings.Contains(summary, aPublicKey)) {
@@ -170,10 +170,10 @@ func Reads(op *spec.Operation) bool {
 func says(op *spec.Operation, any ...string) bool {
 	last := lastOf(op.Path)
 	last = last[strings.LastIndexByte(last, '.')+1:]
-	if op.Declared && slices.Contains(any, denylist.First(spec.ShortName(op.ID))) {
+	if op.Declared && slices.Contains(any, secretnames.First(spec.ShortName(op.ID))) {
 		return true
 	}
-	return !strings.HasPrefix(last, "{") && slices.Contains(any, denylist.First(last))
+	return !strings.HasPrefix(last, "{") && slices.Contains(any, secretnames.First(last))
 }
 
 // spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
@@ -181,8 +181,8 @@ func says(op *spec.Operation, any ...string) bool {
 func spoken(op *spec.Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
-		for _, w := range denylist.Words(version.ReplaceAllString(text, "$1 $2")) {
-			b.WriteString(unnumbered(denylist.Singular(w)) + " ")
+		for _, w := range secretnames.Words(version.ReplaceAllString(text, "$1 $2")) {
+			b.WriteString(unnumbered(secretnames.Singular(w)) + " ")
 		}
 	}
 	b.WriteByte(' ')

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -163,7 +163,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		Reviewed:   a.reviewed,
 		Uncallable: a.rules.uncallable,
 		Opened:     a.rules.opens,
-		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && denylist.Credential(name) },
+		Optional:   func(in, name string) bool { return a.rules.Signed && in != "path" && secretnames.Credential(name) },
 		Parameter: func(in, name string) bool {
 			if in == "cookie" && session(name) {
 				return false
@@ -190,7 +190,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 // session reports whether a cookie of that name holds a session or another credential, which is none of agents' business.
 func session(name string) bool {
 	text := strings.ToLower(name)
-	return denylist.Credential(name) || strings.Contains(text, "sess") || strings.Contains(text, "auth") || strings.HasSuffix(text, "sid") || strings.Contains(text, "csrf") || strings.Contains(text, "xsrf")
+	return secretnames.Credential(name) || strings.Contains(text, "sess") || strings.Contains(text, "auth") || strings.HasSuffix(text, "sid") || strings.Contains(text, "csrf") || strings.Contains(text, "xsrf")
 }
 
 // fields returns a function that reports whether a field is visible. A source's internal fields never are.
@@ -203,6 +203,6 @@ func fields(out []Hidden) func(schema, field string) bool {
 		}
 	}
 	return func(schema, field string) bool {
-		return !denylist.Internal(field) && !slices.ContainsFunc(by[field], func(in string) bool { return in == "" || names(in, schema) })
+		return !secretnames.Internal(field) && !slices.ContainsFunc(by[field], func(in string) bool { return in == "" || names(in, schema) })
 	}
 }

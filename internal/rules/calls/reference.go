@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -129,7 +129,7 @@ func answersWith(plan *Plan, r Reference) ([]string, error) {
 	}
 	masked := ""
 	for _, name := range path {
-		if denylist.Carrier(name) {
+		if secretnames.Carrier(name) {
 			masked = name
 		}
 		if at == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
 // spells reports whether an API may read a member of a body as the one called name. Many ignore case; some, and the JSON of protocol
@@ -45,6 +45,6 @@ func undeclared(out []Hidden) func(name string) bool {
 		}
 	}
 	return func(name string) bool {
-		return !denylist.Internal(name) && !slices.ContainsFunc(bare, func(field string) bool { return spells(name, field) })
+		return !secretnames.Internal(name) && !slices.ContainsFunc(bare, func(field string) bool { return spells(name, field) })
 	}
 }

@@ -1,5 +1,4 @@
-// Package denylist recognizes credentials by name and by shape. It applies below all configured rules.
-package denylist
+package secretnames
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package denylist
+package secretnames
 
 import (
 	"encoding/json"
@@ -16,14 +16,14 @@ var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|
 	`SCRAM-SHA-\d+\$\d+:|grub\.pbkdf2\.\w+\.\d+\.|AQAAAA[EI]AA[\w+/]{40})\S{8,}$|` +
 	`^(?:\*[0-9A-F]{40}|md5[0-9a-f]{32}|0x0[12]00[0-9A-Fa-f]{48,})$`)
 
-// A Verdict is what a text looks like.
-type Verdict uint8
+// A verdict is what a text looks like.
+type verdict uint8
 
 // The verdicts.
 const (
-	Harmless Verdict = iota
+	Harmless verdict = iota
 	Likely           // a part looks random, or stands behind the name of a credential in a text
-	Certain          // it has a form that only credentials have, or it is a document with one
+	certain          // it has a form that only credentials have, or it is a document with one
 )
 
 // Value reports whether a text holds a credential, by its shape alone.
@@ -32,18 +32,18 @@ func Value(text string) bool { return Judge(text) != Harmless }
 // Judge says whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
 // with a password, a stored password, or JSON in which one of these or a member named like a credential has a value. It is
 // for looking at samples; it is never used for answers.
-func Judge(text string) Verdict {
+func Judge(text string) verdict {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
 		return Harmless
 	}
 	oneWord := !strings.ContainsAny(trimmed, " \t\r\n") // as all stored passwords are
 	if oneWord && verifier.MatchString(trimmed) {
-		return Certain
+		return certain
 	}
 	masked, sure := cover(text, "")
 	if sure {
-		return Certain
+		return certain
 	}
 	found := Harmless
 	if masked != text {
@@ -54,7 +54,7 @@ func Judge(text string) Verdict {
 		return max(found, holds(parsed))
 	}
 	if settings(trimmed) {
-		return Certain
+		return certain
 	}
 	return found
 }
@@ -92,16 +92,16 @@ func settings(text string) bool {
 }
 
 // holds says whether a part of parsed JSON is a credential.
-func holds(v any) Verdict {
+func holds(v any) verdict {
 	found := Harmless
 	switch v := v.(type) {
 	case map[string]any:
 		if pairHolds(v) {
-			return Certain
+			return certain
 		}
 		for name, member := range v {
 			if text, _ := member.(string); text != "" && Carrier(name) {
-				return Certain
+				return certain
 			}
 			found = max(found, holds(member))
 		}

@@ -1,4 +1,4 @@
-package denylist
+package secretnames
 
 import (
 	"regexp"
@@ -50,14 +50,14 @@ type Form uint8
 const (
 	AnyForm Form = iota // texts, JSON, bytes, lists, UUIDs, or not declared
 	Whole               // whole numbers
-	Never               // truth values, fractions, dates: no credential is one
+	never               // truth values, fractions, dates: no credential is one
 )
 
 // FormOf returns what a column of a type can hold.
 func FormOf(t schema.Type) Form {
 	switch t {
 	case schema.Boolean, schema.Double, schema.Decimal, schema.Date, schema.Day:
-		return Never
+		return never
 	case schema.Integer:
 		return Whole
 	}
@@ -67,7 +67,7 @@ func FormOf(t schema.Type) Form {
 // Column reports whether a column of that name and form should be hidden unless a rule lifts it.
 func Column(name string, form Form) bool {
 	switch form {
-	case Never:
+	case never:
 		return false
 	case Whole: // a PIN is a number, and a hash is none
 		return Credential(name) && marked(numberless(Words(name)))

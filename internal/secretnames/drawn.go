@@ -1,4 +1,4 @@
-package denylist
+package secretnames
 
 import (
 	"iter"

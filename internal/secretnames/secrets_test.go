@@ -1,4 +1,4 @@
-package denylist
+package secretnames
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func TestOrdinaryTexts(t *testing.T) {
 			all = append(all, fmt.Sprintf(f, n))
 		}
 	}
-	pages, err := filepath.Glob("../../../docs/*.md")
+	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) < 10 {
 		t.Fatal(err, pages)
 	}

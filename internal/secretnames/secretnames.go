@@ -1,0 +1,7 @@
+// Package secretnames recognizes credentials by name and by shape.
+//
+//	a column, a JSON key, a text → is it a credential: certainly, likely, no
+//
+// It applies below all configured rules: package policy hides what is certain, init asks about what is likely, and
+// package samples looks at values.
+package secretnames
