@@ -11,10 +11,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -88,8 +86,8 @@ func held(c *config.Config) (out []string) {
 		if err != nil {
 			continue // a fault of its own
 		}
-		by := map[classify.Decision][]string{}
-		var order []classify.Decision
+		by := map[spec.Decision][]string{}
+		var order []spec.Decision
 		for _, op := range rules.Document.Operations {
 			d := classes.Of(op)
 			if !d.Held {
@@ -102,7 +100,7 @@ func held(c *config.Config) (out []string) {
 		}
 		for _, d := range order {
 			effect, class := "absent for agents", "read"
-			if d.Class == classify.Forbidden {
+			if d.Class == spec.ClassForbidden {
 				effect, class = "forbidden to agents", "write"
 			}
 			out = append(out, fmt.Sprintf("%s: %s until you confirm it, because %s: %s. To confirm one, name it in apis.%s.access: {operations: [%q], class: %s}",
@@ -115,7 +113,7 @@ func held(c *config.Config) (out []string) {
 // tooDeep names the operations whose arguments can't be checked, since their schemas nest in too many ways.
 func tooDeep(c *config.Config) (out []string) {
 	for name, rules := range documented(c) {
-		v := visible.New(rules.Document, nil, visible.Filter{})
+		v := spec.NewView(rules.Document, nil, spec.Filter{})
 		checker := validate.New(v, validate.Options{OpenBodies: rules.OpenBodies, OpenFormats: rules.OpenFormats})
 		for _, op := range v.Operations() {
 			if deep := checker.TooDeep(op); deep != nil {
@@ -130,7 +128,7 @@ func tooDeep(c *config.Config) (out []string) {
 func elsewhere(c *config.Config) (out []string) {
 	for name, rules := range documented(c) {
 		by := map[string][]string{}
-		for _, op := range visible.New(rules.Document, nil, visible.Filter{}).Operations() {
+		for _, op := range spec.NewView(rules.Document, nil, spec.Filter{}).Operations() {
 			if at := rules.Elsewhere(op); at != "" {
 				by[at] = append(by[at], op.ID)
 			}
@@ -160,7 +158,7 @@ func unsigned(c *config.Config) (out []string) {
 		}
 		by := map[string][]string{}
 		requires, all := []spec.Scheme(nil), 0
-		for _, op := range visible.New(rules.Document, classes, visible.Filter{}).Operations() {
+		for _, op := range spec.NewView(rules.Document, classes, spec.Filter{}).Operations() {
 			if _, lacking := rules.Signs(op); lacking != nil {
 				text := calls.SchemesText(lacking)
 				by[text] = append(by[text], op.ID)

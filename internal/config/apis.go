@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
@@ -77,7 +76,7 @@ func (c *Config) adopt(s Source, of apis.Contents) error {
 		rules.Description = s.Description
 	}
 	if s.ReadOnly {
-		rules.Write = map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}
+		rules.Write = map[spec.Class]write.Mode{spec.ClassWrite: write.Deny, spec.ClassDestructive: write.Deny}
 	}
 	if c.Rules.APIs == nil {
 		c.Rules.APIs = map[string]calls.Rules{}

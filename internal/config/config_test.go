@@ -22,8 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
@@ -149,20 +149,20 @@ func TestParse(t *testing.T) {
 		Rules: policy.Rules{
 			Review: []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
 			APIs: map[string]calls.Rules{
-				"flow": {Description: "Where flows run", Access: classify.Options{RPCNames: true, Rules: []classify.Rule{
-					{Operations: []string{"POST /check"}, Class: classify.Read}, {Tags: []string{"admin"}, Class: classify.Excluded},
-					{Operations: []string{"mint"}, Tags: []string{"keys"}, Class: classify.Forbidden, Reason: "it mints", Instead: "in the settings"}}},
+				"flow": {Description: "Where flows run", Access: spec.ClassOptions{RPCNames: true, Rules: []spec.ClassRule{
+					{Operations: []string{"POST /check"}, Class: spec.ClassRead}, {Tags: []string{"admin"}, Class: spec.ClassExcluded},
+					{Operations: []string{"mint"}, Tags: []string{"keys"}, Class: spec.ClassForbidden, Reason: "it mints", Instead: "in the settings"}}},
 					Shown: []string{"* /teams*"}, Hidden: []calls.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
 						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
 					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
-					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, OpenFormats: true, OpenParameters: []calls.Opened{{Names: []string{"sort", "filter[state]"}, Operations: []string{"GET /teams*"}}}, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
+					Write:      map[spec.Class]write.Mode{spec.ClassWrite: write.Allow, spec.ClassDestructive: write.Deny}, OpenBodies: true, OpenFormats: true, OpenParameters: []calls.Opened{{Names: []string{"sort", "filter[state]"}, Operations: []string{"GET /teams*"}}}, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
 					ReadBack: []readback.Rule{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
 					Base:     "https://flow.example/v2", Sends: []calls.Place{{In: "cookie", Name: "sid"}, {In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
 				"metrics": {Signed: true, Base: "https://metrics.example/api", Sends: []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "header", Name: "X-App-Key"}, {In: "header", Name: "X-Org"}},
 					Servers: map[string]calls.Signing{"https://files.metrics.example/v1": {}, "https://logs.metrics.example": {}}},
 				"mail": {Signed: true, Base: "https://mail.example/v1"},
-				"box":  {Description: "Boxes", Base: "http://10.0.0.1:8080", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
+				"box":  {Description: "Boxes", Base: "http://10.0.0.1:8080", Write: map[spec.Class]write.Mode{spec.ClassWrite: write.Deny, spec.ClassDestructive: write.Deny}},
 			},
 			Unlisted: true, RefuseScans: true, Bounds: policy.Bounds{Joins: 12, Windows: 30, Sets: 10, Queries: 15}, AgentBounds: []policy.AgentBound{{When: `principal.id.startsWith("intern-")`, Bounds: policy.Bounds{Joins: 2, Windows: 5, Sets: 1, Queries: 3}, Time: 5 * time.Second}},
 			Disclose: true, Pointers: true, Schemas: map[string]string{"desks": "'desk_' + principal.tenant"}, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},

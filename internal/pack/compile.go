@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -97,12 +95,12 @@ type choice struct {
 // Compile compiles the tools of p against the API's document, whose operations are classed by rules: an operator's,
 // followed by p.Access. Faults are in a *yamlconf.Error, with line and column. Tools with an operation that the rules
 // exclude or forbid are left out.
-func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error) {
-	all, expressions, whole := &yamlconf.Error{}, expression.NewCompiler(), visible.New(d, nil, visible.Filter{})
+func (p *Pack) Compile(d *spec.Document, rules *spec.Classifier) ([]*Tool, error) {
+	all, expressions, whole := &yamlconf.Error{}, expression.NewCompiler(), spec.NewView(d, nil, spec.Filter{})
 	var out []*Tool
 	for _, f := range p.files {
 		for i, pattern := range f.partial {
-			if err := (classify.Rule{Operations: []string{pattern}}).Names(d, ""); err != nil {
+			if err := (spec.ClassRule{Operations: []string{pattern}}).Names(d, ""); err != nil {
 				all.Faults = append(all.Faults, f.document.Wrong(problem.Of(err).Detail, "partial", fmt.Sprint(i)))
 			}
 		}
@@ -156,8 +154,8 @@ type builder struct {
 	*Tool
 	declaration
 	document *spec.Document
-	rules    *classify.Rules
-	whole    *visible.View // of the whole document
+	rules    *spec.Classifier
+	whole    *spec.View // of the whole document
 	base     *expression.Compiler
 	vars     []expression.Variable // available to the next expressions
 	taken    []string              // the names of reads and merges
@@ -222,7 +220,7 @@ func (b *builder) chain(first *expression.Compiler) {
 	for _, r := range b.declaration.reads {
 		at := []string{"reads", r.name}
 		c := chained{name: r.name, when: b.condition(over, r.when, append(at, "when")), calling: b.call(r.call, at, over)}
-		if c.op != nil && b.class(c.op) != classify.Read {
+		if c.op != nil && b.class(c.op) != spec.ClassRead {
 			b.wrong(append(at, "operation"), "%s is classed %s; only what reads can stand here", c.op.Name(), b.class(c.op))
 		}
 		b.Tool.reads = append(b.Tool.reads, c)
@@ -304,7 +302,7 @@ func (b *builder) choices(over, after *expression.Compiler) {
 		if one.operation == "" && !one.hasResult {
 			b.wrong(at(i), "needs an operation, or a result")
 		}
-		c.reads = c.op == nil || b.class(c.op) == classify.Read
+		c.reads = c.op == nil || b.class(c.op) == spec.ClassRead
 		if one.hasResult {
 			known := over
 			if one.operation != "" {
@@ -338,9 +336,9 @@ func (b *builder) branches() []branch {
 }
 
 // class returns the class of an operation; it sets absent if it is excluded or forbidden.
-func (b *builder) class(op *spec.Operation) classify.Class {
+func (b *builder) class(op *spec.Operation) spec.Class {
 	class := b.rules.Of(op).Class
-	if class == classify.Excluded || class == classify.Forbidden {
+	if class == spec.ClassExcluded || class == spec.ClassForbidden {
 		b.absent = true
 	}
 	return class
@@ -354,12 +352,12 @@ func (b *builder) annotated() {
 			continue
 		}
 		switch class := b.class(c.op); {
-		case b.absent || class == classify.Read:
+		case b.absent || class == spec.ClassRead:
 		case b.Annotations.ReadOnly:
 			b.wrong(at, "readOnly, and %s is classed %s; where it reads, say so in access", c.op.Name(), class)
 		default:
 			b.Tool.Writes = true
-			if class == classify.Destructive && !b.Annotations.Destructive {
+			if class == spec.ClassDestructive && !b.Annotations.Destructive {
 				b.wrong(at, "%s is classed destructive: the tool needs destructive: true", c.op.Name())
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -93,10 +93,10 @@ var variableName = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
 func (f *file) shape() yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "access", Doc: "What operations can do, where their methods don't tell", Shape: yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
-			var r classify.Rule
+			var r spec.ClassRule
 			return yamlconf.Object([]yamlconf.Key{
 				{Name: "operations", Doc: "Operation ids, or method and path; * stands for any text", Must: true, Shape: yamlconf.List(&r.Operations, "operations", nil)},
-				{Name: "class", Doc: "read, write or destructive", Must: true, Shape: yamlconf.Choose([]string{"read", "write", "destructive"}, func(s string) { r.Class, _ = classify.Parse(s) })},
+				{Name: "class", Doc: "read, write or destructive", Must: true, Shape: yamlconf.Choose([]string{"read", "write", "destructive"}, func(s string) { r.Class, _ = spec.ParseClass(s) })},
 			}, nil), func() { f.access = append(f.access, r) }
 		})},
 		{Name: "partial", Doc: "PUTs that leave what they are not given as it is: reviewers see what changes, and nothing as going that stays", Shape: yamlconf.List(&f.partial, "operations", nil)},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -27,7 +26,7 @@ func flowfuse(t *testing.T) map[string]*Tool {
 	if err != nil || d.Warnings != nil {
 		t.Fatal(err, d.Warnings)
 	}
-	rules, err := classify.New(d, classify.Options{Rules: p.Access})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{Rules: p.Access})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -27,11 +27,11 @@ import (
 // A Pack is a set of tools over the operations of one API, as declared in its files.
 type Pack struct {
 	Name     string
-	Digest   string          // SHA-256 of all its files, in hex, shortened to 32 characters
-	Document []byte          // the part of the API's OpenAPI document that the tools need; nil if the pack has none
-	Access   []classify.Rule // the classes of operations not evident from their methods; an operator's own rules take precedence
-	ReadBack []readback.Rule // how lost answers are settled
-	Partial  []string        // PUT operations, as in classify.Rule, that leave fields not given unchanged
+	Digest   string           // SHA-256 of all its files, in hex, shortened to 32 characters
+	Document []byte           // the part of the API's OpenAPI document that the tools need; nil if the pack has none
+	Access   []spec.ClassRule // the classes of operations not evident from their methods; an operator's own rules take precedence
+	ReadBack []readback.Rule  // how lost answers are settled
+	Partial  []string         // PUT operations, as in spec.ClassRule, that leave fields not given unchanged
 
 	files []file
 }
@@ -40,7 +40,7 @@ type Pack struct {
 type file struct {
 	document yamlconf.Document
 	tools    []declaration
-	access   []classify.Rule
+	access   []spec.ClassRule
 	partial  []string
 	readBack []readback.Rule
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
@@ -52,7 +51,7 @@ components:
 `
 
 // compiled compiles a pack of one file over crew.
-func compiled(text string, rules ...classify.Rule) ([]*Tool, error) {
+func compiled(text string, rules ...spec.ClassRule) ([]*Tool, error) {
 	p, err := Load(fstest.MapFS{"crew.yaml": {Data: []byte(text)}, "notes.txt": {Data: []byte("no pack")}}, "p")
 	if err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func compiled(text string, rules ...classify.Rule) ([]*Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, err := classify.New(d, classify.Options{Rules: append(rules, p.Access...)})
+	classes, err := spec.NewClassifier(d, spec.ClassOptions{Rules: append(rules, p.Access...)})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -59,13 +59,13 @@ func apis(p *policy.Policy, principal identity.Principal) []API {
 				continue
 			}
 			switch classes.Of(op).Class {
-			case classify.Read:
+			case spec.ClassRead:
 				a.Read++
-			case classify.Write:
+			case spec.ClassWrite:
 				a.Write++
-			case classify.Excluded:
+			case spec.ClassExcluded:
 				a.Excluded++
-			case classify.Forbidden:
+			case spec.ClassForbidden:
 				a.Forbidden++
 			default:
 				a.Destructive++
@@ -120,9 +120,9 @@ func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation str
 		v.Why = "the operation is excluded"
 	case s.Kind == calls.Forbidden:
 		v.Why = "the operation is forbidden to all agents: " + s.Decision.Reason
-	case tool == readTool && s.Decision.Class != classify.Read:
+	case tool == readTool && s.Decision.Class != spec.ClassRead:
 		return r.CallVerdict(name, "writes")
-	case tool == writeTool && s.Decision.Class == classify.Read:
+	case tool == writeTool && s.Decision.Class == spec.ClassRead:
 		return r.CallVerdict(name, "reads")
 	case !p.Has(s.Needs):
 		v.Reason, v.DeniedAt, v.Rule = "scope", AtScope, []string{"principal", "scopes"}

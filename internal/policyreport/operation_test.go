@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -18,7 +17,7 @@ func TestOperationVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := calls.Rules{Document: d, Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"createTeam"}, Class: classify.Write}}}}
+	api := calls.Rules{Document: d, Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"createTeam"}, Class: spec.ClassWrite}}}}
 	p, err := policy.New(policy.Rules{APIs: map[string]calls.Rules{"flow": api}}, nil)
 	if err != nil {
 		t.Fatal(err)

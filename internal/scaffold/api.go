@@ -10,10 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
@@ -31,7 +28,7 @@ func OfAPI(a API) (Draft, error) {
 	d := a.Contents.Document
 	w := &apiWriter{API: a, d: d, title: strings.TrimSpace(cmp.Or(plain(d.Title, 60), a.Name)), rpc: remoteProcedures(d)}
 	var err error
-	if w.classes, err = classify.New(d, classify.Options{RPCNames: w.rpc}); err != nil {
+	if w.classes, err = spec.NewClassifier(d, spec.ClassOptions{RPCNames: w.rpc}); err != nil {
 		return Draft{}, err
 	}
 	w.write()
@@ -97,32 +94,32 @@ func (w *apiWriter) base() (string, bool) {
 
 // A group is the operations classed by one rule.
 type group struct {
-	class classify.Class
-	kind  suspect.Kind // the suspicion about them; "" for none
-	reads bool         // they are writes by their method, and may only read by their names
+	class spec.Class
+	kind  spec.Suspicion // the suspicion about them; "" for none
+	reads bool           // they are writes by their method, and may only read by their names
 	ops   []*spec.Operation
 }
 
 // groups puts each operation into one group: the suspicious ones first, then by class.
 func (w *apiWriter) groups() []group {
-	by := map[suspect.Kind][]*spec.Operation{}
+	by := map[spec.Suspicion][]*spec.Operation{}
 	for _, op := range w.d.Operations {
-		kind := suspect.Of(w.d, op, w.classes.Of(op).Class)
+		kind := spec.SuspicionOf(w.d, op, w.classes.Of(op).Class)
 		by[kind] = append(by[kind], op)
 	}
 	var out []group
-	for _, kind := range suspect.Kinds() {
-		class := classify.Forbidden
-		if kind == suspect.Shows {
-			class = classify.Excluded
+	for _, kind := range spec.Suspicions() {
+		class := spec.ClassForbidden
+		if kind == spec.SuspectShows {
+			class = spec.ClassExcluded
 		}
 		if by[kind] != nil {
 			out = append(out, group{class: class, kind: kind, ops: by[kind]})
 		}
 	}
-	for _, g := range []group{{class: classify.Read}, {class: classify.Write, reads: true}, {class: classify.Write}, {class: classify.Destructive}} {
+	for _, g := range []group{{class: spec.ClassRead}, {class: spec.ClassWrite, reads: true}, {class: spec.ClassWrite}, {class: spec.ClassDestructive}} {
 		for _, op := range by[""] {
-			if class := w.classes.Of(op).Class; class == g.class && g.reads == (class == classify.Write && suspect.Reads(op)) {
+			if class := w.classes.Of(op).Class; class == g.class && g.reads == (class == spec.ClassWrite && spec.SuggestsRead(op)) {
 				g.ops = append(g.ops, op)
 			}
 		}
@@ -135,7 +132,7 @@ func (w *apiWriter) groups() []group {
 
 // secrets returns the text fields of schemas named like credentials, sorted.
 func (w *apiWriter) secrets() []string {
-	all := visible.New(w.d, nil, visible.Filter{})
+	all := spec.NewView(w.d, nil, spec.Filter{})
 	found := map[string]bool{}
 	for _, name := range w.d.Names() {
 		for _, f := range all.Object(w.d.Schema(w.d.Named(name))).Fields {

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // credential writes the credentials for the security schemes that the operations require: all of them if they are several. The other
@@ -66,7 +64,7 @@ func (w *apiWriter) credential() {
 func (w *apiWriter) required() (out []string) {
 	var left []*spec.Operation
 	for _, op := range w.d.Operations {
-		if class := w.classes.Of(op).Class; class != classify.Excluded && class != classify.Forbidden {
+		if class := w.classes.Of(op).Class; class != spec.ClassExcluded && class != spec.ClassForbidden {
 			left = append(left, op)
 		}
 	}
@@ -122,7 +120,7 @@ func (w *apiWriter) unmet(required []string) {
 	count := 0
 	var example *spec.Operation
 	for _, op := range w.d.Operations {
-		if class := w.classes.Of(op).Class; class == classify.Excluded || class == classify.Forbidden || len(op.Security) == 0 {
+		if class := w.classes.Of(op).Class; class == spec.ClassExcluded || class == spec.ClassForbidden || len(op.Security) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(op.Security, func(r spec.Requirement) bool {
@@ -181,7 +179,7 @@ func (w *apiWriter) scheme(s spec.Scheme, called string) string {
 		return fmt.Sprintf(`{bearer: "%s"}`, variable("TOKEN"))
 	case s.Kind == "apiKey" && s.In == "header" && strings.EqualFold(s.Field, "Authorization"):
 		return fmt.Sprintf(`{header: {name: Authorization, value: "%s"}}`, variable("AUTHORIZATION"))
-	case s.Kind == "apiKey" && (s.In == "header" && !visible.Refused(s.Field) || s.In == "query") && s.Field != "":
+	case s.Kind == "apiKey" && (s.In == "header" && !spec.RefusedHeader(s.Field) || s.In == "query") && s.Field != "":
 		return fmt.Sprintf(`{%s: {name: %s, value: "%s"}}`, s.In, yamlQuoted(s.Field), variable("KEY"))
 	case s.Kind == "apiKey" && s.In == "cookie" && s.Field != "":
 		return fmt.Sprintf(`{cookie: {name: %s, value: "%s"}}`, yamlQuoted(s.Field), variable("COOKIE"))

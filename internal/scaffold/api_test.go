@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
@@ -175,14 +175,14 @@ func TestOfDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := map[classify.Class]int{}
+		count := map[spec.Class]int{}
 		for _, op := range rules.Document.Operations {
 			decided := classes.Of(op)
 			if count[decided.Class]++; decided.Rule < 0 || decided.Rule == len(rules.Access.Rules)-1 {
 				t.Errorf("%s: no line classes %s", f.Name(), op.ID)
 			}
 		}
-		if seen := len(r.View.Operations()); seen != count[classify.Read]+count[classify.Write]+count[classify.Destructive] || count[classify.Forbidden] < 4 || count[classify.Read] < 40 || count[classify.Write] < 30 {
+		if seen := len(r.View.Operations()); seen != count[spec.ClassRead]+count[spec.ClassWrite]+count[spec.ClassDestructive] || count[spec.ClassForbidden] < 4 || count[spec.ClassRead] < 40 || count[spec.ClassWrite] < 30 {
 			t.Errorf("%s: %d operations are seen; %v", f.Name(), seen, count)
 		}
 	}

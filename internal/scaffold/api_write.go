@@ -8,9 +8,7 @@ import (
 	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
 )
 
 // An apiWriter writes the configuration of an API.
@@ -19,7 +17,7 @@ type apiWriter struct {
 	d       *spec.Document
 	title   string
 	rpc     bool
-	classes *classify.Rules
+	classes *spec.Classifier
 	b       strings.Builder
 }
 
@@ -71,7 +69,7 @@ func (w *apiWriter) write() {
 // group writes a rule with its operations, grouped as in the document.
 func (w *apiWriter) group(g group) {
 	switch {
-	case g.kind == suspect.Shows:
+	case g.kind == spec.SuspectShows:
 		w.line("      # confirm: %s. They are absent.", g.kind.Reason())
 	case g.reads:
 		w.line("      # confirm: by their names they may only read. With class: read, agents call them without a person.")
@@ -79,7 +77,7 @@ func (w *apiWriter) group(g group) {
 		w.line("      # confirm: never for agents: by their names, %s.", g.kind.Reason())
 	}
 	w.line("      - class: %s", g.class)
-	if g.class == classify.Forbidden {
+	if g.class == spec.ClassForbidden {
 		w.line("        reason: %s", yamlQuoted(g.kind.Reason()))
 		w.line("        instead: %s", yamlQuoted("A person does it in "+strings.TrimSuffix(w.title, " API")))
 	}
@@ -125,7 +123,7 @@ func (w *apiWriter) operation(g group, op *spec.Operation) {
 	if op.Deprecated {
 		notes = append(notes, "(deprecated)")
 	}
-	if g.class == classify.Read && suspect.Writes(op) {
+	if g.class == spec.ClassRead && spec.SuggestsWrite(op) {
 		notes = append(notes, "confirm: it may change something")
 	}
 	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })

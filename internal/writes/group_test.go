@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
@@ -164,7 +163,7 @@ func TestSeveralCalls(t *testing.T) {
 func TestModeAndTitle(t *testing.T) {
 	admin := principal
 	admin.Scopes = append([]identity.Scope{identity.Schema}, admin.Scopes...)
-	p := withFlow(t, calls.Rules{Write: map[classify.Class]write.Mode{classify.Write: write.Allow}})
+	p := withFlow(t, calls.Rules{Write: map[spec.Class]write.Mode{spec.ClassWrite: write.Allow}})
 	const (
 		update  = `{"op": "update", "class": "app.fixed", "id": "1", "data": {"n": 1}}` // allowed
 		other   = `{"op": "update", "class": "issues", "id": "1", "data": {"title": "x", "n": 2}}`

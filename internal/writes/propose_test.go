@@ -13,7 +13,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
@@ -256,7 +255,7 @@ func TestCalls(t *testing.T) {
 		}
 		return plan.Source + " " + plan.Items[0].Key + " " + plan.Items[0].Write.(*write.Call).Sends.String()
 	}
-	open, denied := with(calls.Rules{}, policy.Gates{}), with(calls.Rules{Write: map[classify.Class]write.Mode{classify.Write: write.Deny}}, policy.Gates{})
+	open, denied := with(calls.Rules{}, policy.Gates{}), with(calls.Rules{Write: map[spec.Class]write.Mode{spec.ClassWrite: write.Deny}}, policy.Gates{})
 	put := call("setTeam", `{"path": {"id": "a/b"}, "body": {"n": 9007199254740993}}`)
 	two := put
 	two.Writes = append(two.Writes[:1:1], put.Writes[0])

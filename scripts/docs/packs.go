@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/packs"
@@ -26,7 +25,7 @@ func bundledPacks() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		rules, err := classify.New(d, classify.Options{Rules: p.Access})
+		rules, err := spec.NewClassifier(d, spec.ClassOptions{Rules: p.Access})
 		if err != nil {
 			return nil, err
 		}

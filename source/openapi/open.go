@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -62,24 +61,24 @@ type (
 
 	// Access says what the operations of an API can do, for policy.APIRules.Access: the first of Rules that matches an operation
 	// decides, else its method, else, with RPCNames, the name of a POST operation (Get, List and Search read, Delete destroys).
-	Access = classify.Options
+	Access = spec.ClassOptions
 
 	// An AccessRule gives a Class to the operations that match one of Operations (ids, or method and path; * matches any text)
 	// and have one of Tags; one of the two lists may be nil. Of a Forbidden one, Reason and Instead say to agents why, and
 	// where a person can do it.
-	AccessRule = classify.Rule
+	AccessRule = spec.ClassRule
 
 	// An AccessClass is what an operation can do.
-	AccessClass = classify.Class
+	AccessClass = spec.Class
 )
 
 // The classes of operations.
 const (
-	Destructive = classify.Destructive // deletes data, or the effect is unknown
-	Reads       = classify.Read        // changes nothing
-	Writes      = classify.Write       // changes data
-	Excluded    = classify.Excluded    // hidden from agents as if it did not exist
-	Forbidden   = classify.Forbidden   // never for agents: a call is answered with the reason
+	Destructive = spec.ClassDestructive // deletes data, or the effect is unknown
+	Reads       = spec.ClassRead        // changes nothing
+	Writes      = spec.ClassWrite       // changes data
+	Excluded    = spec.ClassExcluded    // hidden from agents as if it did not exist
+	Forbidden   = spec.ClassForbidden   // never for agents: a call is answered with the reason
 )
 
 // Bearer returns the Credential that sends token in the Authorization header.

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -111,7 +111,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.
 	if err != nil {
 		return p, nil, err
 	}
-	if plan.Class != classify.Read {
+	if plan.Class != spec.ClassRead {
 		return p, nil, problem.New(problem.PermissionDenied, plan.Operation.ID+" isn't called as a read")
 	}
 	permits := map[*request.Request]calls.Permit{plan.Request: p}

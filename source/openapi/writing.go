@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -85,7 +85,7 @@ func target(call *calls.Plan) string {
 // effect returns the expected effect of a call, without making it, and the masks to restore in its body.
 func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *masks, error) {
 	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + target(call),
-		Destroys: call.Class == classify.Destructive, Asked: []string{}}
+		Destroys: call.Class == spec.ClassDestructive, Asked: []string{}}
 	for _, r := range call.References {
 		e.Takes = append(e.Takes, change.Taken{At: r.At, Call: r.Call, Path: strings.Join(r.Path, ".")})
 	}

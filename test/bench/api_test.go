@@ -9,12 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -39,17 +37,17 @@ func apis(b *testing.B, run func(b *testing.B, text []byte)) {
 	}
 }
 
-func apiView(b *testing.B, text []byte) *visible.View {
+func apiView(b *testing.B, text []byte) *spec.View {
 	b.Helper()
 	d, err := spec.Load(text)
 	if err != nil {
 		b.Fatal(err)
 	}
-	rules, err := classify.New(d, classify.Options{})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	return visible.New(d, rules, visible.Filter{})
+	return spec.NewView(d, rules, spec.Filter{})
 }
 
 // BenchmarkAPILoad: bytes → document.

@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // TestDeepSchemas checks that schemas which nest in more ways than there is time for cost no core: neither who
@@ -49,7 +48,7 @@ func TestDeepSchemas(t *testing.T) {
 					done <- err
 					return
 				}
-				v := visible.New(d, nil, visible.Filter{Field: func(_, field string) bool { return field != "secret_note" }})
+				v := spec.NewView(d, nil, spec.Filter{Field: func(_, field string) bool { return field != "secret_note" }})
 				op, err := v.Operation("op")
 				if err == nil {
 					_, err = describe.Schema(v, "W0")

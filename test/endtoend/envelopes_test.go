@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -96,7 +95,7 @@ func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sender.Close)
-	rules := calls.Rules{Document: d, Write: map[classify.Class]write.Mode{classify.Write: mode}}
+	rules := calls.Rules{Document: d, Write: map[spec.Class]write.Mode{spec.ClassWrite: mode}}
 	return newOffice(t, func(o *bailiwick.Options, _ *change.Options) {
 		o.Sources["flow"] = openapi.New("flow", sender)
 		o.Rules = policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": rules}, Gates: policy.Gates{Writes: policy.On}}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -114,7 +113,7 @@ func TestMayRun(t *testing.T) {
 	o := newOffice(t, func(b *bailiwick.Options, c *change.Options) {
 		b.Audit, b.History, c.Store, c.Audited = store, store, store, true
 		b.Sources["flow"] = openapi.New("flow", sender)
-		b.Rules = policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": {Document: d, Write: map[classify.Class]write.Mode{classify.Write: write.Allow}}}, Gates: policy.Gates{Writes: policy.On}}
+		b.Rules = policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": {Document: d, Write: map[spec.Class]write.Mode{spec.ClassWrite: write.Allow}}}, Gates: policy.Gates{Writes: policy.On}}
 	})
 	_, err = o.call(o.bot(), "changeLetter", `{"path": {"id": "7"}, "body": {"status": "sent"}}`)
 	p := problem.Of(err)

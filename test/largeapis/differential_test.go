@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/getkin/kin-openapi/openapi3"
@@ -113,7 +112,7 @@ func (d *differential) compare(t *testing.T, p *pair, body value.Value) {
 
 // A pair is the body of one operation, as each validator reads it.
 type pair struct {
-	v                *visible.View
+	v                *spec.View
 	openly, strictly *validate.Checker
 	op               *spec.Operation
 	content          *spec.Content
@@ -137,7 +136,7 @@ func pairsOf(t *testing.T, file string) (out []*pair) {
 	if d.Dialect == spec.OpenAPI30 {
 		theirs, _ = openapi3.NewLoader().LoadFromData(b) // kin-openapi doesn't read all
 	}
-	v := visible.New(d, nil, visible.Filter{})
+	v := spec.NewView(d, nil, spec.Filter{})
 	openly, strictly := validate.New(v, validate.Options{OpenBodies: true, OpenFormats: true}), validate.New(v, validate.Options{OpenFormats: true})
 	opened, written := newReference(d, true), newReference(d, false)
 	for _, op := range v.Operations() {

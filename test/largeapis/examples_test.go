@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -78,7 +77,7 @@ func TestExamples(t *testing.T) {
 // examples counts the examples of one document.
 type examples struct {
 	d                           *spec.Document
-	v                           *visible.View
+	v                           *spec.View
 	check, openly               *validate.Checker
 	reference                   *reference
 	tried, taken, opened, wrong int
@@ -95,7 +94,7 @@ func examplesOf(t *testing.T, file string) *examples {
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	v := visible.New(d, nil, visible.Filter{})
+	v := spec.NewView(d, nil, spec.Filter{})
 	e := &examples{d: d, v: v, check: validate.New(v, validate.Options{}), openly: validate.New(v, validate.Options{OpenBodies: true}), reference: newReference(d, false)}
 	for _, op := range v.Operations() {
 		e.operation(op)

@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/getkin/kin-openapi/openapi3"
@@ -75,11 +73,11 @@ func TestLarge(t *testing.T) {
 			for _, w := range d.Warnings {
 				t.Log(w)
 			}
-			rules, err := classify.New(d, classify.Options{RPCNames: true})
+			rules, err := spec.NewClassifier(d, spec.ClassOptions{RPCNames: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := visible.New(d, rules, visible.Filter{})
+			v := spec.NewView(d, rules, spec.Filter{})
 			at = time.Now()
 			ix := search.New(v, search.Options{})
 			indexed := time.Since(at)
@@ -97,7 +95,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-func texts(t *testing.T, v *visible.View) {
+func texts(t *testing.T, v *spec.View) {
 	t.Helper()
 	var details, schemas []int
 	var times []time.Duration
@@ -120,7 +118,7 @@ func texts(t *testing.T, v *visible.View) {
 }
 
 // searches searches for every operation's summary, as it is and with one word left out.
-func searches(t *testing.T, v *visible.View, ix *search.Index) {
+func searches(t *testing.T, v *spec.View, ix *search.Index) {
 	t.Helper()
 	var times []time.Duration
 	found, asked := 0, 0
@@ -148,7 +146,7 @@ func searches(t *testing.T, v *visible.View, ix *search.Index) {
 }
 
 // calls checks and builds a call of every operation, with texts for required arguments.
-func calls(t *testing.T, v *visible.View) {
+func calls(t *testing.T, v *spec.View) {
 	t.Helper()
 	check := validate.New(v, validate.Options{})
 	built := 0
@@ -187,7 +185,7 @@ func TestGrowth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := visible.New(d, nil, visible.Filter{})
+	v := spec.NewView(d, nil, spec.Filter{})
 	ix := search.New(v, search.Options{})
 	check := validate.New(v, validate.Options{})
 	ops := v.Operations()

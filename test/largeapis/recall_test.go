@@ -11,11 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	reachable "github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -106,7 +104,7 @@ func TestHeldOut(t *testing.T) {
 			}
 			d, ix := indexed(t, file)
 			reach := configured(t, d)
-			everything := visible.New(d, rules(t, d), visible.Filter{})
+			everything := spec.NewView(d, rules(t, d), spec.Filter{})
 			for line := range strings.Lines(string(b)) {
 				f := strings.Split(strings.TrimSpace(line), " | ")
 				if len(f) < 4 || f[0] != name {
@@ -170,12 +168,12 @@ func indexed(t *testing.T, file string) (*spec.Document, *search.Index) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d, search.New(visible.New(d, rules(t, d), visible.Filter{}), search.Options{})
+	return d, search.New(spec.NewView(d, rules(t, d), spec.Filter{}), search.Options{})
 }
 
-func rules(t *testing.T, d *spec.Document) *classify.Rules {
+func rules(t *testing.T, d *spec.Document) *spec.Classifier {
 	t.Helper()
-	rules, err := classify.New(d, classify.Options{})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +188,7 @@ func (h heldOut) String() string {
 }
 
 // task searches for one task in both kinds of words.
-func (h *heldOut) task(t *testing.T, v *visible.View, ix *search.Index, f []string) {
+func (h *heldOut) task(t *testing.T, v *spec.View, ix *search.Index, f []string) {
 	t.Helper()
 	right := strings.Split(f[1], " ; ")
 	is := func(op *spec.Operation) bool { return slices.Contains(right, op.Name()) }

@@ -19,7 +19,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -72,7 +71,7 @@ func startStripe(t *testing.T) (string, []byte) {
 }
 
 // sample makes a value of a schema with all optional parts, up to depth levels.
-func sample(v *visible.View, r spec.Raw, depth int) (value.Value, bool) {
+func sample(v *spec.View, r spec.Raw, depth int) (value.Value, bool) {
 	s := v.Schema(r)
 	for _, choices := range [][]spec.Raw{s.AnyOf, s.OneOf} {
 		for _, c := range choices {
@@ -129,7 +128,7 @@ func TestStripe(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sender.Close)
-	v := visible.New(d, nil, visible.Filter{})
+	v := spec.NewView(d, nil, spec.Filter{})
 	checker := validate.New(v, validate.Options{})
 	tried, taken, broken, refused := 0, 0, 0, map[string]int{}
 	for _, op := range v.Operations() {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -44,18 +44,18 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 
 // accessRules is the shape of the rules that class operations, in the order in which they are tried. A forbidden operation has a reason
 // and an alternative, which agents read.
-func accessRules(into *[]classify.Rule) yamlconf.Shape {
+func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
-		var rule classify.Rule
+		var rule spec.ClassRule
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "operations", Doc: "Operation ids, or methods and paths (POST /teams/*); * stands for any text", Shape: yamlconf.List(&rule.Operations, patterns, nil)},
 			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&rule.Tags, "tags", nil)},
 			{Name: "class", Doc: "read, write, destructive, excluded (absent) or forbidden (not listed, and the answer to a call says where a person does it)", Must: true,
-				Shape: yamlconf.Choose([]string{"read", "write", "destructive", "excluded", "forbidden"}, func(s string) { rule.Class, _ = classify.Parse(s) })},
+				Shape: yamlconf.Choose([]string{"read", "write", "destructive", "excluded", "forbidden"}, func(s string) { rule.Class, _ = spec.ParseClass(s) })},
 			{Name: "reason", Doc: "Of class: forbidden: why, for agents", Shape: yamlconf.Words(&rule.Reason)},
 			{Name: "instead", Doc: "Of class: forbidden: where a person does it, for agents", Shape: yamlconf.Words(&rule.Instead)},
 		}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-			forbidden := rule.Class == classify.Forbidden
+			forbidden := rule.Class == spec.ClassForbidden
 			for _, key := range []string{"reason", "instead"} {
 				switch given := r.Given(at + "/" + key); {
 				case forbidden && !given:
@@ -106,20 +106,20 @@ func opened(into *[]calls.Opened) yamlconf.Shape {
 }
 
 // modes is the shape of one mode for all writes, or one for each class.
-func modes(into *map[classify.Class]write.Mode) yamlconf.Shape {
-	one := func(classes ...classify.Class) yamlconf.Shape {
+func modes(into *map[spec.Class]write.Mode) yamlconf.Shape {
+	one := func(classes ...spec.Class) yamlconf.Shape {
 		return yamlconf.Choose([]string{string(write.Allow), string(write.Review), string(write.Deny)}, func(s string) {
 			if *into == nil {
-				*into = map[classify.Class]write.Mode{}
+				*into = map[spec.Class]write.Mode{}
 			}
 			for _, c := range classes {
 				(*into)[c] = write.Mode(s)
 			}
 		})
 	}
-	return yamlconf.Either(one(classify.Write, classify.Destructive), yamlconf.Object([]yamlconf.Key{
-		{Name: "write", Doc: "allow, review (the default) or deny", Shape: one(classify.Write)},
-		{Name: "destructive", Doc: "allow, review (the default) or deny", Shape: one(classify.Destructive)},
+	return yamlconf.Either(one(spec.ClassWrite, spec.ClassDestructive), yamlconf.Object([]yamlconf.Key{
+		{Name: "write", Doc: "allow, review (the default) or deny", Shape: one(spec.ClassWrite)},
+		{Name: "destructive", Doc: "allow, review (the default) or deny", Shape: one(spec.ClassDestructive)},
 	}, yamlconf.NotEmpty))
 }
 

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -227,7 +226,7 @@ func headersShape(into *[]FixedHeader) yamlconf.Shape {
 	return yamlconf.Covered(yamlconf.Each(yamlconf.Table{Names: "header", Of: func(name string) (yamlconf.Shape, func()) {
 		h := FixedHeader{Name: http.CanonicalHeaderKey(name)}
 		text := yamlconf.Secret("a text", func(folder, s string) string {
-			if !httpguts.ValidHeaderFieldName(name) || h.Name != "Authorization" && visible.Refused(h.Name) {
+			if !httpguts.ValidHeaderFieldName(name) || h.Name != "Authorization" && spec.RefusedHeader(h.Name) {
 				return "is not the name of a header that requests may carry always"
 			}
 			return secret(&h.Value)(folder, s)

@@ -26,7 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -237,7 +237,7 @@ func (s *Sender) target(m Message, r *request.Request) (*url.URL, error) {
 	}
 	at.RawQuery = r.Query
 	for name, values := range r.Header {
-		if visible.Refused(name) && name != "Accept" && name != "Content-Type" && name != "Cookie" || !isToken(name) {
+		if spec.RefusedHeader(name) && name != "Accept" && name != "Content-Type" && name != "Cookie" || !isToken(name) {
 			return nil, refuse("/headers", "the header %q can't be set", problem.Cut(name))
 		}
 		if !oneLine(values...) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 func TestJoined(t *testing.T) {
@@ -28,7 +27,7 @@ func TestJoined(t *testing.T) {
 // TestAlso checks that a search names what it doesn't show, within its budget, each operation once, and that the services of a search
 // without a good match are all told of.
 func TestAlso(t *testing.T) {
-	v := see(t, file(t, "../testdata/trackline.json"), visible.Filter{})
+	v := see(t, file(t, "../testdata/trackline.json"), spec.Filter{})
 	is := func(id string) bool {
 		return slices.ContainsFunc(v.Operations(), func(op *spec.Operation) bool { return op.ID == id })
 	}

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // maxExample is the maximum number of bytes of an example.
@@ -79,13 +78,13 @@ func (p *printer) free(s spec.Schema, level int) bool {
 		if isFree(p.v, s) {
 			return true
 		}
-		return level <= 2 && slices.ContainsFunc(p.v.Object(s).Fields, func(f visible.Field) bool { return look(p.v.Schema(f.Schema), level+1) })
+		return level <= 2 && slices.ContainsFunc(p.v.Object(s).Fields, func(f spec.FieldFilter) bool { return look(p.v.Schema(f.Schema), level+1) })
 	}
 	return look(s, level)
 }
 
 // isFree reports whether s is an object of names that the document doesn't give, and of any values.
-func isFree(v *visible.View, s spec.Schema) bool {
+func isFree(v *spec.View, s spec.Schema) bool {
 	if !slices.Contains(s.Types, "object") && s.Additional.Kind() != 't' {
 		return false
 	}
@@ -95,7 +94,7 @@ func isFree(v *visible.View, s spec.Schema) bool {
 
 // A sampler shortens an example to what of it the view shows.
 type sampler struct {
-	v *visible.View
+	v *spec.View
 	sample
 }
 
@@ -125,15 +124,15 @@ func (x *sampler) object(r spec.Raw, s spec.Schema, depth int) (string, bool) {
 		return x.open(r, depth), true
 	}
 	o := x.v.Object(s)
-	var others []visible.Field // of alternatives: the example may be of one in which a name is hidden
+	var others []spec.FieldFilter // of alternatives: the example may be of one in which a name is hidden
 	for _, c := range o.Choices {
 		others = append(others, x.v.Object(x.v.Schema(c)).Fields...)
 	}
 	if len(o.Fields)+len(others) == 0 && o.Further == nil {
 		return "", false
 	}
-	of := func(all []visible.Field, name string) int {
-		return slices.IndexFunc(all, func(f visible.Field) bool { return f.Name == name })
+	of := func(all []spec.FieldFilter, name string) int {
+		return slices.IndexFunc(all, func(f spec.FieldFilter) bool { return f.Name == name })
 	}
 	return x.members(r, func(name string, m spec.Raw) (string, bool) {
 		declared := o.Further

@@ -4,14 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // TestExample checks which of a document's examples are shown, and what of them.
 func TestExample(t *testing.T) {
-	f := visible.Filter{Schema: func(name string) bool { return name != "Hidden" }, Field: func(schema, field string) bool { return field != "secret" && !(schema == "User" && field == "email") },
+	f := spec.Filter{Schema: func(name string) bool { return name != "Hidden" }, Field: func(schema, field string) bool { return field != "secret" && !(schema == "User" && field == "email") },
 		Undeclared: func(name string) bool { return name != "secret" }}
 	long := strings.Repeat("many words ", 40)
 	for _, row := range []struct{ name, content, want string }{
@@ -40,11 +38,11 @@ func TestExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules, err := classify.New(d, classify.Options{})
+		rules, err := spec.NewClassifier(d, spec.ClassOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := visible.New(d, rules, f)
+		v := spec.NewView(d, rules, f)
 		_, got, _ := strings.Cut(Operation(v, v.Operations()[0]), "Example of the body: ")
 		if got, _, _ = strings.Cut(got, "\n"); got != row.want {
 			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
@@ -69,7 +67,7 @@ func TestDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := visible.New(d, nil, visible.Filter{})
+		v := spec.NewView(d, nil, spec.Filter{})
 		got, err := Part(v, d.Operations[0], row.at)
 		if err != nil {
 			got = err.Error()

@@ -9,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -129,16 +127,16 @@ func (w world) example(name string, without bool, other string, depth int) strin
 }
 
 // answers returns all texts that can be rendered from a view.
-func (w world) answers(t *rapid.T, text string, f visible.Filter) string {
+func (w world) answers(t *rapid.T, text string, f spec.Filter) string {
 	d, err := spec.Load([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := classify.New(d, classify.Options{RPCNames: true})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{RPCNames: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := visible.New(d, rules, f)
+	v := spec.NewView(d, rules, f)
 	ix := search.New(v, search.Options{Synonyms: map[string][]string{"safe": {"vault"}}})
 	var b strings.Builder
 	b.WriteString(Services(v, ix.Services()))
@@ -180,20 +178,20 @@ func TestNonInterference(t *testing.T) {
 	differed := 0
 	check := func(t *rapid.T) {
 		w := drawWorld(t)
-		f := visible.Filter{
+		f := spec.Filter{
 			Operation: func(op *spec.Operation) bool { return !w.hidden[op.ID] },
 			Schema:    func(name string) bool { return !w.hidden[name] },
 			Field:     func(schema, field string) bool { return !w.hidden[schema+"."+field] },
 		}
 		with, other := w.answers(t, w.text(false, ""), f), w.answers(t, w.text(false, " list vault member"), f)
-		without := w.answers(t, w.text(true, ""), visible.Filter{})
+		without := w.answers(t, w.text(true, ""), spec.Filter{})
 		if with != without {
 			t.Fatalf("without what is hidden -, with +\n%s\n%s", cmp.Diff(without, with), w.text(false, ""))
 		}
 		if with != other {
 			t.Fatalf("what is hidden says otherwise\n%s", cmp.Diff(with, other))
 		}
-		if all := w.answers(t, w.text(false, ""), visible.Filter{}); all != with {
+		if all := w.answers(t, w.text(false, ""), spec.Filter{}); all != with {
 			differed++
 		}
 	}

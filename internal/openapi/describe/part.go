@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -18,7 +17,7 @@ var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1,
 // dotted names below (body.line_items.price_data), or description for the whole description of op, in parts of
 // maxDescription characters (description.2). Lists are passed through; an alternative is named by its schema or by
 // its number, from 1. It returns problem.NotFound with near names for a part that is not there.
-func Part(v *visible.View, op *spec.Operation, at string) (string, error) {
+func Part(v *spec.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
 	if place == "description" {
 		return description(op, rest)
@@ -64,7 +63,7 @@ func description(op *spec.Operation, number string) (string, error) {
 }
 
 // SchemaPart returns the description of the part at of the schema with that full or short name.
-func SchemaPart(v *visible.View, called, at string) (string, error) {
+func SchemaPart(v *spec.View, called, at string) (string, error) {
 	s, err := v.Named(called)
 	if err != nil {
 		return "", err
@@ -74,7 +73,7 @@ func SchemaPart(v *visible.View, called, at string) (string, error) {
 
 // top returns the schema at the top of a part, or the function that writes a whole section. It removes the name of a
 // parameter from rest.
-func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spec.Schema, section func(*printer), err error) {
+func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.Schema, section func(*printer), err error) {
 	switch place {
 	case "path", "query", "headers", "cookies":
 		in := strings.TrimSuffix(place, "s")
@@ -120,7 +119,7 @@ func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spe
 var places = []string{"path", "query", "headers", "cookies", "body", "response", "description"}
 
 // inside returns the parts of op that at is without their beginning: body.rules for rules.
-func inside(v *visible.View, op *spec.Operation, at string) (out []string) {
+func inside(v *spec.View, op *spec.Operation, at string) (out []string) {
 	for _, place := range places[:len(places)-1] {
 		if _, err := Part(v, op, place+"."+at); err == nil {
 			out = append(out, oneLine(place+"."+at, maxText))
@@ -155,7 +154,7 @@ func below(path, name string) (string, bool) {
 }
 
 // described follows rest from s, which is at the path at, and describes what it leads to.
-func described(v *visible.View, s spec.Schema, at, rest string, request bool) (string, error) {
+func described(v *spec.View, s spec.Schema, at, rest string, request bool) (string, error) {
 	for range 64 {
 		if rest == "" {
 			break
@@ -176,7 +175,7 @@ func described(v *visible.View, s spec.Schema, at, rest string, request bool) (s
 
 // step returns the schema of the first name in rest, in s or in what s is a list of, and what is left of rest: all of it
 // if there is no such name, with the names that there are.
-func step(v *visible.View, s spec.Schema, rest string, depth int) (spec.Schema, string, []string) {
+func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, string, []string) {
 	for range 4 {
 		if s.Items != nil && s.Is("array") {
 			s = v.Schema(s.Items)

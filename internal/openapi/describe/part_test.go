@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -21,7 +21,7 @@ const shop = `{"openapi":"3.0.0","paths":{"/carts":{"post":{"operationId":"creat
 
 // TestPart checks what each part is described as, or the error for it.
 func TestPart(t *testing.T) {
-	v := see(t, []byte(shop), visible.Filter{Field: func(_, field string) bool { return field != "secret" }})
+	v := see(t, []byte(shop), spec.Filter{Field: func(_, field string) bool { return field != "secret" }})
 	op := v.Operations()[0]
 	for _, row := range []struct{ at, want string }{
 		{"body.line_items.price_data", "body.line_items.price_data: object\nSee the *guide* for all of it. one & two\n  currency: string (required)\n  recurring: object\n    interval: enum(\"\"|day|week)\n"},

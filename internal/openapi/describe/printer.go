@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // A printer writes the description of an operation or a schema, line by line.
 type printer struct {
 	measure
-	v       *visible.View
+	v       *spec.View
 	b       strings.Builder
 	request bool     // describes what is sent: read-only fields are omitted
 	sent    string   // the named schema of the body, if an answer of the same has its fields
@@ -130,7 +129,7 @@ func (p *printer) body(b *spec.Body) {
 	defer func() { p.form = false }()
 	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
 	p.example(c)
-	if s := p.element(p.v.Schema(c.Schema)); p.depth > 0 && !slices.ContainsFunc(p.v.Object(s).Fields, func(f visible.Field) bool { return p.v.Schema(f.Schema).WriteOnly }) {
+	if s := p.element(p.v.Schema(c.Schema)); p.depth > 0 && !slices.ContainsFunc(p.v.Object(s).Fields, func(f spec.FieldFilter) bool { return p.v.Schema(f.Schema).WriteOnly }) {
 		p.sent = s.Name
 	}
 }
@@ -251,11 +250,11 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 	}
 	// Required fields first; those of the other direction are left out.
 	o := p.v.Object(s)
-	all := slices.DeleteFunc(o.Fields, func(f visible.Field) bool {
+	all := slices.DeleteFunc(o.Fields, func(f spec.FieldFilter) bool {
 		in := p.v.Schema(f.Schema)
 		return !p.whole && (p.request && in.ReadOnly || !p.request && in.WriteOnly)
 	})
-	slices.SortStableFunc(all, func(a, b visible.Field) int { return order(b.Required) - order(a.Required) })
+	slices.SortStableFunc(all, func(a, b spec.FieldFilter) int { return order(b.Required) - order(a.Required) })
 	most := p.fields
 	if level > 0 {
 		most = min(most, 15)
@@ -287,7 +286,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 }
 
 // alternatives describes the fields of each alternative of o that has some, under its name or its number.
-func (p *printer) alternatives(indent int, o visible.Object, level int) {
+func (p *printer) alternatives(indent int, o spec.ObjectFilter, level int) {
 	if level >= p.depth || len(o.Choices) > maxEnum {
 		return
 	}

@@ -12,10 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // MaxDetail is the approximate maximum size of a detail in bytes: 1,500 tokens of 4 bytes.
@@ -46,7 +44,7 @@ var measures = [][2]measure{
 }
 
 // Operation returns the detail of op, an operation visible in v, of at most about MaxDetail bytes.
-func Operation(v *visible.View, op *spec.Operation) string {
+func Operation(v *spec.View, op *spec.Operation) string {
 	text := ""
 	for _, m := range measures {
 		if text = detail(v, op, m[0], m[1]); len(text) <= MaxDetail {
@@ -58,7 +56,7 @@ func Operation(v *visible.View, op *spec.Operation) string {
 
 // detail returns the description of op with each side cut to its measure. If parts are cut, the last line says how to ask for the first
 // of them.
-func detail(v *visible.View, op *spec.Operation, request, answer measure) string {
+func detail(v *spec.View, op *spec.Operation, request, answer measure) string {
 	p := &printer{v: v}
 	p.line(0, line(v, op))
 	if why := v.Uncallable(op); why != "" {
@@ -88,7 +86,7 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 
 // line returns one line that describes an operation in a list: id, method and path, summary and access class.
 // Operations that a person reviews before they run are marked.
-func line(v *visible.View, op *spec.Operation) string {
+func line(v *spec.View, op *spec.Operation) string {
 	class := v.Class(op)
 	mark := class.String()
 	if v.Uncallable(op) != "" {
@@ -107,8 +105,8 @@ func line(v *visible.View, op *spec.Operation) string {
 }
 
 // needs returns what a read requires besides its path, so that a simple one can be made from a search result.
-func needs(v *visible.View, op *spec.Operation) string {
-	if v.Class(op) != classify.Read {
+func needs(v *spec.View, op *spec.Operation) string {
+	if v.Class(op) != spec.ClassRead {
 		return ""
 	}
 	var names []string
@@ -147,7 +145,7 @@ func summary(op *spec.Operation) string {
 
 // Found returns a search result as text: one line for each operation, then further ones by their ids alone, and the services to look in
 // if nothing matches well.
-func Found(v *visible.View, r search.Result) string {
+func Found(v *spec.View, r search.Result) string {
 	p := &printer{v: v}
 	switch {
 	case r.Weak && len(r.Operations) == 0:
@@ -186,7 +184,7 @@ func span(r search.Result) string {
 }
 
 // Services returns the services of an API, one per line.
-func Services(v *visible.View, all []search.Service) string {
+func Services(v *spec.View, all []search.Service) string {
 	p := &printer{v: v}
 	title, _ := v.Document()
 	n := len(v.Operations())
@@ -217,8 +215,8 @@ func (p *printer) services(all []search.Service) {
 }
 
 // Schema returns the description of the schema with that full or short name: the fields of a message, or the values of
-// an enum. Its errors are those of visible.View.Named.
-func Schema(v *visible.View, called string) (string, error) {
+// an enum. Its errors are those of spec.View.Named.
+func Schema(v *spec.View, called string) (string, error) {
 	s, err := v.Named(called)
 	if err != nil {
 		return "", err

@@ -9,26 +9,24 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-func see(t testing.TB, b []byte, f visible.Filter) *visible.View {
+func see(t testing.TB, b []byte, f spec.Filter) *spec.View {
 	t.Helper()
 	d, err := spec.Load(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := classify.New(d, classify.Options{RPCNames: true})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{RPCNames: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return visible.New(d, rules, f)
+	return spec.NewView(d, rules, f)
 }
 
 func file(t testing.TB, name string) []byte {
@@ -56,23 +54,23 @@ func TestGolden(t *testing.T) {
 			"pick":{"oneOf":[{"$ref":"#/components/schemas/Size"},{"type":"object","properties":{"w":{},"h":{}},"required":["h"]},{"type":"null"},{"title":"Third"}]},
 			"maybe":{"anyOf":[{"type":"string"},{"type":"null"}],"default":"x"},"letter":{"enum":["a","b","c","d","e","f","g","h","i","j","k","l","m","n",1,null,{"o":2}]}}},
 			"Size":{"type":"string","enum":["s","m","l"]}}}}`
-	oddView := see(t, []byte(odd), visible.Filter{})
-	track, fleet := see(t, file(t, "../testdata/trackline.json"), visible.Filter{}), see(t, file(t, "../testdata/fleet.yaml"), visible.Filter{})
-	operation := func(v *visible.View, id string) string {
+	oddView := see(t, []byte(odd), spec.Filter{})
+	track, fleet := see(t, file(t, "../testdata/trackline.json"), spec.Filter{}), see(t, file(t, "../testdata/fleet.yaml"), spec.Filter{})
+	operation := func(v *spec.View, id string) string {
 		op, err := v.Operation(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return Operation(v, op)
 	}
-	schema := func(v *visible.View, name string) string {
+	schema := func(v *spec.View, name string) string {
 		text, err := Schema(v, name)
 		if err != nil {
 			return err.Error()
 		}
 		return text
 	}
-	found := func(v *visible.View, q search.Query) string {
+	found := func(v *spec.View, q search.Query) string {
 		r, err := search.New(v, search.Options{}).Search(q)
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +118,7 @@ func tokens(texts []string) (p50, p95, most int) {
 }
 
 // everything renders all of a view, and checks that each text stays on its line.
-func everything(t testing.TB, v *visible.View) (details, schemas []string) {
+func everything(t testing.TB, v *spec.View) (details, schemas []string) {
 	t.Helper()
 	check := func(text string) {
 		for line := range strings.Lines(text) {
@@ -152,7 +150,7 @@ func everything(t testing.TB, v *visible.View) (details, schemas []string) {
 // TestBudget checks that details are short for any document.
 func TestBudget(t *testing.T) {
 	for _, name := range []string{"trackline.json", "fleet.yaml"} {
-		details, _ := everything(t, see(t, file(t, "../testdata/"+name), visible.Filter{}))
+		details, _ := everything(t, see(t, file(t, "../testdata/"+name), spec.Filter{}))
 		p50, p95, most := tokens(details)
 		t.Logf("%s: details of p50 %d, p95 %d, at most %d tokens", name, p50, p95, most)
 		if p95 > 1600 {
@@ -170,7 +168,7 @@ func TestBudget(t *testing.T) {
 		b.WriteString("}}")
 	}
 	b.WriteString("}}}")
-	details, schemas := everything(t, see(t, []byte(b.String()), visible.Filter{}))
+	details, schemas := everything(t, see(t, []byte(b.String()), spec.Filter{}))
 	if _, _, most := tokens(append(details, schemas...)); most > 1600 {
 		t.Errorf("at most %d tokens", most)
 	}
@@ -182,7 +180,7 @@ func TestSame(t *testing.T) {
 		"responses":{"201":{"content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Zone"}}}}}}},
 		"put":{"operationId":"sign","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Key"}}}},"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Key"}}}}}}}},
 		"components":{"schemas":{"Zone":{"type":"object","required":["name"],"properties":{"id":{"type":"string","readOnly":true,"description":"Given by the API"},"name":{"type":"string"}}},
-		"Key":{"type":"object","properties":{"name":{"type":"string"},"pin":{"type":"string","writeOnly":true}}}}}}`), visible.Filter{})
+		"Key":{"type":"object","properties":{"name":{"type":"string"},"pin":{"type":"string","writeOnly":true}}}}}}`), spec.Filter{})
 	for id, want := range map[string]string{
 		"add": `add: POST /zones [write, needs review]
 Body (application/json): Zone
@@ -239,7 +237,7 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v := visible.New(d, nil, visible.Filter{})
+		v := spec.NewView(d, nil, spec.Filter{})
 		everything(t, v)
 		ix := search.New(v, search.Options{})
 		Services(v, ix.Services())

@@ -9,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -84,7 +83,7 @@ func TestBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(r.body, err)
 		}
-		checked, err := validate.New(visible.New(d, nil, visible.Filter{}), validate.Options{}).Check(t.Context(), d.Called("x"), validate.Arguments{Body: body, HasBody: true})
+		checked, err := validate.New(spec.NewView(d, nil, spec.Filter{}), validate.Options{}).Check(t.Context(), d.Called("x"), validate.Arguments{Body: body, HasBody: true})
 		if err != nil {
 			if !strings.Contains(fmt.Sprintf("%+v", err), r.want) {
 				t.Errorf("%s %s %s: %v, want %s", r.media, r.schema, r.body, err, r.want)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -171,7 +170,7 @@ func accept(op *spec.Operation) string {
 // setHeader sets a header parameter.
 func setHeader(h http.Header, p spec.Parameter, v value.Value) error {
 	at := pointer("/headers", p.Name)
-	if visible.Refused(p.Name) || !token(p.Name) {
+	if spec.RefusedHeader(p.Name) || !token(p.Name) {
 		return refuse(at, "the header %q can't be set", problem.Cut(p.Name))
 	}
 	text, err := simple(p, v, func(s string) string { return s })

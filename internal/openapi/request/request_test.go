@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -34,7 +33,7 @@ func buildAs(t testing.TB, doc, id, args string, o Options) (*Request, error) {
 	if len(d.Warnings) > 0 && id != "filled" {
 		t.Fatal(d.Warnings)
 	}
-	v := visible.New(d, nil, visible.Filter{})
+	v := spec.NewView(d, nil, spec.Filter{})
 	op, err := v.Operation(id)
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +276,7 @@ func FuzzPath(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	v := visible.New(d, nil, visible.Filter{})
+	v := spec.NewView(d, nil, spec.Filter{})
 	check := validate.New(v, validate.Options{})
 	f.Fuzz(func(t *testing.T, p, q string) {
 		text := func(s string) value.Value { return value.OfString(s) }
@@ -328,7 +327,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := visible.New(d, nil, visible.Filter{})
+		v := spec.NewView(d, nil, spec.Filter{})
 		check := validate.New(v, validate.Options{})
 		for _, op := range v.Operations() {
 			var path []value.Member

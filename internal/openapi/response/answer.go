@@ -23,7 +23,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -97,7 +96,7 @@ type Blob struct {
 // problem.Error with a problem.Reply for a status of 300 or more; problem.Upstream for a body that doesn't match its
 // media type; problem.Unsupported for a stream; problem.SecurityBlocked for a body that can't be filtered although
 // parts of it are hidden; problem.NotFound if op is not in v.
-func Make(v *visible.View, op *spec.Operation, r *request.Response, o Options) (*Answer, error) {
+func Make(v *spec.View, op *spec.Operation, r *request.Response, o Options) (*Answer, error) {
 	if v == nil || op == nil || r == nil || !v.Has(op) {
 		return nil, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -36,7 +34,7 @@ const components = `"components":{"schemas":{
 	"Problem":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"salary":{"type":"string"}}}}}`
 
 // seen returns a View of a document with the operation GET /x, whose response 200 has that schema.
-func seen(t testing.TB, schema, parameters string) (*visible.View, *spec.Operation) {
+func seen(t testing.TB, schema, parameters string) (*spec.View, *spec.Operation) {
 	t.Helper()
 	if schema != "" {
 		schema = fmt.Sprintf(`"content":{"application/json":{"schema":%s}},`, schema)
@@ -45,24 +43,24 @@ func seen(t testing.TB, schema, parameters string) (*visible.View, *spec.Operati
 		"4XX":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Problem"}}}}}}}},%s}`, parameters, schema, components), hiding)
 }
 
-var hiding = visible.Filter{
+var hiding = spec.Filter{
 	Schema: func(name string) bool { return name != "Vault" },
 	Field: func(schema, field string) bool {
 		return field != "salary" && schema+"."+field != "Team.plan" && schema+"."+field != "Cat.chip" && schema+"."+field != "Setting.key" && schema+"."+field != "Person.odd"
 	},
 }
 
-func viewed(t testing.TB, text string, f visible.Filter) (*visible.View, *spec.Operation) {
+func viewed(t testing.TB, text string, f spec.Filter) (*spec.View, *spec.Operation) {
 	t.Helper()
 	d, err := spec.Load([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := classify.New(d, classify.Options{})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := visible.New(d, rules, f)
+	v := spec.NewView(d, rules, f)
 	if len(v.Operations()) == 0 {
 		t.Fatal(d.Warnings)
 	}
@@ -173,7 +171,7 @@ func TestOtherStatus(t *testing.T) {
 	if got := shown(Make(v, op, r, Options{})); got != `{"id":1}` {
 		t.Error(got)
 	}
-	if _, err := Make(&visible.View{}, op, r, Options{}); problem.CodeOf(err) != problem.NotFound {
+	if _, err := Make(&spec.View{}, op, r, Options{}); problem.CodeOf(err) != problem.NotFound {
 		t.Error(err)
 	}
 }

@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A walker filters values as a View requires.
 type walker struct {
-	v      *visible.View
+	v      *spec.View
 	o      Options
 	marks  map[string]mark // cached by name: a body repeats few names
 	ids    map[at]int
@@ -43,7 +42,7 @@ const (
 // Masked replaces a string that must not be shown.
 const Masked = "[masked]"
 
-func newWalker(v *visible.View, o Options) *walker {
+func newWalker(v *spec.View, o Options) *walker {
 	if o.Mask == nil {
 		o.Mask = secret
 	}

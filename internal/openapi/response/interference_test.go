@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"pgregory.net/rapid"
@@ -214,7 +214,7 @@ var wheres = []string{"", "", "", `{"a":"x"}`, `{"b":{"$exists":true}}`, `{"a":{
 func TestInterference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := draw(rt)
-		v, op := viewed(t, w.document(), visible.Filter{
+		v, op := viewed(t, w.document(), spec.Filter{
 			Schema: func(name string) bool { return !w.hidden[name] },
 			Field:  func(schema, field string) bool { return !w.hidden[schema+"."+field] },
 		})
@@ -264,7 +264,7 @@ func FuzzMake(f *testing.F) {
 		}
 		f.Add([]byte(seed), "application/json", 404, 0, "")
 	}
-	var views []*visible.View
+	var views []*spec.View
 	for _, s := range []string{"Page", "Team", "Said", "ByName", "Boss"} {
 		v, _ := seen(f, ref(s), `{"in":"query","name":"page","schema":{"type":"integer"}},{"in":"query","name":"limit","schema":{"type":"integer","default":5}}`)
 		views = append(views, v)

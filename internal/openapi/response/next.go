@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -43,7 +42,7 @@ type parameter struct {
 // A pager computes the arguments of the call for the next page.
 type pager struct {
 	page
-	v      *visible.View
+	v      *spec.View
 	op     *spec.Operation
 	a      validate.Arguments
 	params []parameter
@@ -51,7 +50,7 @@ type pager struct {
 }
 
 // newPager finds the parameters of op that control pagination, in the query and in a JSON body, with the values that a gives them.
-func newPager(v *visible.View, op *spec.Operation, a validate.Arguments) *pager {
+func newPager(v *spec.View, op *spec.Operation, a validate.Arguments) *pager {
 	p := &pager{v: v, op: op, a: a}
 	for _, q := range v.Parameters(op) {
 		if q.In == "query" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"pgregory.net/rapid"
@@ -18,7 +18,7 @@ const plainDocument = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x
 
 // TestParts checks what at and from show of an answer, and each refusal.
 func TestParts(t *testing.T) {
-	v, op := viewed(t, plainDocument, visible.Filter{Field: func(_, field string) bool { return field != "salary" }})
+	v, op := viewed(t, plainDocument, spec.Filter{Field: func(_, field string) bool { return field != "salary" }})
 	body := `{"items":[{"id":1,"log":"abcdefghij"},{"id":2,"log":"` + strings.Repeat("é", 300) + `","steps":[1,2,3]},{"id":3}],"a.b":{"c":"x"},"salary":5,"api_token":"s3cretvalue"}`
 	for _, tt := range []struct {
 		at   string
@@ -60,7 +60,7 @@ func TestParts(t *testing.T) {
 
 // TestTextContinues checks that a body that is a text continues at a character, after its credentials were masked.
 func TestTextContinues(t *testing.T) {
-	v, op := viewed(t, plainDocument, visible.Filter{})
+	v, op := viewed(t, plainDocument, spec.Filter{})
 	text := strings.Repeat("line of a log\n", 40) + "token=ghp_0123456789abcdefghijABCDEFGHIJ012345\nend"
 	got, from := "", 1
 	for range 20 {
@@ -82,7 +82,7 @@ func TestTextContinues(t *testing.T) {
 // TestContinuing checks that what is cut can be read to its end by following the answers: all items of a list that a filter keeps, each
 // once and in order, and the whole of each text, also if the answer was cut twice.
 func TestContinuing(t *testing.T) {
-	v, op := viewed(t, plainDocument, visible.Filter{})
+	v, op := viewed(t, plainDocument, spec.Filter{})
 	rapid.Check(t, func(rt *rapid.T) {
 		var items []value.Value
 		for i := range rapid.IntRange(0, 30).Draw(rt, "items") {

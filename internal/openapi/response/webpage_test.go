@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
 // TestIsWebPage checks which answers are web pages in the place of what the document declares.
@@ -41,7 +41,7 @@ func TestIsWebPage(t *testing.T) {
 		{asHTML, "text/html", page, false},
 		{asJSON + `,"400":{"description":"","content":{"text/html":{}}}`, "text/html", page, true},
 	} {
-		_, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"post":{"operationId":"x","responses":{%s}}}}}`, row.responses), visible.Filter{})
+		_, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"post":{"operationId":"x","responses":{%s}}}}}`, row.responses), spec.Filter{})
 		r := &request.Response{Status: 200, MediaType: row.media, Header: http.Header{}, Body: []byte(row.body)}
 		if got := IsWebPage(op, r); got != row.want {
 			t.Errorf("%s: %s %q: %t", row.responses, row.media, row.body, got)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -38,7 +38,7 @@ func parsed(t testing.TB, text string) query.Filter {
 
 // TestWhere checks which items of a list each filter keeps, and each refusal.
 func TestWhere(t *testing.T) {
-	v, op := viewed(t, ordersDocument, visible.Filter{Field: func(schema, field string) bool { return field != "salary" && field != "lair" }})
+	v, op := viewed(t, ordersDocument, spec.Filter{Field: func(schema, field string) bool { return field != "salary" && field != "lair" }})
 	for _, tt := range []struct{ where, want string }{
 		{`{"status":"open"}`, "2 3 of 3"},
 		{`{"status":{"$ne":"open"}}`, "1 of 3"},
@@ -128,7 +128,7 @@ func TestWhere(t *testing.T) {
 
 // TestWhereOfOthers checks answers that a filter can't be used on.
 func TestWhereOfOthers(t *testing.T) {
-	v, op := viewed(t, `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":""}}}}}}`, visible.Filter{})
+	v, op := viewed(t, `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":""}}}}}}`, spec.Filter{})
 	for _, tt := range []struct{ media, body, want string }{
 		{"application/json", `{"a":1}`, "invalid_argument: the answer has no list that where could filter"},
 		{"application/json", `[1,2]`, "invalid_argument: the items of the list are no objects, so they have no fields to filter by"},
@@ -148,16 +148,16 @@ func TestWhereOfOthers(t *testing.T) {
 func TestLocation(t *testing.T) {
 	for _, tt := range []struct {
 		location, body string
-		view           visible.Filter
+		view           spec.Filter
 		want           string
 	}{
-		{"/teams/9", `{}`, visible.Filter{}, "/teams/9"},
-		{"https://api.example/teams/9?x=1", ``, visible.Filter{}, "https://api.example/teams/9?x=1"},
-		{"https://store.example/f?X-Amz-Signature=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", `{}`, visible.Filter{}, "https://store.example/f?X-Amz-Signature=[masked]"},
-		{"https://ana:s3cretpassw0rd@api.example/teams", `{}`, visible.Filter{}, "https://[masked]@api.example/teams"},
-		{"/teams/9", `{}`, visible.Filter{Field: func(_, field string) bool { return field != "salary" }}, ""},
-		{"/teams/\x1b", `{}`, visible.Filter{}, ""},
-		{strings.Repeat("/teams", 200), `{}`, visible.Filter{}, ""},
+		{"/teams/9", `{}`, spec.Filter{}, "/teams/9"},
+		{"https://api.example/teams/9?x=1", ``, spec.Filter{}, "https://api.example/teams/9?x=1"},
+		{"https://store.example/f?X-Amz-Signature=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", `{}`, spec.Filter{}, "https://store.example/f?X-Amz-Signature=[masked]"},
+		{"https://ana:s3cretpassw0rd@api.example/teams", `{}`, spec.Filter{}, "https://[masked]@api.example/teams"},
+		{"/teams/9", `{}`, spec.Filter{Field: func(_, field string) bool { return field != "salary" }}, ""},
+		{"/teams/\x1b", `{}`, spec.Filter{}, ""},
+		{strings.Repeat("/teams", 200), `{}`, spec.Filter{}, ""},
 	} {
 		v, op := viewed(t, ordersDocument, tt.view)
 		a, err := Make(v, op, &request.Response{Status: 202, MediaType: "application/json", Header: http.Header{"Location": {tt.location}}, Body: []byte(tt.body)}, Options{})
@@ -172,22 +172,22 @@ func TestVersion(t *testing.T) {
 	choices := `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":{"oneOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"discriminator":{"propertyName":"k"}}}}}}}}}},"components":{"schemas":{"A":{"type":"object"},"B":{"type":"object"}}}}`
 	for _, tt := range []struct {
 		name, document string
-		view           visible.Filter
+		view           spec.Filter
 		body           string
 		header         http.Header
 		tag, total     string
 	}{
-		{"nothing is hidden", ordersDocument, visible.Filter{}, `[{"id":1}]`, http.Header{"Etag": {`W/"7"`}, "X-Total-Count": {"70"}}, `W/"7"`, "70"},
-		{"a range", ordersDocument, visible.Filter{}, `[{"id":1}]`, http.Header{"Content-Range": {"items 0-0/319"}}, "", "319"},
-		{"a range without a total", ordersDocument, visible.Filter{}, `[{"id":1}]`, http.Header{"Content-Range": {"items 0-0/*"}}, "", ""},
-		{"no list", ordersDocument, visible.Filter{}, `{"id":1}`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, `"7"`, ""},
-		{"a text", ordersDocument, visible.Filter{}, `"x"`, http.Header{"Etag": {`"7"`}}, `"7"`, ""},
-		{"something is masked", ordersDocument, visible.Filter{}, `[{"password":"x"}]`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, "", "70"},
-		{"a field is hidden somewhere", ordersDocument, visible.Filter{Field: func(_, field string) bool { return field != "salary" }}, `[{"id":1}]`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, "", "70"},
-		{"items may be hidden", choices, visible.Filter{Schema: func(name string) bool { return name != "B" }}, `[{"k":"A"}]`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, "", ""},
-		{"no body", ordersDocument, visible.Filter{}, ``, http.Header{"Etag": {`"7"`}}, `"7"`, ""},
-		{"a secret", ordersDocument, visible.Filter{}, `[]`, http.Header{"Etag": {"ghp_0123456789abcdefghijABCDEFGHIJ012345"}}, "", ""},
-		{"control characters", ordersDocument, visible.Filter{}, `[]`, http.Header{"Etag": {"a\x1b[2J"}}, "", ""},
+		{"nothing is hidden", ordersDocument, spec.Filter{}, `[{"id":1}]`, http.Header{"Etag": {`W/"7"`}, "X-Total-Count": {"70"}}, `W/"7"`, "70"},
+		{"a range", ordersDocument, spec.Filter{}, `[{"id":1}]`, http.Header{"Content-Range": {"items 0-0/319"}}, "", "319"},
+		{"a range without a total", ordersDocument, spec.Filter{}, `[{"id":1}]`, http.Header{"Content-Range": {"items 0-0/*"}}, "", ""},
+		{"no list", ordersDocument, spec.Filter{}, `{"id":1}`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, `"7"`, ""},
+		{"a text", ordersDocument, spec.Filter{}, `"x"`, http.Header{"Etag": {`"7"`}}, `"7"`, ""},
+		{"something is masked", ordersDocument, spec.Filter{}, `[{"password":"x"}]`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, "", "70"},
+		{"a field is hidden somewhere", ordersDocument, spec.Filter{Field: func(_, field string) bool { return field != "salary" }}, `[{"id":1}]`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, "", "70"},
+		{"items may be hidden", choices, spec.Filter{Schema: func(name string) bool { return name != "B" }}, `[{"k":"A"}]`, http.Header{"Etag": {`"7"`}, "X-Total-Count": {"70"}}, "", ""},
+		{"no body", ordersDocument, spec.Filter{}, ``, http.Header{"Etag": {`"7"`}}, `"7"`, ""},
+		{"a secret", ordersDocument, spec.Filter{}, `[]`, http.Header{"Etag": {"ghp_0123456789abcdefghijABCDEFGHIJ012345"}}, "", ""},
+		{"control characters", ordersDocument, spec.Filter{}, `[]`, http.Header{"Etag": {"a\x1b[2J"}}, "", ""},
 	} {
 		v, op := viewed(t, tt.document, tt.view)
 		a, err := Make(v, op, &request.Response{Status: 200, MediaType: "application/json", Header: tt.header, Body: []byte(tt.body)}, Options{})

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -24,7 +23,7 @@ type Options struct {
 
 // An Index ranks the operations of one View. It is safe for concurrent use.
 type Index struct {
-	v        *visible.View
+	v        *spec.View
 	entries  []entry
 	terms    map[string][]posting
 	answers  map[string][]posting // likewise of the fields of answers
@@ -78,7 +77,7 @@ const (
 )
 
 // New returns an index of the operations in v.
-func New(v *visible.View, o Options) *Index {
+func New(v *spec.View, o Options) *Index {
 	ix := &Index{v: v, terms: map[string][]posting{}, answers: map[string][]posting{}, synonyms: map[string][]string{}}
 	st := stemmer{}
 	all := make([][fields][]string, len(v.Operations()))
@@ -109,7 +108,7 @@ func New(v *visible.View, o Options) *Index {
 }
 
 // texts returns the stems in every field of an operation.
-func texts(v *visible.View, op *spec.Operation, st stemmer) (out [fields][]string) {
+func texts(v *spec.View, op *spec.Operation, st stemmer) (out [fields][]string) {
 	out[fieldID] = st.stems(op.ID)
 	out[fieldPath] = st.stems(op.Path)
 	out[fieldSummary] = st.stems(op.Summary)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -84,7 +83,7 @@ func TestSplit(t *testing.T) {
 
 // TestEmpty checks that an empty index finds nothing.
 func TestEmpty(t *testing.T) {
-	ix := New(&visible.View{}, Options{})
+	ix := New(&spec.View{}, Options{})
 	if r, err := ix.Search(Query{Text: "get"}); err != nil || r.Total != 0 || !r.Weak {
 		t.Errorf("%+v %v", r, err)
 	}

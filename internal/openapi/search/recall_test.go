@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 func load(t testing.TB, file string) *spec.Document {
@@ -25,13 +23,13 @@ func load(t testing.TB, file string) *spec.Document {
 	return d
 }
 
-func everything(t testing.TB, d *spec.Document) *visible.View {
+func everything(t testing.TB, d *spec.Document) *spec.View {
 	t.Helper()
-	rules, err := classify.New(d, classify.Options{RPCNames: true})
+	rules, err := spec.NewClassifier(d, spec.ClassOptions{RPCNames: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return visible.New(d, rules, visible.Filter{})
+	return spec.NewView(d, rules, spec.Filter{})
 }
 
 // A task is a search task with the expected operation.

@@ -7,6 +7,33 @@
 // The package accesses no files and no network; what opens the files that a document refers to is an argument.
 //
 // It does not decide who may see a document; that is package visible.
+//
+// # Classify
+//
+// This part assigns an access class to each operation of an HTTP API.
+//
+// The operator's rules are checked when they are loaded, against the document they apply to. A class comes from the
+// first matching rule, else from the HTTP method, else, if RPCNames is set, from the name of a POST operation. An
+// operation that nothing classifies is Destructive. A rule that matches no operation is refused with the nearest name,
+// because the operator would otherwise rely on a rule without effect.
+//
+// # Suspect
+//
+// This part finds operations of an HTTP API that agents probably should not call: those whose paths and ids
+// suggest that they create credentials, grant rights, decide approvals or change limits.
+//
+// It is a heuristic for any API and can be wrong in both directions. What it finds is held until a rule of the owner names
+// the operation, in every configuration (package calls). init writes its findings for a person to confirm.
+//
+// # Visible
+//
+// This part limits an OpenAPI document to what one principal may see.
+//
+// The search index, descriptions and validation all use a View instead of a Document, so they can't reveal anything
+// hidden. An operation that is hidden, excluded or forbidden is absent; a schema is present if a visible operation
+// refers to it; a hidden field is in no list of fields. Hidden and missing names give the same response, and near names
+// come only from visible ones. Headers reserved for the gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not
+// parameters.
 package spec
 
 import (

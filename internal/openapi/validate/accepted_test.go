@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -60,7 +59,7 @@ func TestAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked, err := New(visible.New(d, nil, visible.Filter{}), Options{}).Check(t.Context(), d.Called("x"), Arguments{Body: body, HasBody: true})
+		checked, err := New(spec.NewView(d, nil, spec.Filter{}), Options{}).Check(t.Context(), d.Called("x"), Arguments{Body: body, HasBody: true})
 		got := ""
 		if err != nil {
 			got = err.Error()

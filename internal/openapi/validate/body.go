@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -71,7 +70,7 @@ func (c *Checker) empty(b *spec.Body) (enough, only bool) {
 	}
 	s := c.v.Schema(content.Schema)
 	o := c.v.Object(s)
-	if !s.Is("object") || len(s.Types) == 0 || len(o.Choices) > 0 || slices.ContainsFunc(o.Fields, func(f visible.Field) bool { return f.Required && !c.v.Schema(f.Schema).ReadOnly }) {
+	if !s.Is("object") || len(s.Types) == 0 || len(o.Choices) > 0 || slices.ContainsFunc(o.Fields, func(f spec.FieldFilter) bool { return f.Required && !c.v.Schema(f.Schema).ReadOnly }) {
 		return false, false
 	}
 	name := strings.ToLower(s.Name) // an object of any fields is declared in the same way as one of none
@@ -169,7 +168,7 @@ func (c *Checker) form(r spec.Raw, body value.Value) value.Value {
 	fields := c.v.Object(c.v.Schema(r)).Fields
 	members := slices.Clone(body.Members())
 	for i, m := range members {
-		if at := slices.IndexFunc(fields, func(f visible.Field) bool { return f.Name == m.Name }); at >= 0 {
+		if at := slices.IndexFunc(fields, func(f spec.FieldFilter) bool { return f.Name == m.Name }); at >= 0 {
 			members[i].Value = c.suit(fields[at].Schema, m.Value)
 		}
 	}
@@ -210,7 +209,7 @@ func (c *Checker) exact(r spec.Raw, v value.Value, depth int) value.Value {
 var wholeNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]{0,19})$`)
 
 // exactFields is exact for an object.
-func (c *Checker) exactFields(o visible.Object, v value.Value, depth int) value.Value {
+func (c *Checker) exactFields(o spec.ObjectFilter, v value.Value, depth int) value.Value {
 	fields := map[string]spec.Raw{}
 	for _, choice := range o.Choices {
 		for _, f := range c.v.Object(c.v.Schema(choice)).Fields {

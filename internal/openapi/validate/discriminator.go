@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -34,7 +33,7 @@ func discriminatorOf(r spec.Raw) discriminator {
 
 // tags returns the tags that select the alternative r; none if it can't be known. If nothing maps to r, its name is its
 // tag. A field that allows only some values restricts the tags to these.
-func (d discriminator) tags(v *visible.View, r spec.Raw) []string {
+func (d discriminator) tags(v *spec.View, r spec.Raw) []string {
 	if d.field == "" {
 		return nil
 	}

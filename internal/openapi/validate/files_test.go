@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -32,7 +31,7 @@ func TestMappedFiles(t *testing.T) {
 	if err != nil || len(d.Warnings) > 0 {
 		t.Fatal(err, d.Warnings)
 	}
-	check := validate.New(visible.New(d, nil, visible.Filter{}), validate.Options{})
+	check := validate.New(spec.NewView(d, nil, spec.Filter{}), validate.Options{})
 	for body, want := range map[string]string{
 		`{"kind":"cat","lives":9}`:   "",
 		`{"kind":"cat","tricks":1}`:  `unknown field "tricks"`,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -128,7 +127,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 // choices returns the alternatives of o that v may be. An alternative is left out if a field of v has a value that the
 // alternative doesn't allow there, or if o's discriminator names another one; if none is left, all are returned. An
 // object without alternatives whose discriminator maps to other schemas has those, and without a mapping the schemas that extend it.
-func (c *Checker) choices(o visible.Object, v value.Value) []spec.Raw {
+func (c *Checker) choices(o spec.ObjectFilter, v value.Value) []spec.Raw {
 	d := discriminatorOf(o.Raw)
 	all := o.Choices
 	if len(all) == 0 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -26,7 +25,7 @@ func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
 	}
 	points := func(name string) bool { return strings.EqualFold(name, "path") || strings.EqualFold(name, "from") }
 	declared := c.v.Object(c.v.Schema(s.Items)).Fields
-	if len(declared) == 0 || slices.ContainsFunc(declared, func(f visible.Field) bool { return points(f.Name) }) {
+	if len(declared) == 0 || slices.ContainsFunc(declared, func(f spec.FieldFilter) bool { return points(f.Name) }) {
 		return false
 	}
 	return !slices.ContainsFunc(body.List(), func(one value.Value) bool {

@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
 // A translator converts schemas of a document to JSON Schema 2020-12, one level of named schemas at a time. It ignores
 // keywords that it doesn't know or that are malformed; the server checks those.
 type translator struct {
-	v    *visible.View
+	v    *spec.View
 	urls map[string]int // by name, or by target if there is none
 	at   []place
 	open bool // accept undeclared properties, whatever the schema says

@@ -16,7 +16,6 @@ import (
 	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -46,7 +45,7 @@ type Options struct {
 
 // A Checker checks calls of the operations in one View. It is safe for concurrent use.
 type Checker struct {
-	v *visible.View
+	v *spec.View
 	o Options
 
 	mu       sync.Mutex // the compiler is not safe for concurrent use
@@ -56,7 +55,7 @@ type Checker struct {
 }
 
 // New returns a Checker for the operations in v.
-func New(v *visible.View, o Options) *Checker {
+func New(v *spec.View, o Options) *Checker {
 	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies, free: o.OpenFormats}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	c.compiler.UseLoader(c.t)
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
@@ -184,7 +183,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 		}
 	}
 	for _, m := range given.Members() {
-		if in == "header" && visible.Refused(m.Name) {
+		if in == "header" && spec.RefusedHeader(m.Name) {
 			f.add(at+"/"+escape(m.Name), "forbidden", "the header %q is the gateway's to set", problem.Cut(m.Name))
 			continue
 		}

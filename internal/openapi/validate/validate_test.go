@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -28,13 +27,13 @@ const doc = `{"openapi":"3.0.0","paths":{"/teams/{id}":{"post":{"operationId":"o
 		"Kind":{"type":"string","enum":["red","green"]},"Self":{"allOf":[{"$ref":"#/components/schemas/Self"}]},
 		"Mail":{"type":"object","required":["kind","to"],"properties":{"kind":{"enum":["mail"]},"to":{"type":"string"}}},"Call":{"type":"object","required":["kind","number"],"properties":{"kind":{"enum":["call"]},"number":{"type":"integer"}}}}}}`
 
-func checker(t testing.TB, text string, o Options) (*Checker, *visible.View) {
+func checker(t testing.TB, text string, o Options) (*Checker, *spec.View) {
 	t.Helper()
 	d, err := spec.Load([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := visible.New(d, nil, visible.Filter{Field: func(_, field string) bool { return field != "password" }})
+	v := spec.NewView(d, nil, spec.Filter{Field: func(_, field string) bool { return field != "password" }})
 	return New(v, o), v
 }
 
@@ -199,7 +198,7 @@ func TestCompiles(t *testing.T) {
 }
 
 // compileAll compiles the schemas of all operations.
-func compileAll(t testing.TB, c *Checker, v *visible.View) (n int) {
+func compileAll(t testing.TB, c *Checker, v *spec.View) (n int) {
 	t.Helper()
 	for _, op := range v.Operations() {
 		for _, p := range v.Parameters(op) {

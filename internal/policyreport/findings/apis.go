@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/suspect"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -19,7 +17,7 @@ type overlook struct {
 	*look
 	name    string
 	rules   calls.Rules
-	classes *classify.Rules
+	classes *spec.Classifier
 	seen    []*spec.Operation // visible to some principal
 }
 
@@ -32,10 +30,10 @@ func (l *look) apis() {
 			continue
 		}
 		o := &overlook{look: l, name: name, rules: rules, classes: classes}
-		shown := classify.Rule{Operations: rules.Shown}
+		shown := spec.ClassRule{Operations: rules.Shown}
 		for _, op := range rules.Document.Operations {
 			class := classes.Of(op).Class
-			if class != classify.Excluded && class != classify.Forbidden && (len(rules.Shown) == 0 || shown.Matches(op)) && !o.hidden(op) {
+			if class != spec.ClassExcluded && class != spec.ClassForbidden && (len(rules.Shown) == 0 || shown.Matches(op)) && !o.hidden(op) {
 				o.seen = append(o.seen, op)
 			}
 		}
@@ -55,7 +53,7 @@ func (o *overlook) about(code Code, keys []string, message, suggestion string) {
 // hidden reports whether a rule hides op from all principals.
 func (o *overlook) hidden(op *spec.Operation) bool {
 	return slices.ContainsFunc(o.rules.Hidden, func(h calls.Hidden) bool {
-		return h.When == "" && len(h.Operations)+len(h.Tags) > 0 && (classify.Rule{Operations: h.Operations, Tags: h.Tags}).Matches(op)
+		return h.When == "" && len(h.Operations)+len(h.Tags) > 0 && (spec.ClassRule{Operations: h.Operations, Tags: h.Tags}).Matches(op)
 	})
 }
 
@@ -66,7 +64,7 @@ func (o *overlook) deadRules() {
 		decides[o.classes.Of(op).Rule] = true
 	}
 	for i, r := range o.rules.Access.Rules {
-		if !decides[i] && !(r.Class == classify.Excluded && slices.Contains(r.Operations, "*")) { // that one is for future operations
+		if !decides[i] && !(r.Class == spec.ClassExcluded && slices.Contains(r.Operations, "*")) { // that one is for future operations
 			o.about(Dead, []string{"access", strconv.Itoa(i)}, "the rule classes nothing: those before it class all that it names", "take it out, or move it up")
 		}
 	}
@@ -74,13 +72,13 @@ func (o *overlook) deadRules() {
 
 // open reports operations that look unsuitable for agents.
 func (o *overlook) open() {
-	by := map[suspect.Kind][]string{}
+	by := map[spec.Suspicion][]string{}
 	for _, op := range o.seen {
-		if kind := suspect.Of(o.rules.Document, op, o.classes.Of(op).Class); kind != "" {
+		if kind := spec.SuspicionOf(o.rules.Document, op, o.classes.Of(op).Class); kind != "" {
 			by[kind] = append(by[kind], op.ID)
 		}
 	}
-	for _, kind := range suspect.Kinds() {
+	for _, kind := range spec.Suspicions() {
 		if by[kind] != nil {
 			o.about(Open, []string{"access"}, fmt.Sprintf("agents may call %s of %s that may not be for them (%s): %s", count(len(by[kind]), "operation"), o.name, kind.Reason(), some(by[kind])),
 				"class them forbidden, or excluded; if they are right as they are, leave them")
@@ -113,9 +111,9 @@ func (o *overlook) unbound() {
 // uncallable reports operations that are visible but never run.
 func (o *overlook) uncallable() {
 	for _, c := range []struct {
-		class classify.Class
+		class spec.Class
 		key   string
-	}{{classify.Write, "write"}, {classify.Destructive, "destructive"}} {
+	}{{spec.ClassWrite, "write"}, {spec.ClassDestructive, "destructive"}} {
 		n := 0
 		for _, op := range o.seen {
 			if o.classes.Of(op).Class == c.class {

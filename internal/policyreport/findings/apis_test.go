@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -24,7 +23,7 @@ const flow = `{"openapi": "3.0.3", "paths": {
 
 // TestAPIs checks the findings about rules of an API.
 func TestAPIs(t *testing.T) {
-	forbid := classify.Rule{Operations: []string{"mint"}, Class: classify.Forbidden, Reason: "it mints", Instead: "by hand"}
+	forbid := spec.ClassRule{Operations: []string{"mint"}, Class: spec.ClassForbidden, Reason: "it mints", Instead: "by hand"}
 	const bare = "missing-description apis.flow: 1 operation of flow without a summary and a description: listProjects"
 	for _, row := range []struct {
 		name   string
@@ -33,29 +32,29 @@ func TestAPIs(t *testing.T) {
 	}{
 		{"nothing is said", func(*policy.Rules, *calls.Rules) {}, bare},
 		{"mint is confirmed", func(_ *policy.Rules, r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{{Operations: []string{"mint"}, Class: classify.Write}}
+			r.Access.Rules = []spec.ClassRule{{Operations: []string{"mint"}, Class: spec.ClassWrite}}
 		},
 			"open apis.flow.access: agents may call 1 operation of flow that may not be for them (it makes, changes or ends credentials or sign-ins): mint\n" + bare},
-		{"mint is forbidden", func(_ *policy.Rules, r *calls.Rules) { r.Access.Rules = []classify.Rule{forbid} }, bare},
+		{"mint is forbidden", func(_ *policy.Rules, r *calls.Rules) { r.Access.Rules = []spec.ClassRule{forbid} }, bare},
 		{"by a rule that comes too late", func(_ *policy.Rules, r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{{Operations: []string{"*"}, Class: classify.Read}, forbid, {Operations: []string{"*"}, Class: classify.Excluded}}
+			r.Access.Rules = []spec.ClassRule{{Operations: []string{"*"}, Class: spec.ClassRead}, forbid, {Operations: []string{"*"}, Class: spec.ClassExcluded}}
 		}, "dead apis.flow.access.1: the rule classes nothing: those before it class all that it names\n" + bare},
 		{"a parameter is bound", func(_ *policy.Rules, r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{forbid}
+			r.Access.Rules = []spec.ClassRule{forbid}
 			r.Parameters = []calls.Parameter{{Name: "teamId", Is: "principal.tenant"}}
 		}, "unscoped apis.flow.parameters.0: teamId is bound, and 1 operation of flow that take the id of something have no such parameter: getProject\n" + bare},
 		{"what is free is hidden", func(_ *policy.Rules, r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{forbid}
+			r.Access.Rules = []spec.ClassRule{forbid}
 			r.Parameters = []calls.Parameter{{Name: "teamId", Is: "principal.tenant"}}
 			r.Hidden = []calls.Hidden{{Operations: []string{"*Project*"}}}
 		}, ""},
 		{"only some are shown", func(_ *policy.Rules, r *calls.Rules) { r.Shown = []string{"getTeam"} }, ""},
 		{"what destroys is denied", func(_ *policy.Rules, r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{forbid}
-			r.Write = map[classify.Class]write.Mode{classify.Destructive: write.Deny}
+			r.Access.Rules = []spec.ClassRule{forbid}
+			r.Write = map[spec.Class]write.Mode{spec.ClassDestructive: write.Deny}
 		}, "uncallable apis.flow.write: agents find 1 destructive operation of flow that none of them can call: write denies them\n" + bare},
 		{"nothing may be written", func(p *policy.Rules, r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{forbid}
+			r.Access.Rules = []spec.ClassRule{forbid}
 			p.Gates.Writes = policy.Off
 		}, "uncallable apis.flow.write: agents find 1 destructive operation of flow that none of them can call: gates.writes is off\n" + bare},
 	} {

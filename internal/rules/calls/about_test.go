@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 )
@@ -41,7 +40,7 @@ func TestAbout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"getKey"}, Class: classify.Write}, {Operations: []string{"ask"}, Class: classify.Read}}}}}, expression.NewCompiler())
+	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"getKey"}, Class: spec.ClassWrite}, {Operations: []string{"ask"}, Class: spec.ClassRead}}}}}, expression.NewCompiler())
 	if err != nil {
 		t.Fatal(err)
 	}

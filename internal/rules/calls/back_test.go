@@ -5,7 +5,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
@@ -39,7 +38,7 @@ func TestBack(t *testing.T) {
 	}
 	match := map[string]string{"name": "body.name"}
 	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d,
-		Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"getKey", "setKey", "makeSecret"}, Class: classify.Write}, {Operations: []string{"listSecrets"}, Class: classify.Read}}},
+		Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"getKey", "setKey", "makeSecret"}, Class: spec.ClassWrite}, {Operations: []string{"listSecrets"}, Class: spec.ClassRead}}},
 		Hidden: []calls.Hidden{{Operations: []string{"listSecrets"}}},
 		ReadBack: []readback.Rule{
 			{Operations: []string{"makeOrder"}, By: "listOrders", Query: match, Match: match},

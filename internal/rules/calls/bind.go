@@ -9,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -78,8 +77,8 @@ func explodes(p spec.Parameter) bool {
 }
 
 // exploded binds a member of the object that is given for p.
-func (b *binding) exploded(there *visible.View, p spec.Parameter, query *value.Value) {
-	declares := slices.ContainsFunc(there.Object(there.Schema(p.Schema)).Fields, func(f visible.Field) bool { return f.Name == b.Name })
+func (b *binding) exploded(there *spec.View, p spec.Parameter, query *value.Value) {
+	declares := slices.ContainsFunc(there.Object(there.Schema(p.Schema)).Fields, func(f spec.FieldFilter) bool { return f.Name == b.Name })
 	given, ok := query.Get(p.Name)
 	if !ok && declares {
 		given = value.OfObject(nil)
@@ -169,7 +168,7 @@ func (b *binding) body(r *Reach, op *spec.Operation, args *validate.Arguments) {
 
 // inBody reports whether the body of op has a top-level field called name in a content of that media type, or in any if it is "";
 // whether a list is a JSON Patch there; and whether the elements of a list have the field.
-func inBody(v *visible.View, op *spec.Operation, media, name string) (at, patched, items bool) {
+func inBody(v *spec.View, op *spec.Operation, media, name string) (at, patched, items bool) {
 	has := func(r spec.Raw) bool {
 		for _, f := range v.Object(v.Schema(r)).Fields {
 			if f.Name == name {

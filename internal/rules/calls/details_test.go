@@ -8,7 +8,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -160,9 +159,9 @@ func TestBinds(t *testing.T) {
 // TestPlan checks the mode of each class, the read before a write, and partial updates.
 func TestPlan(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
-		r.Write = map[classify.Class]write.Mode{classify.Destructive: write.Deny}
+		r.Write = map[spec.Class]write.Mode{spec.ClassDestructive: write.Deny}
 		r.Partial = []string{"putB"}
-		r.Access.Rules = []classify.Rule{{Operations: []string{"askC"}, Class: classify.Read}, {Operations: []string{"runD"}, Class: classify.Write}}
+		r.Access.Rules = []spec.ClassRule{{Operations: []string{"askC"}, Class: spec.ClassRead}, {Operations: []string{"runD"}, Class: spec.ClassWrite}}
 	})
 	for _, row := range []struct{ operation, args, scopes, want string }{
 		{"patchA", `{"path": {"team": "t"}, "body": {}}`, "read write", "review GET /a/t false"},
@@ -254,7 +253,7 @@ func TestNamed(t *testing.T) {
 	if !all.Has("flow") || all.Has("flew") || (*calls.APIs)(nil).Has("flow") || !slices.Equal(all.Names(), []string{"flow", "shop"}) || (*calls.APIs)(nil).Names() != nil {
 		t.Error("names:", all.Names())
 	}
-	if rules, classes, ok := all.Rules("flow"); !ok || rules.Document != d || classes.Of(d.Operations[0]).Class != classify.Read {
+	if rules, classes, ok := all.Rules("flow"); !ok || rules.Document != d || classes.Of(d.Operations[0]).Class != spec.ClassRead {
 		t.Error("the rules of flow aren't told")
 	}
 	if _, _, ok := all.Rules("flew"); ok {
@@ -265,7 +264,7 @@ func TestNamed(t *testing.T) {
 // TestSight checks, by principal and operation, why it isn't visible and by which rule.
 func TestSight(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
-		r.Access.Rules = []classify.Rule{{Operations: []string{"postA"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}, {Operations: []string{"dropB"}, Class: classify.Excluded}}
+		r.Access.Rules = []spec.ClassRule{{Operations: []string{"postA"}, Class: spec.ClassForbidden, Reason: "r", Instead: "i"}, {Operations: []string{"dropB"}, Class: spec.ClassExcluded}}
 		r.Shown = []string{"* /a*", "* /b"}
 		r.Hidden = []calls.Hidden{{Fields: []string{"x"}}, {Operations: []string{"manyB"}, When: `principal.tenant == "t1"`}, {Tags: []string{"Keys"}}}
 	})
@@ -326,7 +325,7 @@ func TestMoreFaults(t *testing.T) {
 		rules calls.Rules
 		want  string
 	}{
-		{calls.Rules{Access: classify.Options{Rules: []classify.Rule{{Class: classify.Read}}}}, "apis.flow/Access/rules/0: a rule names operations or tags"},
+		{calls.Rules{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Class: spec.ClassRead}}}}, "apis.flow/Access/rules/0: a rule names operations or tags"},
 		{calls.Rules{Partial: []string{"putX"}}, `apis.flow/Partial/0: no operation of the document is "putX"; did you mean putB, putC or putD?`},
 		{calls.Rules{Partial: []string{"* /a*"}}, `apis.flow/Partial/0: "* /a*" is no PUT: only a PUT is taken to replace all; take it out`},
 		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.x"}}}, `apis.flow/Parameters/0/Is: character 1 of the expression: a principal has no "x"`},

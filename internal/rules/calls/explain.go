@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -23,7 +22,7 @@ const (
 type Explanation struct {
 	API       string
 	Operation *spec.Operation // nil if there is none of that name
-	Decision  classify.Decision
+	Decision  spec.Decision
 	Kind      string   // why it isn't visible; "" if it is, or doesn't exist
 	Path      []string // the keys of the deciding rule, below the API in a configuration; nil if no rule decides
 	Needs     identity.Scope
@@ -39,7 +38,7 @@ func (all *APIs) Names() []string {
 }
 
 // Rules returns the rules of an API and the classes of its operations; ok reports whether the API exists.
-func (all *APIs) Rules(name string) (rules Rules, classes *classify.Rules, ok bool) {
+func (all *APIs) Rules(name string) (rules Rules, classes *spec.Classifier, ok bool) {
 	if !all.Has(name) {
 		return Rules{}, nil, false
 	}
@@ -87,7 +86,7 @@ func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path [
 	if !p.Classes.Allows(a.name, a.name+"."+op.ID) {
 		return NotListed, nil
 	}
-	if !(classify.Rule{Operations: a.rules.Shown}).Matches(op) {
+	if !(spec.ClassRule{Operations: a.rules.Shown}).Matches(op) {
 		return NotShown, []string{"shown"}
 	}
 	for i, h := range a.hidden {
@@ -101,9 +100,9 @@ func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path [
 		path = append(path, strconv.Itoa(d.Rule))
 	}
 	switch d.Class {
-	case classify.Excluded:
+	case spec.ClassExcluded:
 		return IsExcluded, path
-	case classify.Forbidden:
+	case spec.ClassForbidden:
 		return Forbidden, path
 	}
 	return "", nil

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -42,8 +41,8 @@ func TestHeld(t *testing.T) {
 	secrets := []string{"tokenSecret", "hookKey", "tsigKey", "kubeconfig"}
 	powers := []string{"createKey", "addMember", "invite", "createHook", "openConsole", "setRole"}
 	who := agent("t1", identity.Read, identity.Write, identity.Delete)
-	all := func(class classify.Class, names ...string) []classify.Rule {
-		return []classify.Rule{{Operations: names, Class: class}}
+	all := func(class spec.Class, names ...string) []spec.ClassRule {
+		return []spec.ClassRule{{Operations: names, Class: class}}
 	}
 	for _, row := range []struct {
 		name   string
@@ -51,17 +50,17 @@ func TestHeld(t *testing.T) {
 		called string // the held operations that agents can call
 	}{
 		{"no rules", calls.Rules{}, ""},
-		{"writes are allowed", calls.Rules{Write: map[classify.Class]write.Mode{classify.Write: write.Allow}, Reviews: calls.ReviewsNone}, ""},
-		{"a pattern for all", calls.Rules{Access: classify.Options{Rules: all(classify.Read, "*")}}, ""},
-		{"a pattern for some", calls.Rules{Access: classify.Options{Rules: all(classify.Write, "GET /tokens/*", "create*")}}, ""},
-		{"a tag", calls.Rules{Access: classify.Options{Rules: []classify.Rule{{Tags: []string{"all"}, Class: classify.Read}}}}, ""},
+		{"writes are allowed", calls.Rules{Write: map[spec.Class]write.Mode{spec.ClassWrite: write.Allow}, Reviews: calls.ReviewsNone}, ""},
+		{"a pattern for all", calls.Rules{Access: spec.ClassOptions{Rules: all(spec.ClassRead, "*")}}, ""},
+		{"a pattern for some", calls.Rules{Access: spec.ClassOptions{Rules: all(spec.ClassWrite, "GET /tokens/*", "create*")}}, ""},
+		{"a tag", calls.Rules{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Tags: []string{"all"}, Class: spec.ClassRead}}}}, ""},
 		{"a pattern is shown", calls.Rules{Shown: []string{"*"}}, ""},
-		{"a pattern before the name", calls.Rules{Access: classify.Options{Rules: append(all(classify.Read, "token*"), all(classify.Read, "tokenSecret")...)}}, ""},
-		{"by id", calls.Rules{Access: classify.Options{Rules: all(classify.Read, "tokenSecret")}}, "tokenSecret"},
-		{"by method and path", calls.Rules{Access: classify.Options{Rules: all(classify.Write, "POST /invitations")}}, "invite"},
-		{"an operation with a tag", calls.Rules{Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"hookKey"}, Tags: []string{"all"}, Class: classify.Read}}}}, "hookKey"},
+		{"a pattern before the name", calls.Rules{Access: spec.ClassOptions{Rules: append(all(spec.ClassRead, "token*"), all(spec.ClassRead, "tokenSecret")...)}}, ""},
+		{"by id", calls.Rules{Access: spec.ClassOptions{Rules: all(spec.ClassRead, "tokenSecret")}}, "tokenSecret"},
+		{"by method and path", calls.Rules{Access: spec.ClassOptions{Rules: all(spec.ClassWrite, "POST /invitations")}}, "invite"},
+		{"an operation with a tag", calls.Rules{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"hookKey"}, Tags: []string{"all"}, Class: spec.ClassRead}}}}, "hookKey"},
 		{"shown by name", calls.Rules{Shown: []string{"listItems", "addItem", "tsigKey", "setRole"}}, "tsigKey setRole"},
-		{"excluded by name", calls.Rules{Access: classify.Options{Rules: all(classify.Excluded, powers...)}}, ""},
+		{"excluded by name", calls.Rules{Access: spec.ClassOptions{Rules: all(spec.ClassExcluded, powers...)}}, ""},
 	} {
 		row.rules.Document = keeper(t)
 		compiled, err := calls.New(map[string]calls.Rules{"k": row.rules}, expression.NewCompiler())

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -61,8 +60,8 @@ func TestLocate(t *testing.T) {
 func TestLocateHidden(t *testing.T) {
 	for _, rules := range []calls.Rules{
 		{Hidden: []calls.Hidden{{Operations: []string{"getMe", "listIssues"}}}},
-		{Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"getMe", "listIssues"}, Class: classify.Excluded}}}},
-		{Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"getMe", "listIssues"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}}}},
+		{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"getMe", "listIssues"}, Class: spec.ClassExcluded}}}},
+		{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"getMe", "listIssues"}, Class: spec.ClassForbidden, Reason: "r", Instead: "i"}}}},
 	} {
 		for text, want := range map[string]string{
 			"/users/me": `getUser {"id":"me"} {}`, "GET /repos/a/b/issues": "", "/repos/a/b/issues?per_page=1": `createIssue {"owner":"a","repo":"b"} {"per_page":"1"}`,

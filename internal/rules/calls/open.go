@@ -5,21 +5,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // An Opened opens query parameters that the document doesn't declare.
 type Opened struct {
-	Operations []string // as in classify.Rule; nil for all
+	Operations []string // as in spec.ClassRule; nil for all
 	Names      []string
 }
 
 // opens returns the query parameters that the owner opens for op.
 func (r Rules) opens(op *spec.Operation) (out []spec.Parameter) {
 	for _, o := range r.OpenParameters {
-		if !(classify.Rule{Operations: o.Operations}).Matches(op) {
+		if !(spec.ClassRule{Operations: o.Operations}).Matches(op) {
 			continue
 		}
 		for _, name := range o.Names {
@@ -34,7 +33,7 @@ func (r Rules) opens(op *spec.Operation) (out []spec.Parameter) {
 // checkOpened refuses names that open nothing, and those that another rule binds or hides, which could be given past it.
 func (r Rules) checkOpened(o Opened) *problem.Error {
 	if o.Operations != nil {
-		if err := (classify.Rule{Operations: o.Operations}).Names(r.Document, ""); err != nil {
+		if err := (spec.ClassRule{Operations: o.Operations}).Names(r.Document, ""); err != nil {
 			return problem.Of(err)
 		}
 	}
@@ -51,7 +50,7 @@ func (r Rules) checkOpened(o Opened) *problem.Error {
 		case slices.ContainsFunc(r.Sends, func(p Place) bool { return p.In == "query" && strings.EqualFold(p.Name, name) }):
 			why = "the credential sets it"
 		case !slices.ContainsFunc(r.Document.Operations, func(op *spec.Operation) bool {
-			return (classify.Rule{Operations: o.Operations}).Matches(op) && op.Parameter("query", name) == nil
+			return (spec.ClassRule{Operations: o.Operations}).Matches(op) && op.Parameter("query", name) == nil
 		}):
 			why = "the document declares it"
 		default:

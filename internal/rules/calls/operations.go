@@ -16,10 +16,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -31,24 +29,24 @@ type Rules struct {
 	Digest   string         // of the document's bytes, so that a new document counts as new rules
 
 	Description    string // for agents: what the API is for
-	Access         classify.Options
-	Shown          []string // the visible operations, as in classify.Rule; nil for all that Access doesn't exclude
+	Access         spec.ClassOptions
+	Shown          []string // the visible operations, as in spec.ClassRule; nil for all that Access doesn't exclude
 	Hidden         []Hidden
 	Parameters     []Parameter
-	Write          map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
-	Reviews        Reviews                       // which of the calls that Write allows are reviewed all the same; policy sets it
-	OpenBodies     bool                          // see validate.Options
-	OpenFormats    bool                          // see validate.Options
-	OpenParameters []Opened                      // query parameters that the document doesn't declare
-	Partial        []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
-	ReadBack       []readback.Rule               // how lost answers of calls that make something are settled; the first that matches counts
-	Synonyms       map[string][]string           // see search.Options
-	Lists          request.Lists                 // see request.Options
-	Signed         bool                          // requests carry a credential: its parameters are not required
-	Base           string                        // the address that calls are sent to; "" for a handler of this program
-	Sends          []Place                       // the parameters that credentials and fixed headers set: agents must not set them
-	Signing        Signing                       // which credentials calls to Base carry
-	Servers        map[string]Signing            // further addresses of the document that calls are sent to, each with its own credentials
+	Write          map[spec.Class]write.Mode // how operations other than spec.ClassRead may run; write.Review if unset
+	Reviews        Reviews                   // which of the calls that Write allows are reviewed all the same; policy sets it
+	OpenBodies     bool                      // see validate.Options
+	OpenFormats    bool                      // see validate.Options
+	OpenParameters []Opened                  // query parameters that the document doesn't declare
+	Partial        []string                  // the PUT operations, as in spec.ClassRule, that keep fields they aren't given
+	ReadBack       []readback.Rule           // how lost answers of calls that make something are settled; the first that matches counts
+	Synonyms       map[string][]string       // see search.Options
+	Lists          request.Lists             // see request.Options
+	Signed         bool                      // requests carry a credential: its parameters are not required
+	Base           string                    // the address that calls are sent to; "" for a handler of this program
+	Sends          []Place                   // the parameters that credentials and fixed headers set: agents must not set them
+	Signing        Signing                   // which credentials calls to Base carry
+	Servers        map[string]Signing        // further addresses of the document that calls are sent to, each with its own credentials
 }
 
 // Reviews says which calls that the rules of an API allow are reviewed all the same, by the gates and the rules of review.
@@ -69,7 +67,7 @@ type Place struct {
 
 // A Hidden hides operations, schemas or fields. At least one of the lists must be given.
 type Hidden struct {
-	Operations []string // as in classify.Rule
+	Operations []string // as in spec.ClassRule
 	Tags       []string
 	Schemas    []string // by full or short name; * matches any text
 	Fields     []string // "Schema.field" with the schema that declares it, or a field's name for all schemas
@@ -80,7 +78,7 @@ type Hidden struct {
 // equal the value; if missing, it is set.
 type Parameter struct {
 	Name       string   // of a path, query or header parameter, or of a top-level field of a body
-	Operations []string // as in classify.Rule; nil for all
+	Operations []string // as in spec.ClassRule; nil for all
 	Is         string   // a CEL expression over principal, of type text, number or boolean; an error refuses the call
 }
 
@@ -104,9 +102,9 @@ type APIs struct {
 type api struct {
 	name       string
 	rules      Rules
-	access     *classify.Rules
-	whole      *visible.View // without what is hidden from every principal
-	there      *visible.View // everything, for operators
+	access     *spec.Classifier
+	whole      *spec.View // without what is hidden from every principal
+	there      *spec.View // everything, for operators
 	hidden     []hidden
 	parameters []parameter
 	routes     []route // by which redirects find their operation
@@ -149,13 +147,13 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 // principal sees from whom only the unconditional rules hide something.
 func (a *api) compile(c *expression.Compiler, fail func(pointer string, err error)) {
 	d := a.rules.Document
-	a.there, a.routes = visible.New(d, nil, visible.Filter{}), routesOf(d)
+	a.there, a.routes = spec.NewView(d, nil, spec.Filter{}), routesOf(d)
 	var err error
 	if a.access, err = a.rules.Classes(); err != nil {
 		fail("/Access", err)
 	}
 	if len(a.rules.Shown) > 0 {
-		if err := (classify.Rule{Operations: a.rules.Shown}).Names(d, "/Shown"); err != nil {
+		if err := (spec.ClassRule{Operations: a.rules.Shown}).Names(d, "/Shown"); err != nil {
 			fail("", err)
 		}
 	}
@@ -207,7 +205,7 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 
 // replaces refuses a pattern for partial PUTs that names no PUT.
 func replaces(d *spec.Document, pattern string) error {
-	rule := classify.Rule{Operations: []string{pattern}}
+	rule := spec.ClassRule{Operations: []string{pattern}}
 	if err := rule.Names(d, ""); err != nil {
 		return problem.New(problem.InvalidArgument, problem.Of(err).Detail)
 	}
@@ -218,7 +216,7 @@ func replaces(d *spec.Document, pattern string) error {
 }
 
 // rule returns the operations that h names.
-func (h Hidden) rule() classify.Rule { return classify.Rule{Operations: h.Operations, Tags: h.Tags} }
+func (h Hidden) rule() spec.ClassRule { return spec.ClassRule{Operations: h.Operations, Tags: h.Tags} }
 
 // check refuses names that match nothing, as a misspelt name would hide nothing.
 func (h Hidden) check(d *spec.Document) error {
@@ -267,21 +265,21 @@ func cutField(s string) (schema, field string) {
 
 // names reports whether pattern matches the schema, by its full or its short name.
 func names(pattern, schema string) bool {
-	return classify.Match(pattern, schema) || classify.Match(pattern, spec.ShortName(schema))
+	return spec.MatchPattern(pattern, schema) || spec.MatchPattern(pattern, spec.ShortName(schema))
 }
 
 // about reports whether p applies to an operation.
 func (p Parameter) about(op *spec.Operation) bool {
-	return classify.Rule{Operations: p.Operations}.Matches(op)
+	return spec.ClassRule{Operations: p.Operations}.Matches(op)
 }
 
 // check refuses a rule that binds nothing.
-func (p Parameter) check(d *spec.Document, there *visible.View) error {
+func (p Parameter) check(d *spec.Document, there *spec.View) error {
 	if p.Name == "" || p.Is == "" {
 		return problem.New(problem.InvalidArgument, "it needs a name and what it must be")
 	}
 	if p.Operations != nil {
-		if err := (classify.Rule{Operations: p.Operations}).Names(d, ""); err != nil {
+		if err := (spec.ClassRule{Operations: p.Operations}).Names(d, ""); err != nil {
 			return err
 		}
 	}
@@ -305,7 +303,7 @@ func (p Parameter) check(d *spec.Document, there *visible.View) error {
 
 // bindable returns the names of the parameters, of the members of objects that are sent as parameters, and of the top-level body fields of
 // an operation.
-func bindable(there *visible.View, op *spec.Operation) []string {
+func bindable(there *spec.View, op *spec.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {
 		if out = append(out, p.Name); explodes(p) {
@@ -328,7 +326,7 @@ func bindable(there *visible.View, op *spec.Operation) []string {
 func (all *APIs) Has(name string) bool { return all != nil && all.byName[name] != nil }
 
 // mode returns how an operation of a class may run.
-func (a *api) mode(class classify.Class) write.Mode {
+func (a *api) mode(class spec.Class) write.Mode {
 	if m, ok := a.rules.Write[class]; ok {
 		return m
 	}
@@ -355,15 +353,15 @@ func (a *api) reviewed(op *spec.Operation) string {
 
 // partial reports whether op is a PUT that keeps fields it isn't given.
 func (a *api) partial(op *spec.Operation) bool {
-	return len(a.rules.Partial) > 0 && classify.Rule{Operations: a.rules.Partial}.Matches(op)
+	return len(a.rules.Partial) > 0 && spec.ClassRule{Operations: a.rules.Partial}.Matches(op)
 }
 
 // scope returns the scope that an operation of a class needs.
-func scope(class classify.Class) identity.Scope {
+func scope(class spec.Class) identity.Scope {
 	switch class {
-	case classify.Read:
+	case spec.ClassRead:
 		return identity.Read
-	case classify.Write:
+	case spec.ClassWrite:
 		return identity.Write
 	}
 	return identity.Delete

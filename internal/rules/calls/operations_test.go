@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -70,7 +69,7 @@ func TestPermits(t *testing.T) {
 	all := compiled(t, func(r *calls.Rules) {
 		r.Parameters = []calls.Parameter{{Name: "teamId", Is: "principal.tenant"}}
 		r.Hidden = []calls.Hidden{{Operations: []string{"listInvoices"}, When: `!("operator" in principal.scopes)`}, {Fields: []string{"Team.billingPlan"}}}
-		r.Access.Rules = []classify.Rule{{Operations: []string{"mintToken"}, Class: classify.Forbidden, Reason: "it makes credentials", Instead: "do it in the settings"}}
+		r.Access.Rules = []spec.ClassRule{{Operations: []string{"mintToken"}, Class: spec.ClassForbidden, Reason: "it makes credentials", Instead: "do it in the settings"}}
 	})
 	whole := agent("t1", identity.Read, identity.Write, identity.Delete)
 	for _, row := range []struct {

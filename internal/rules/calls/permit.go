@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -20,7 +18,7 @@ import (
 
 // A Request is a call that a principal wants to make.
 type Request struct {
-	Operation string // as visible.View.Operation takes it
+	Operation string // as spec.View.Operation takes it
 	Arguments validate.Arguments
 	Writes    bool // the call is requested as a write; it must match the operation's class
 
@@ -40,13 +38,13 @@ type Permit struct {
 type Plan struct {
 	API       string
 	Operation *spec.Operation
-	Class     classify.Class
-	Mode      write.Mode         // how it may run, by the rules of the API; unset for classify.Read
+	Class     spec.Class
+	Mode      write.Mode         // how it may run, by the rules of the API; unset for spec.ClassRead
 	Partial   bool               // it is a PUT that keeps fields it isn't given
-	View      *visible.View      // the principal's view, to which the answer is reduced
+	View      *spec.View         // the principal's view, to which the answer is reduced
 	Arguments validate.Arguments // as given and bound
 	Body      value.Value        // the body sent; Null for none
-	Whole     *visible.View      // the API without what is hidden from every principal: a change records this much, as reviewers may see more
+	Whole     *spec.View         // the API without what is hidden from every principal: a change records this much, as reviewers may see more
 	Request   *request.Request   // without credentials
 	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
 	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
@@ -118,11 +116,11 @@ func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (
 
 // suits refuses a write requested as a read, and a read requested as a write: clients show people which of the two
 // tools is called.
-func suits(op *spec.Operation, class classify.Class, writes bool) error {
+func suits(op *spec.Operation, class spec.Class, writes bool) error {
 	switch {
-	case class == classify.Read && writes:
+	case class == spec.ClassRead && writes:
 		return &problem.Error{Code: problem.InvalidArgument, Kind: "reads", Pointer: "/operationId", Detail: op.ID + " only reads", Suggestion: "call_api_read calls it at once"}
-	case class != classify.Read && !writes:
+	case class != spec.ClassRead && !writes:
 		return &problem.Error{Code: problem.InvalidArgument, Kind: "writes", Pointer: "/operationId",
 			Detail: fmt.Sprintf("%s is a %s operation: it isn't called as a read", op.ID, class), Suggestion: "call_api_write proposes it"}
 	}
@@ -167,7 +165,7 @@ func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Opera
 		return nil
 	}
 	for _, reads := range r.View.Operations() {
-		if reads.Method != "GET" || reads.Path != op.Path || r.View.Class(reads) != classify.Read {
+		if reads.Method != "GET" || reads.Path != op.Path || r.View.Class(reads) != spec.ClassRead {
 			continue
 		}
 		if op.Method == "POST" && !strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}") && r.collects(reads) {
@@ -222,7 +220,7 @@ func named(reads *spec.Operation, in string, given value.Value) value.Value {
 // back returns the permit to read what a call of op makes, and what to look for; nil if neither a rule nor a link of the document
 // says how, or p may not.
 func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, readback.Look) {
-	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule readback.Rule) bool { return classify.Rule{Operations: rule.Operations}.Matches(op) })
+	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule readback.Rule) bool { return spec.ClassRule{Operations: rule.Operations}.Matches(op) })
 	var rule readback.Rule
 	if at >= 0 {
 		rule = r.api.rules.ReadBack[at]
@@ -233,7 +231,7 @@ func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operati
 	}
 	look, ok := rule.Of(args)
 	reads, err := r.View.Operation(rule.By)
-	if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != classify.Read {
+	if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != spec.ClassRead {
 		return nil, readback.Look{}
 	}
 	plan, err := r.plan(ctx, p, reads, look.Arguments)
@@ -253,7 +251,7 @@ func (r *Reach) about(ctx context.Context, p identity.Principal, op *spec.Operat
 	longest := ""
 	for _, reads := range r.View.Operations() {
 		path := strings.TrimSuffix(reads.Path, "/")
-		if reads.Method != "GET" || !strings.HasSuffix(path, "}") || len(path) <= len(longest) || !strings.HasPrefix(op.Path, path+"/") || r.View.Class(reads) != classify.Read {
+		if reads.Method != "GET" || !strings.HasSuffix(path, "}") || len(path) <= len(longest) || !strings.HasPrefix(op.Path, path+"/") || r.View.Class(reads) != spec.ClassRead {
 			continue
 		}
 		var given []value.Member

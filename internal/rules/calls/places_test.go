@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -61,7 +60,7 @@ func TestAnother(t *testing.T) {
 		"/files/x/{b}": {"get": {"operationId": "getX", "parameters": [`+b+`], "responses": {}}},
 		"/files/{a}/y": {"get": {"operationId": "getY", "parameters": [`+a+`], "responses": {}}}}}`,
 		calls.Rules{Hidden: []calls.Hidden{{Operations: []string{"getHidden"}}, {Operations: []string{"getY"}}, {Operations: []string{"getForm"}}},
-			Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"run"}, Class: classify.Write}}}})
+			Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"run"}, Class: spec.ClassWrite}}}})
 	const gone = "not_found hidden_operation  the API found nothing: 404 Not Found"
 	for _, tt := range []struct {
 		operation, args string

@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -66,8 +65,8 @@ func drawWorld(t *rapid.T) world {
 	}
 	one := func(label string) []string { return []string{rapid.SampledFrom(ids).Draw(t, label)} }
 	for range rapid.IntRange(0, 2).Draw(t, "access") {
-		class, _ := classify.Parse(rapid.SampledFrom([]string{"read", "write", "destructive", "excluded", "forbidden"}).Draw(t, "class"))
-		w.rules.Access.Rules = append(w.rules.Access.Rules, classify.Rule{Operations: one("classed"), Class: class, Reason: "it is", Instead: "elsewhere"})
+		class, _ := spec.ParseClass(rapid.SampledFrom([]string{"read", "write", "destructive", "excluded", "forbidden"}).Draw(t, "class"))
+		w.rules.Access.Rules = append(w.rules.Access.Rules, spec.ClassRule{Operations: one("classed"), Class: class, Reason: "it is", Instead: "elsewhere"})
 	}
 	if rapid.Bool().Draw(t, "shown") {
 		w.rules.Shown = append(some(t, "shown", ids), "base")
@@ -214,13 +213,13 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 		if !p.Classes.Allows("flow", "flow."+op.id) || w.rules.Shown != nil && !slices.Contains(w.rules.Shown, op.id) {
 			gone[op.id] = true
 		}
-		at := slices.IndexFunc(w.rules.Access.Rules, func(r classify.Rule) bool { return r.Operations[0] == op.id })
+		at := slices.IndexFunc(w.rules.Access.Rules, func(r spec.ClassRule) bool { return r.Operations[0] == op.id })
 		switch {
 		case at < 0:
 			if op.method == "GET" && strings.Contains(op.id, "Token") && w.rules.Shown == nil { // it is held
 				gone[op.id] = true
 			}
-		case w.rules.Access.Rules[at].Class == classify.Excluded:
+		case w.rules.Access.Rules[at].Class == spec.ClassExcluded:
 			gone[op.id] = true
 		case !gone[op.id]:
 			left.Access.Rules = append(left.Access.Rules, w.rules.Access.Rules[at])

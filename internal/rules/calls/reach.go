@@ -8,11 +8,9 @@ import (
 	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -21,7 +19,7 @@ import (
 type Reach struct {
 	Name        string // of the API
 	Description string
-	View        *visible.View
+	View        *spec.View
 	Reads       bool // it has operations that only read
 	Writes      bool // it has operations that write
 
@@ -143,14 +141,14 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 			out = append(out, h.Hidden)
 		}
 	}
-	shown := classify.Rule{Operations: a.rules.Shown} // without any, all
+	shown := spec.ClassRule{Operations: a.rules.Shown} // without any, all
 	// An operation is gone if the principal's list, the rules or a hidden entry leave it out.
 	gone := map[*spec.Operation]bool{}
 	for _, op := range a.rules.Document.Operations {
 		gone[op] = !list.Allows(a.name, a.name+"."+op.ID) || !shown.Matches(op) ||
 			slices.ContainsFunc(out, func(h Hidden) bool { return len(h.Operations)+len(h.Tags) > 0 && h.rule().Matches(op) })
 	}
-	v := visible.New(a.rules.Document, a.access, visible.Filter{
+	v := spec.NewView(a.rules.Document, a.access, spec.Filter{
 		Operation: func(op *spec.Operation) bool { return !gone[op] },
 		Schema: func(name string) bool {
 			return !slices.ContainsFunc(out, func(h Hidden) bool {
@@ -175,8 +173,8 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 	})
 	r := &Reach{Name: a.name, Description: a.rules.Description, View: v, api: a, hidden: map[string]bool{}, checker: validate.New(v, validate.Options{OpenBodies: a.rules.OpenBodies, OpenFormats: a.rules.OpenFormats})}
 	for _, op := range v.Operations() {
-		r.Reads = r.Reads || v.Class(op) == classify.Read
-		r.Writes = r.Writes || v.Class(op) != classify.Read
+		r.Reads = r.Reads || v.Class(op) == spec.ClassRead
+		r.Writes = r.Writes || v.Class(op) != spec.ClassRead
 	}
 	for _, h := range out {
 		for _, f := range h.Fields {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -252,7 +251,7 @@ func TestLeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Sends: []calls.Place{{In: "query", Name: "key"}}, Hidden: []calls.Hidden{{Operations: []string{"getHidden"}}, {Operations: []string{"onlyHead"}}, {Operations: []string{"onlyPost"}}, {Operations: []string{"getVersion"}, When: `principal.tenant == "t2"`}},
-		Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"run"}, Class: classify.Destructive}, {Operations: []string{"getToken"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}}}}}, expression.NewCompiler())
+		Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"run"}, Class: spec.ClassDestructive}, {Operations: []string{"getToken"}, Class: spec.ClassForbidden, Reason: "r", Instead: "i"}}}}}, expression.NewCompiler())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -182,7 +181,7 @@ func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, err
 	refused := func(why string) (Permit, error) {
 		return Permit{}, problem.New(problem.PermissionDenied, "to "+to.op.ID+", which isn't called for you: "+why)
 	}
-	if r.View.Class(to.op) != classify.Read {
+	if r.View.Class(to.op) != spec.ClassRead {
 		return refused("it isn't an operation that reads")
 	}
 	// The target is planned like a call of its own, with the same checks of its arguments.

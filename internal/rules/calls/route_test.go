@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -17,24 +17,24 @@ func TestRedirected(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		hidden bool
-		class  classify.Class // of listInvoices
+		class  spec.Class // of listInvoices
 		path   string
 		want   string
 	}{
-		{"a read", false, classify.Read, "/invoices", "/invoices"},
-		{"another case, escaped", false, classify.Read, "/INV%6fices", "/invoices"},
-		{"a write", false, classify.Write, "/invoices", "to listInvoices, which isn't called for you: it isn't an operation that reads"},
-		{"one that destroys", false, classify.Destructive, "/invoices", "to listInvoices, which isn't called for you: it isn't an operation that reads"},
-		{"a forbidden one", false, classify.Forbidden, "/invoices", nowhere},
-		{"an excluded one", false, classify.Excluded, "/invoices", nowhere},
-		{"a hidden read", true, classify.Read, "/invoices", nowhere},
-		{"a hidden write", true, classify.Write, "/invoices", nowhere},
-		{"a hidden one that destroys", true, classify.Destructive, "/invoices", nowhere},
-		{"nothing", false, classify.Read, "/nothing", nowhere},
-		{"a path that can't be decoded", false, classify.Read, "/%zz", nowhere},
+		{"a read", false, spec.ClassRead, "/invoices", "/invoices"},
+		{"another case, escaped", false, spec.ClassRead, "/INV%6fices", "/invoices"},
+		{"a write", false, spec.ClassWrite, "/invoices", "to listInvoices, which isn't called for you: it isn't an operation that reads"},
+		{"one that destroys", false, spec.ClassDestructive, "/invoices", "to listInvoices, which isn't called for you: it isn't an operation that reads"},
+		{"a forbidden one", false, spec.ClassForbidden, "/invoices", nowhere},
+		{"an excluded one", false, spec.ClassExcluded, "/invoices", nowhere},
+		{"a hidden read", true, spec.ClassRead, "/invoices", nowhere},
+		{"a hidden write", true, spec.ClassWrite, "/invoices", nowhere},
+		{"a hidden one that destroys", true, spec.ClassDestructive, "/invoices", nowhere},
+		{"nothing", false, spec.ClassRead, "/nothing", nowhere},
+		{"a path that can't be decoded", false, spec.ClassRead, "/%zz", nowhere},
 	} {
 		all := compiled(t, func(r *calls.Rules) {
-			r.Access.Rules = []classify.Rule{{Operations: []string{"listInvoices"}, Class: row.class, Reason: "r", Instead: "i"}}
+			r.Access.Rules = []spec.ClassRule{{Operations: []string{"listInvoices"}, Class: row.class, Reason: "r", Instead: "i"}}
 			if row.hidden {
 				r.Hidden = []calls.Hidden{hidden}
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -16,7 +15,7 @@ import (
 // A Rule names the read for some calls. The values of its maps are places in the arguments of a call: body.name,
 // path.team, query.kind. Those of Path and Query may also be texts of their own, after a sign of equality: =open.
 type Rule struct {
-	Operations  []string          // the calls, as in classify.Rule
+	Operations  []string          // the calls, as in spec.ClassRule
 	By          string            // the id of the operation that reads
 	Path, Query map[string]string // its parameters; nil for none
 	Match       map[string]string // fields of a record, as dotted paths, that together identify what a call made; at least one
@@ -62,11 +61,11 @@ func requested(expression string) (string, bool) {
 }
 
 // Check returns what is wrong with r: at is its pointer.
-func (r Rule) Check(d *spec.Document, classes *classify.Rules, at string) error {
+func (r Rule) Check(d *spec.Document, classes *spec.Classifier, at string) error {
 	wrong := func(key, format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at + key, Detail: fmt.Sprintf(format, args...)}
 	}
-	if err := (classify.Rule{Operations: r.Operations}).Names(d, at); err != nil {
+	if err := (spec.ClassRule{Operations: r.Operations}).Names(d, at); err != nil {
 		return err
 	}
 	by := d.Called(r.By)
@@ -77,7 +76,7 @@ func (r Rule) Check(d *spec.Document, classes *classify.Rules, at string) error 
 		}
 		return wrong("/By", "the document has no operation %q%s", problem.Cut(r.By), problem.DidYouMean(problem.Nearest(r.By, ids, 2)))
 	}
-	if classes != nil && classes.Of(by).Class != classify.Read {
+	if classes != nil && classes.Of(by).Class != spec.ClassRead {
 		return wrong("/By", "%s doesn't read", r.By)
 	}
 	if len(r.Match) == 0 {

@@ -17,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -81,9 +80,9 @@ func serve(t *testing.T, names ...string) *tool.Set {
 		}
 		t.Cleanup(sender.Close)
 		o.Sources[name] = openapi.New(name, sender)
-		rules := calls.Rules{Document: d, Access: classify.Options{RPCNames: name == "fleet"}}
+		rules := calls.Rules{Document: d, Access: spec.ClassOptions{RPCNames: name == "fleet"}}
 		if name == "trackline" {
-			rules.Access.Rules = []classify.Rule{{Operations: []string{"POST /api/v1/account/tokens"}, Class: classify.Forbidden, Reason: "it makes a credential", Instead: "make one in the account's settings"}}
+			rules.Access.Rules = []spec.ClassRule{{Operations: []string{"POST /api/v1/account/tokens"}, Class: spec.ClassForbidden, Reason: "it makes a credential", Instead: "make one in the account's settings"}}
 			rules.Hidden = []calls.Hidden{{Operations: []string{"* /api/v1/workspaces/*"}}}
 		}
 		o.Rules.APIs[name] = rules

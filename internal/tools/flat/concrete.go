@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -57,7 +57,7 @@ func Concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 }
 
 // Known reports whether name is an operation as it stands.
-func Known(v *visible.View, name string) bool {
+func Known(v *spec.View, name string) bool {
 	_, err := v.Operation(name)
 	return problem.CodeOf(err) != problem.NotFound
 }

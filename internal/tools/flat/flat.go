@@ -11,7 +11,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -79,7 +78,7 @@ func unknown(name string, all map[string][]string) error {
 }
 
 // spread returns the members with those of an object that is called parameters or the like in its place.
-func spread(v *visible.View, op *spec.Operation, all []value.Member) (out []value.Member) {
+func spread(v *spec.View, op *spec.Operation, all []value.Member) (out []value.Member) {
 	for _, m := range all {
 		if m.Value.Kind() == value.Object && slices.Contains([]string{"params", "parameters", "arguments", "args"}, m.Name) && place(v, op, m.Name) == "" {
 			out = append(out, m.Value.Members()...)
@@ -91,7 +90,7 @@ func spread(v *visible.View, op *spec.Operation, all []value.Member) (out []valu
 }
 
 // operation returns an operation and the view that it is of, or nil if the caller sees none with that id, or several.
-func operation(c *bailiwick.Call, source, id string) (v *visible.View, found *spec.Operation) {
+func operation(c *bailiwick.Call, source, id string) (v *spec.View, found *spec.Operation) {
 	for _, reach := range c.APIs() {
 		if source != "" && reach.Name != source {
 			continue
@@ -109,7 +108,7 @@ func operation(c *bailiwick.Call, source, id string) (v *visible.View, found *sp
 }
 
 // place returns the argument that holds a name of the operation: path, query, headers or body; "" if none does, or several.
-func place(v *visible.View, op *spec.Operation, name string) string {
+func place(v *spec.View, op *spec.Operation, name string) string {
 	if found := places(v, op)[name]; len(found) == 1 {
 		return found[0]
 	}
@@ -118,14 +117,14 @@ func place(v *visible.View, op *spec.Operation, name string) string {
 
 // onPath reports whether a name that the operation has in several places is that of a parameter of its path which isn't given there: without
 // it the operation can't be called.
-func onPath(v *visible.View, op *spec.Operation, name string, args value.Value) bool {
+func onPath(v *spec.View, op *spec.Operation, name string, args value.Value) bool {
 	path, _ := args.Get("path")
 	_, given := path.Get(name)
 	return !given && slices.Contains(places(v, op)[name], "path")
 }
 
 // places returns the names that the operation has, and the arguments that hold each.
-func places(v *visible.View, op *spec.Operation) map[string][]string {
+func places(v *spec.View, op *spec.Operation) map[string][]string {
 	out := map[string][]string{}
 	for _, p := range v.Parameters(op) {
 		out[p.Name] = append(out[p.Name], strings.NewReplacer("header", "headers", "cookie", "cookies").Replace(p.In))

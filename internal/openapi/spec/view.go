@@ -1,11 +1,4 @@
-// Package visible limits an OpenAPI document to what one principal may see.
-//
-// The search index, descriptions and validation all use a View instead of a Document, so they can't reveal anything
-// hidden. An operation that is hidden, excluded or forbidden is absent; a schema is present if a visible operation
-// refers to it; a hidden field is in no list of fields. Hidden and missing names give the same response, and near names
-// come only from visible ones. Headers reserved for the gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not
-// parameters.
-package visible
+package spec
 
 import (
 	"fmt"
@@ -13,43 +6,41 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // A Filter selects what a principal may see. A nil function selects everything. The functions are called often and must
 // always return the same result for the same arguments.
 type Filter struct {
-	Operation  func(op *spec.Operation) bool
-	Schema     func(name string) bool                    // by the name shown to agents; a hidden schema reads as one that accepts any value
-	Field      func(schema, field string) bool           // schema is the named schema that declares the field; "" for an inline one
-	Parameter  func(in, name string) bool                // a hidden parameter is neither shown nor accepted
-	Whole      bool                                      // Schema and Field hide nothing that the document or the rules name
-	Undeclared func(name string) bool                    // whether a body may have a field of that name which no schema declares
-	Reviewed   func(op *spec.Operation) string           // what list and detail say of how its calls run; nil says "needs review" of all that change something
-	Uncallable func(op *spec.Operation) string           // why no call of op is sent, "" if calls are; nil for none
-	Opened     func(op *spec.Operation) []spec.Parameter // parameters besides those of the document; nil for none
-	Optional   func(in, name string) bool                // makes a parameter optional that the document requires; nil for none
+	Operation  func(op *Operation) bool
+	Schema     func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
+	Field      func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
+	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
+	Whole      bool                            // Schema and FieldFilter hide nothing that the document or the rules name
+	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
+	Reviewed   func(op *Operation) string      // what list and detail say of how its calls run; nil says "needs review" of all that change something
+	Uncallable func(op *Operation) string      // why no call of op is sent, "" if calls are; nil for none
+	Opened     func(op *Operation) []Parameter // parameters besides those of the document; nil for none
+	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
 }
 
 // A View is the part of a document that one principal may see. It is safe for concurrent use. The zero View is empty.
 type View struct {
-	d          *spec.Document
-	rules      *classify.Rules
+	d          *Document
+	rules      *Classifier
 	f          Filter
-	operations []*spec.Operation
-	has        map[*spec.Operation]bool
+	operations []*Operation
+	has        map[*Operation]bool
 
 	once    sync.Once
 	schemas []string // names, in the document's order
 }
 
-// New returns the View of d through f, without the operations that rules exclude or forbid.
-func New(d *spec.Document, rules *classify.Rules, f Filter) *View {
-	v := &View{d: d, rules: rules, f: f, has: map[*spec.Operation]bool{}}
+// NewView returns the View of d through f, without the operations that rules exclude or forbid.
+func NewView(d *Document, rules *Classifier, f Filter) *View {
+	v := &View{d: d, rules: rules, f: f, has: map[*Operation]bool{}}
 	for _, op := range d.Operations {
-		if class := rules.Of(op).Class; class == classify.Excluded || class == classify.Forbidden || !v.sees(op) {
+		if class := rules.Of(op).Class; class == ClassExcluded || class == ClassForbidden || !v.sees(op) {
 			continue
 		}
 		v.operations = append(v.operations, op)
@@ -58,10 +49,10 @@ func New(d *spec.Document, rules *classify.Rules, f Filter) *View {
 	return v
 }
 
-func (v *View) sees(op *spec.Operation) bool { return v.f.Operation == nil || v.f.Operation(op) }
+func (v *View) sees(op *Operation) bool { return v.f.Operation == nil || v.f.Operation(op) }
 
 // Document returns the title and the tags of the document, which are never hidden.
-func (v *View) Document() (title string, tags []spec.Tag) {
+func (v *View) Document() (title string, tags []Tag) {
 	if v.d == nil {
 		return "", nil
 	}
@@ -69,25 +60,25 @@ func (v *View) Document() (title string, tags []spec.Tag) {
 }
 
 // Dialect returns the version family of the document.
-func (v *View) Dialect() spec.Dialect { return v.d.Dialect }
+func (v *View) Dialect() Dialect { return v.d.Dialect }
 
 // Operations returns the visible operations, in the document's order. Callers must not modify it.
-func (v *View) Operations() []*spec.Operation { return v.operations }
+func (v *View) Operations() []*Operation { return v.operations }
 
 // Whole reports whether no schema and no field of any body is hidden.
 func (v *View) Whole() bool { return v.f.Whole || v.f.Schema == nil && v.f.Field == nil }
 
 // Has reports whether op is visible.
-func (v *View) Has(op *spec.Operation) bool { return v.has[op] }
+func (v *View) Has(op *Operation) bool { return v.has[op] }
 
 // Class returns the access class of an operation.
-func (v *View) Class(op *spec.Operation) classify.Class { return v.rules.Of(op).Class }
+func (v *View) Class(op *Operation) Class { return v.rules.Of(op).Class }
 
 // Reviewed returns what is said of how the calls of op run: "needs review", "may need review", "not allowed", or "" for calls that run at
 // once.
-func (v *View) Reviewed(op *spec.Operation) string {
+func (v *View) Reviewed(op *Operation) string {
 	switch {
-	case v.Class(op) == classify.Read:
+	case v.Class(op) == ClassRead:
 		return ""
 	case v.f.Reviewed == nil:
 		return "needs review"
@@ -96,7 +87,7 @@ func (v *View) Reviewed(op *spec.Operation) string {
 }
 
 // Uncallable returns why the gateway sends no call of op, which the document requires more for than it has; "" if it does.
-func (v *View) Uncallable(op *spec.Operation) string {
+func (v *View) Uncallable(op *Operation) string {
 	if v.f.Uncallable == nil {
 		return ""
 	}
@@ -106,12 +97,12 @@ func (v *View) Uncallable(op *spec.Operation) string {
 // Operation returns the operation with that id, or that method and path, or whose id ends with that name after a dot or
 // slash if it is unique (SQLService/Query for bytebase.v1.SQLService.Query), in any case. It returns problem.NotFound with near
 // names, or problem.SecurityBlocked with where a person can do it if the operation is forbidden to all agents.
-func (v *View) Operation(name string) (*spec.Operation, error) {
+func (v *View) Operation(name string) (*Operation, error) {
 	if op := v.d.Called(name); op != nil {
 		if v.has[op] {
 			return op, nil
 		}
-		if d := v.rules.Of(op); d.Class == classify.Forbidden && v.sees(op) {
+		if d := v.rules.Of(op); d.Class == ClassForbidden && v.sees(op) {
 			return nil, &problem.Error{Code: problem.SecurityBlocked, Kind: "forbidden_operation", Suggestion: d.Instead,
 				Detail: fmt.Sprintf("%s is not for agents: %s", op.ID, d.Reason)}
 		}
@@ -135,7 +126,7 @@ func (v *View) Operation(name string) (*spec.Operation, error) {
 
 // called returns the visible operations whose id ends with name; if there are none, those whose id, or method and path,
 // is name in another case or ends with it.
-func (v *View) called(name string) (found []*spec.Operation) {
+func (v *View) called(name string) (found []*Operation) {
 	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
 		for _, op := range v.operations {
 			if id, n := fold(op.ID), fold(name); ending(id, n) || id == n || fold(op.Name()) == n {
@@ -159,7 +150,7 @@ func ending(id, name string) bool {
 	return (id[at-1] == '.' || id[at-1] == '/') && plain.Replace(id[at:]) == plain.Replace(name)
 }
 
-func ids(ops []*spec.Operation) []string {
+func ids(ops []*Operation) []string {
 	var out []string
 	for _, op := range ops {
 		out = append(out, op.ID)
@@ -175,9 +166,9 @@ func (v *View) shortIDs(paths bool) (out []string) {
 			continue
 		}
 		out = append(out, op.ID)
-		if short := spec.ShortName(op.ID); short != op.ID {
+		if short := ShortName(op.ID); short != op.ID {
 			out = append(out, short)
-			if rest := spec.ShortName(op.ID[:len(op.ID)-len(short)-1]); len(rest)+len(short)+1 < len(op.ID) {
+			if rest := ShortName(op.ID[:len(op.ID)-len(short)-1]); len(rest)+len(short)+1 < len(op.ID) {
 				out = append(out, op.ID[len(op.ID)-len(short)-len(rest)-1:])
 			}
 		}
@@ -209,13 +200,13 @@ func (v *View) onPath(path string) (out []string) {
 
 // Parameters returns the parameters of an operation that an agent may set: all except the gateway's headers and those that the
 // filter hides.
-func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
+func (v *View) Parameters(op *Operation) []Parameter {
 	all := slices.Clone(op.Parameters)
 	if v.f.Opened != nil {
 		all = append(all, v.f.Opened(op)...)
 	}
-	all = slices.DeleteFunc(all, func(p spec.Parameter) bool {
-		return p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
+	all = slices.DeleteFunc(all, func(p Parameter) bool {
+		return p.In == "header" && RefusedHeader(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
 	})
 	for i, p := range all {
 		all[i].Required = p.Required && (v.f.Optional == nil || !v.f.Optional(p.In, p.Name))
@@ -233,15 +224,15 @@ func (v *View) HidesName(name string) bool {
 
 // Fixed returns the value of a required parameter that allows only one; nil for other parameters. It is not shown to
 // agents and need not be given.
-func (v *View) Fixed(p spec.Parameter) spec.Raw {
+func (v *View) Fixed(p Parameter) Raw {
 	if s := v.Schema(p.Schema); p.Required && len(s.Enum) == 1 {
 		return s.Enum[0]
 	}
 	return nil
 }
 
-// Refused reports whether a header is reserved for the gateway: those for credentials, origin, routing and framing.
-func Refused(header string) bool {
+// RefusedHeader reports whether a header is reserved for the gateway: those for credentials, origin, routing and framing.
+func RefusedHeader(header string) bool {
 	name := strings.ToLower(header)
 	for _, prefix := range []string{"x-forwarded-", "proxy-", "sec-"} {
 		if strings.HasPrefix(name, prefix) {

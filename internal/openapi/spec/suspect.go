@@ -1,58 +1,51 @@
-// Package suspect finds operations of an HTTP API that agents probably should not call: those whose paths and ids
-// suggest that they create credentials, grant rights, decide approvals or change limits.
-//
-// It is a heuristic for any API and can be wrong in both directions. What it finds is held until a rule of the owner names
-// the operation, in every configuration (package calls). init writes its findings for a person to confirm.
-package suspect
+package spec
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// A Kind is what an operation is suspected of. "" is nothing.
-type Kind string
+// A Suspicion is what an operation is suspected of. "" is nothing.
+type Suspicion string
 
 // The kinds.
 const (
-	Credentials Kind = "credentials" // creates, changes or revokes credentials, or signs in
-	Rights      Kind = "rights"      // changes permissions
-	Approvals   Kind = "approvals"   // decides an approval
-	Limits      Kind = "limits"      // changes what an account may use
-	Hooks       Kind = "hooks"       // makes events go to an address
-	Machines    Kind = "machines"    // opens a console or a rescue system
-	Carries     Kind = "carries"     // carries other calls, which no rule sees
-	Shows       Kind = "shows"       // only reads, but its response may contain credentials
+	SuspectCredentials Suspicion = "credentials" // creates, changes or revokes credentials, or signs in
+	SuspectRights      Suspicion = "rights"      // changes permissions
+	SuspectApprovals   Suspicion = "approvals"   // decides an approval
+	SuspectLimits      Suspicion = "limits"      // changes what an account may use
+	SuspectHooks       Suspicion = "hooks"       // makes events go to an address
+	SuspectMachines    Suspicion = "machines"    // opens a console or a rescue system
+	SuspectCarries     Suspicion = "carries"     // carries other calls, which no rule sees
+	SuspectShows       Suspicion = "shows"       // only reads, but its response may contain credentials
 )
 
-// Kinds returns all kinds, those that should be forbidden first.
-func Kinds() []Kind {
-	return []Kind{Credentials, Rights, Hooks, Machines, Carries, Approvals, Limits, Shows}
+// Suspicions returns all kinds, those that should be forbidden first.
+func Suspicions() []Suspicion {
+	return []Suspicion{SuspectCredentials, SuspectRights, SuspectHooks, SuspectMachines, SuspectCarries, SuspectApprovals, SuspectLimits, SuspectShows}
 }
 
 // Reason returns the reason as a text for agents, to follow "is not for agents: ".
-func (k Kind) Reason() string {
+func (k Suspicion) Reason() string {
 	switch k {
-	case Credentials:
+	case SuspectCredentials:
 		return "it makes, changes or ends credentials or sign-ins"
-	case Rights:
+	case SuspectRights:
 		return "it changes who may do what"
-	case Hooks:
+	case SuspectHooks:
 		return "it makes the service send events to an address"
-	case Machines:
+	case SuspectMachines:
 		return "it opens a console, a rescue system or an administrator's session"
-	case Carries:
+	case SuspectCarries:
 		return "it carries other calls, which no rule here sees"
-	case Approvals:
+	case SuspectApprovals:
 		return "it decides about an approval, which people do"
-	case Limits:
+	case SuspectLimits:
 		return "it changes what the account may use"
-	case Shows:
+	case SuspectShows:
 		return "its answer may hold credentials"
 	}
 	return ""
@@ -60,69 +53,69 @@ func (k Kind) Reason() string {
 
 // words lists the terms that indicate each kind of change; a term of two words matches them in that order.
 var words = []struct {
-	kind Kind
+	kind Suspicion
 	say  []string
 }{
-	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "recovery code",
+	{SuspectCredentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "recovery code",
 		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "log out", "logoff", "log off", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "o auth", "sso", "saml",
 		"impersonate", "impersonation", "sudo", "act as", "unseal", "seal", "rekey", "rotate", "reveal", "card pin", "pin change", "change pin", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
-	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
-	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "site admin",
+	{SuspectApprovals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
+	{SuspectRights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
 		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "user policy", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator",
 		"scim", "authenticator", "authorization server", "user factor", "enroll factor", "trusted origin", "ip allowlist", "ip allow list", "ip whitelist", "user exemption", "enterprise connection", "idp", "role mapping",
 		"reinvite", "shared access", "restore access", "grant access", "give access"}},
-	{Shows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
+	{SuspectShows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
 		"internal configuration", "internal config", "internal setting", "connection string", "connection uri", "connection url", "connection detail", "connection info", "console url", "console link", "remote console", "vnc", "novnc", "spice",
 		"kube config", "kubectl config", "ovpn", "openvpn config", "wireguard config", "wireguard configuration", "wire guard config", "wire guard configuration", "vpn config", "vpn configuration", "openvpn configuration", "keystore", "key store", "mnemonic", "seed phrase", "user data", "userdata", "cloud init", "config var", "env var", "environment variable",
 		"dotenv", "pem", "pfx", "p12", "pkcs12", "magic link", "session cookie", "backup code", "dsn", "signing certificate", "env", "portal url", "portal link", "portal session"}},
-	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
+	{SuspectLimits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
-// Of returns what op, an operation of d of the given class, is suspected of.
-func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
-	name, summary := spoken(op, class == classify.Read)
-	if class == classify.Read {
+// SuspicionOf returns what op, an operation of d of the given class, is suspected of.
+func SuspicionOf(d *Document, op *Operation, class Class) Suspicion {
+	name, summary := spoken(op, class == ClassRead)
+	if class == ClassRead {
 		name, summary = public.Replace(name), public.Replace(summary)
 	}
 	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, secretnames.Singular(strings.ToLower(tag))) }) {
 		name += "secret "
 	}
-	if holdsKeys(op.Path) && !(class == classify.Read && strings.Contains(summary, aPublicKey)) {
+	if holdsKeys(op.Path) && !(class == ClassRead && strings.Contains(summary, aPublicKey)) {
 		name += "api key "
 	}
-	if last := lastOf(op.Path); class == classify.Read && (strings.HasSuffix(last, "public-key") || strings.HasSuffix(last, ".pub") || last == "status" || last == "count") {
+	if last := lastOf(op.Path); class == ClassRead && (strings.HasSuffix(last, "public-key") || strings.HasSuffix(last, ".pub") || last == "status" || last == "count") {
 		return ""
 	}
 	switch {
-	case class == classify.Read:
+	case class == ClassRead:
 	case slices.Contains(pictures, lastOf(op.Path)):
 		return ""
 	case carries(op):
-		return Carries
+		return SuspectCarries
 	case takesCredential(d, op):
-		return Credentials
+		return SuspectCredentials
 	case givesRights(d, op, name) || provesAddress(d, op):
-		return Rights
+		return SuspectRights
 	}
 	for _, w := range words {
 		said := name
-		if w.kind == Credentials || w.kind == Rights || w.kind == Shows {
+		if w.kind == SuspectCredentials || w.kind == SuspectRights || w.kind == SuspectShows {
 			said += summary // for the other kinds, summaries mention the terms too often
 		}
-		if !slices.ContainsFunc(w.say, func(s string) bool { return strings.Contains(said, " "+s+" ") }) && !(w.kind == Credentials && namesKey(said, class == classify.Read)) {
+		if !slices.ContainsFunc(w.say, func(s string) bool { return strings.Contains(said, " "+s+" ") }) && !(w.kind == SuspectCredentials && namesKey(said, class == ClassRead)) {
 			continue
 		}
 		switch {
-		case class != classify.Read && w.kind != Shows:
+		case class != ClassRead && w.kind != SuspectShows:
 			return w.kind
-		case class == classify.Read && (w.kind == Credentials || w.kind == Shows), op.Method == "GET" && w.kind == Shows:
-			return Shows
+		case class == ClassRead && (w.kind == SuspectCredentials || w.kind == SuspectShows), op.Method == "GET" && w.kind == SuspectShows:
+			return SuspectShows
 		}
 	}
-	if class == classify.Read {
+	if class == ClassRead {
 		if returnsSecret(op) || connects(op) {
-			return Shows
+			return SuspectShows
 		}
 		return ""
 	}
@@ -139,12 +132,12 @@ var (
 )
 
 // carries reports whether op carries other calls: a rule of the operations in it would not hold.
-func carries(op *spec.Operation) bool {
+func carries(op *Operation) bool {
 	return op.Method == "POST" && (carriers.MatchString(op.Path) || carried.MatchString(op.Summary))
 }
 
 // connects reports whether op reads how a database is reached: /databases/{id}/connection.
-func connects(op *spec.Operation) bool {
+func connects(op *Operation) bool {
 	last := lastOf(op.Path)
 	return (last == "connection" || last == "key") && strings.Contains(op.Path, "/{")
 }
@@ -155,22 +148,22 @@ func lastOf(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// Writes reports whether op looks as if it changed something although its method is GET.
-func Writes(op *spec.Operation) bool {
-	return op.Method == "GET" && says(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
+// SuggestsWrite reports whether op looks as if it changed something although its method is GET.
+func SuggestsWrite(op *Operation) bool {
+	return op.Method == "GET" && suspectSays(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
 }
 
-// Reads reports whether op looks as if it only read although its method is POST.
-func Reads(op *spec.Operation) bool {
-	return op.Method == "POST" && says(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
+// SuggestsRead reports whether op looks as if it only read although its method is POST.
+func SuggestsRead(op *Operation) bool {
+	return op.Method == "POST" && suspectSays(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
 }
 
-// says reports whether the last segment of the path, what follows its last dot (documents.list), or the declared id begins
+// suspectSays reports whether the last segment of the path, what follows its last dot (documents.list), or the declared id begins
 // with one of those words.
-func says(op *spec.Operation, any ...string) bool {
+func suspectSays(op *Operation, any ...string) bool {
 	last := lastOf(op.Path)
 	last = last[strings.LastIndexByte(last, '.')+1:]
-	if op.Declared && slices.Contains(any, secretnames.First(spec.ShortName(op.ID))) {
+	if op.Declared && slices.Contains(any, secretnames.First(ShortName(op.ID))) {
 		return true
 	}
 	return !strings.HasPrefix(last, "{") && slices.Contains(any, secretnames.First(last))
@@ -178,7 +171,7 @@ func says(op *spec.Operation, any ...string) bool {
 
 // spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
 // only those of the operation itself count, not those of the service that contains it (AuthService/GetRestriction).
-func spoken(op *spec.Operation, own bool) (name, summary string) {
+func spoken(op *Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
 		for _, w := range secretnames.Words(version.ReplaceAllString(text, "$1 $2")) {
@@ -195,15 +188,15 @@ func spoken(op *spec.Operation, own bool) (name, summary string) {
 		b.WriteString("/ ") // so that words of two names don't match as one term
 		id := op.ID
 		if own && service.MatchString(id) {
-			id = spec.ShortName(id)
+			id = ShortName(id)
 		}
 		add(id)
 	}
-	name = harmless.Replace(b.String())
+	name = suspectHarmless.Replace(b.String())
 	b.Reset()
 	b.WriteString("/ ")
 	add(aside.ReplaceAllString(op.Summary, ""))
-	return name, harmless.Replace(b.String())
+	return name, suspectHarmless.Replace(b.String())
 }
 
 // service matches the name of a service of remote procedures: bytebase.v1.AuthService.
@@ -212,5 +205,5 @@ var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
 // aside matches what a summary says in parentheses: mostly who may call.
 var aside = regexp.MustCompile(`\([^)]*\)`)
 
-// harmless removes terms that contain one of the words but mean something else.
-var harmless = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ", " sign in person ", " person ", " rotate page ", " page ", " rotate image ", " image ")
+// suspectHarmless removes terms that contain one of the words but mean something else.
+var suspectHarmless = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ", " sign in person ", " person ", " rotate page ", " page ", " rotate image ", " image ")

@@ -1,10 +1,9 @@
-package classify
+package spec
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
@@ -20,7 +19,7 @@ var (
 // byWord returns the least class that the verbs in op's name require, or false if there is none. A verb counts at the
 // start of the last path segment, of the id that the document declares, and of the summary. A tunnel name must be the
 // whole segment.
-func byWord(op *spec.Operation) (Class, bool) {
+func byWord(op *Operation) (Class, bool) {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	last := segments[len(segments)-1]
@@ -36,7 +35,7 @@ func byWord(op *spec.Operation) (Class, bool) {
 		names = append(names, verb)
 	}
 	if op.Declared {
-		names = append(names, spec.ShortName(op.ID))
+		names = append(names, ShortName(op.ID))
 	}
 	reads := op.Method == "GET" || op.Method == "HEAD"
 	verbs := func(words []string) bool {
@@ -45,24 +44,24 @@ func byWord(op *spec.Operation) (Class, bool) {
 	}
 	switch {
 	case verbs(destroys):
-		return Destructive, true
+		return ClassDestructive, true
 	case slices.Contains(tunnels, strings.ToLower(last)) && !plugsIn(op, last, reads) || strings.EqualFold(inner, "proxy") || upgrades(op):
-		return Destructive, true
+		return ClassDestructive, true
 	case !reads && strings.EqualFold(last, "console"): // what it said until now can be read
-		return Destructive, true
+		return ClassDestructive, true
 	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && verbs([]string{"start"}): // POST /exec/{id}/start
-		return Destructive, true
+		return ClassDestructive, true
 	case isRuin(op, reads):
-		return Destructive, true
+		return ClassDestructive, true
 	case reads && verbs(acts) && !onlyAsks(op):
-		return Write, true
+		return ClassWrite, true
 	}
 	return 0, false
 }
 
 // upgrades reports whether op becomes a channel.
-func upgrades(op *spec.Operation) bool {
-	return slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "101" })
+func upgrades(op *Operation) bool {
+	return slices.ContainsFunc(op.Responses, func(r Response) bool { return r.Status == "101" })
 }
 
 // verb returns the first word of a name, without words that only say how much or how.

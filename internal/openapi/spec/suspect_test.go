@@ -1,11 +1,8 @@
-package suspect
+package spec
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
 // TestOf checks for each method, path and id what the operation is suspected of, and whether its method may mislead.
@@ -65,28 +62,28 @@ func TestOf(t *testing.T) {
 	} {
 		method, rest, _ := strings.Cut(row.op, " ")
 		path, id, declared := strings.Cut(rest, " ")
-		op := &spec.Operation{Method: method, Path: path, ID: id, Declared: declared}
-		class := classify.Write
+		op := &Operation{Method: method, Path: path, ID: id, Declared: declared}
+		class := ClassWrite
 		if method == "GET" {
-			class = classify.Read
+			class = ClassRead
 		}
-		got := string(Of(nil, op, class))
-		if Writes(op) {
+		got := string(SuspicionOf(nil, op, class))
+		if SuggestsWrite(op) {
 			got += " writes"
 		}
-		if Reads(op) {
+		if SuggestsRead(op) {
 			got += " reads"
 		}
 		if got = strings.TrimSpace(got); got != row.want {
 			t.Errorf("%s: %q, want %q", row.op, got, row.want)
 		}
 	}
-	for _, k := range Kinds() {
+	for _, k := range Suspicions() {
 		if k.Reason() == "" {
 			t.Errorf("%s has no reason", k)
 		}
 	}
-	if Kind("").Reason() != "" {
+	if Suspicion("").Reason() != "" {
 		t.Error("nothing has a reason")
 	}
 }
@@ -104,12 +101,12 @@ func TestRights(t *testing.T) {
 		{"PATCH /users/{id}", `{"$ref":"#/components/schemas/Loop"}`, ""},
 	} {
 		method, path, _ := strings.Cut(row.op, " ")
-		d, err := spec.Load([]byte(`{"openapi":"3.0.0","paths":{"` + path + `":{"` + strings.ToLower(method) + `":{"requestBody":{"content":{"application/json":{"schema":` + row.schema + `}}},"responses":{"200":{"description":""}}}}},
+		d, err := Load([]byte(`{"openapi":"3.0.0","paths":{"` + path + `":{"` + strings.ToLower(method) + `":{"requestBody":{"content":{"application/json":{"schema":` + row.schema + `}}},"responses":{"200":{"description":""}}}}},
 			"components":{"schemas":{"New":{"properties":{"rootRole":{}}},"Loop":{"allOf":[{"$ref":"#/components/schemas/Loop"}]}}}}`))
 		if err != nil || len(d.Operations) == 0 {
 			t.Fatalf("%s %s: %v %v", row.op, row.schema, err, d.Warnings)
 		}
-		if got := string(Of(d, d.Operations[0], classify.Write)); got != row.want {
+		if got := string(SuspicionOf(d, d.Operations[0], ClassWrite)); got != row.want {
 			t.Errorf("%s %s: %q, want %q", row.op, row.schema, got, row.want)
 		}
 	}

@@ -1,11 +1,10 @@
-package classify
+package spec
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
@@ -46,10 +45,10 @@ var (
 
 // isRuin reports whether the names, the summary or the description of op say that it takes something away that doesn't come back by itself.
 // Of a GET only what begins its names or its summary counts, because its description tells about the thing that it returns.
-func isRuin(op *spec.Operation, reads bool) bool {
+func isRuin(op *Operation, reads bool) bool {
 	path, id := pathVerb(op), ""
 	if op.Declared {
-		id = spec.ShortName(op.ID)
+		id = ShortName(op.ID)
 	}
 	summary := strings.ToLower(op.Summary)
 	said := start(summary)
@@ -66,20 +65,20 @@ func isRuin(op *spec.Operation, reads bool) bool {
 	switch {
 	case beginsWith(names[1], ruins) || beginsWith(said, ruins):
 		return true
-	case beginsWith(names[0], ruins) || !reads && ends(names[0], ruins):
+	case beginsWith(names[0], ruins) || !reads && classifyEnds(names[0], ruins):
 		one := first(names[0])
 		noun := slices.Contains(nouns, secretnames.Singular(one)) || reads && one != secretnames.Singular(one) && slices.Contains(things, secretnames.Singular(one)) || reads && one == "trash"
 		return !(made || reads) || !noun
 	case reads:
 		return false
-	case !made && (ends(names[1], ruins) || ends(names[1], []string{"bulk"})):
+	case !made && (classifyEnds(names[1], ruins) || classifyEnds(names[1], []string{"bulk"})):
 		return true
 	}
 	return isBulk(names, said) || restores(names, summary) || merges(names, summary) || says(overwrites, summary) || describesRuin(op)
 }
 
 // describesRuin reports whether the description of op begins with a term of ruin or says that the effect is final.
-func describesRuin(op *spec.Operation) bool {
+func describesRuin(op *Operation) bool {
 	about := strings.ToLower(op.Description)
 	sentence, _, _ := strings.Cut(about, ". ")
 	words := start(sentence)
@@ -140,24 +139,24 @@ func merges(names [][]string, summary string) bool {
 }
 
 // onlyAsks reports whether both the id that op declares and its summary begin with a verb that surely only asks: getResetOptions.
-func onlyAsks(op *spec.Operation) bool {
+func onlyAsks(op *Operation) bool {
 	says := func(text string) bool {
 		verb := first(secretnames.Words(text))
 		return slices.Contains(harmless[:9], verb) || slices.Contains(harmless[:9], strings.TrimSuffix(verb, "s"))
 	}
-	return op.Declared && says(spec.ShortName(op.ID)) && says(op.Summary)
+	return op.Declared && says(ShortName(op.ID)) && says(op.Summary)
 }
 
 // plugs matches what is attached to something else, unlike a terminal.
 var plugs = regexp.MustCompile(`(?i)\b(?:volume|disk|drive|network|interface|nic|iso|policy|address|ip|subnet|file|image|storage|payment|card|source|router|firewall|label|tag|user|server)s?\b`)
 
 // plugsIn reports whether op attaches a volume or another thing, which opens no channel.
-func plugsIn(op *spec.Operation, last string, reads bool) bool {
+func plugsIn(op *Operation, last string, reads bool) bool {
 	return !reads && strings.EqualFold(last, "attach") && (plugs.MatchString(op.Path) || plugs.MatchString(op.Summary))
 }
 
 // pathVerb returns the part of op's path that can be a verb: the last segment that isn't a parameter, or the verb behind a colon.
-func pathVerb(op *spec.Operation) string {
+func pathVerb(op *Operation) string {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := len(segments) - 1; i >= 0; i-- {
@@ -212,8 +211,8 @@ func beginsWith(words, terms []string) bool {
 	return false
 }
 
-// ends reports whether words, whose first isn't a verb that makes a thing, end with one of the terms: dropletReboot.
-func ends(words, terms []string) bool {
+// classifyEnds reports whether words, whose first isn't a verb that makes a thing, end with one of the terms: dropletReboot.
+func classifyEnds(words, terms []string) bool {
 	n := len(words)
 	if n < 2 || slices.Contains(makers, words[0]) || words[n-1] == "transfer" || words[n-1] == "void" {
 		return false

@@ -1,30 +1,23 @@
-// Package classify assigns an access class to each operation of an HTTP API.
-//
-// The operator's rules are checked when they are loaded, against the document they apply to. A class comes from the
-// first matching rule, else from the HTTP method, else, if RPCNames is set, from the name of a POST operation. An
-// operation that nothing classifies is Destructive. A rule that matches no operation is refused with the nearest name,
-// because the operator would otherwise rely on a rule without effect.
-package classify
+package spec
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Class is the access class of an operation. The zero Class is Destructive.
+// A Class is the access class of an operation. The zero Class is ClassDestructive.
 type Class uint8
 
 // The classes.
 const (
-	Destructive Class = iota // deletes data, or the effect is unknown
-	Read                     // changes nothing
-	Write                    // changes data
-	Excluded                 // hidden from agents as if it did not exist
-	Forbidden                // never available to agents: not listed; a direct call is answered with the reason and where a person can do it
+	ClassDestructive Class = iota // deletes data, or the effect is unknown
+	ClassRead                     // changes nothing
+	ClassWrite                    // changes data
+	ClassExcluded                 // hidden from agents as if it did not exist
+	ClassForbidden                // never available to agents: not listed; a direct call is answered with the reason and where a person can do it
 )
 
 var names = [...]string{"destructive", "read", "write", "excluded", "forbidden"}
@@ -32,26 +25,26 @@ var names = [...]string{"destructive", "read", "write", "excluded", "forbidden"}
 // String returns the name of c as it is used in the configuration and shown to agents.
 func (c Class) String() string { return names[c] }
 
-// Parse returns the class with the given name and whether it exists.
-func Parse(name string) (Class, bool) {
+// ParseClass returns the class with the given name and whether it exists.
+func ParseClass(name string) (Class, bool) {
 	at := slices.Index(names[:], name)
 	return Class(max(at, 0)), at >= 0
 }
 
-// A Rule assigns a class to the operations it matches: those that match one of Operations and, if Tags is not empty,
+// A ClassRule assigns a class to the operations it matches: those that match one of Operations and, if Tags is not empty,
 // have one of its tags. At least one of the two lists must be set.
-type Rule struct {
+type ClassRule struct {
 	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"); * matches any text
 	Tags       []string
 	Class      Class
-	Reason     string // for Forbidden: the reason, shown to agents
-	Instead    string // for Forbidden: where a person can do it, shown to agents
+	Reason     string // for ClassForbidden: the reason, shown to agents
+	Instead    string // for ClassForbidden: where a person can do it, shown to agents
 }
 
-// Options configure the classification of one document.
-type Options struct {
-	Rules    []Rule // the first matching rule applies
-	RPCNames bool   // derive the class of POST operations from their names: Get, List, Search, BatchGet read; Delete destroys
+// ClassOptions configure the classification of one document.
+type ClassOptions struct {
+	Rules    []ClassRule // the first matching rule applies
+	RPCNames bool        // derive the class of POST operations from their names: Get, List, Search, BatchGet read; Delete destroys
 }
 
 // A Decision is the class of one operation and the reason for it.
@@ -63,15 +56,15 @@ type Decision struct {
 	Held    bool // Hold decided the class
 }
 
-// Rules hold the class of every operation of one document. The zero Rules class every operation as Destructive.
-type Rules struct {
-	of map[*spec.Operation]Decision
+// Classifier hold the class of every operation of one document. The zero Classifier class every operation as ClassDestructive.
+type Classifier struct {
+	of map[*Operation]Decision
 }
 
-// New classifies the operations of d. A rule that is incomplete or matches nothing is refused with
+// NewClassifier classifies the operations of d. A rule that is incomplete or matches nothing is refused with
 // problem.InvalidArgument and a pointer into o.
-func New(d *spec.Document, o Options) (*Rules, error) {
-	r := &Rules{of: make(map[*spec.Operation]Decision, len(d.Operations))}
+func NewClassifier(d *Document, o ClassOptions) (*Classifier, error) {
+	r := &Classifier{of: make(map[*Operation]Decision, len(d.Operations))}
 	for i, rule := range o.Rules {
 		if err := rule.check(d, fmt.Sprintf("/rules/%d", i)); err != nil {
 			return nil, err
@@ -84,7 +77,7 @@ func New(d *spec.Document, o Options) (*Rules, error) {
 }
 
 // Hold replaces the decision about each operation for which held returns true.
-func (r *Rules) Hold(held func(*spec.Operation, Decision) (Decision, bool)) {
+func (r *Classifier) Hold(held func(*Operation, Decision) (Decision, bool)) {
 	for op, d := range r.of {
 		if stricter, ok := held(op, d); ok {
 			stricter.Held, stricter.Rule = true, d.Rule
@@ -93,25 +86,25 @@ func (r *Rules) Hold(held func(*spec.Operation, Decision) (Decision, bool)) {
 	}
 }
 
-// NamesOne reports whether one of patterns is the id of op, or its method and path, without a *.
-func NamesOne(patterns []string, op *spec.Operation) bool {
+// NamesOperation reports whether one of patterns is the id of op, or its method and path, without a *.
+func NamesOperation(patterns []string, op *Operation) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return !strings.Contains(pattern, "*") && named(op, pattern) })
 }
 
-func (r Rule) check(d *spec.Document, at string) error {
-	if r.Class == Forbidden && (r.Reason == "" || r.Instead == "") {
+func (r ClassRule) check(d *Document, at string) error {
+	if r.Class == ClassForbidden && (r.Reason == "" || r.Instead == "") {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule that forbids says why (reason) and where a person does it (instead)"}
 	}
 	return r.Names(d, at)
 }
 
 // Names checks that r names at least one operation or tag and that each of them occurs in d; at is the pointer of r.
-func (r Rule) Names(d *spec.Document, at string) error {
+func (r ClassRule) Names(d *Document, at string) error {
 	if len(r.Operations)+len(r.Tags) == 0 {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}
 	}
 	for k, pattern := range r.Operations {
-		if slices.ContainsFunc(d.Operations, func(op *spec.Operation) bool { return named(op, pattern) }) {
+		if slices.ContainsFunc(d.Operations, func(op *Operation) bool { return named(op, pattern) }) {
 			continue
 		}
 		var all []string
@@ -139,8 +132,8 @@ func unknown(at, says, got string, all []string) error {
 		Detail: fmt.Sprintf("no operation of the document %s %q%s", says, problem.Cut(got), problem.DidYouMean(near))}
 }
 
-// Of returns the decision for op, an operation of the document given to New.
-func (r *Rules) Of(op *spec.Operation) Decision {
+// Of returns the decision for op, an operation of the document given to NewClassifier.
+func (r *Classifier) Of(op *Operation) Decision {
 	if r == nil || r.of == nil {
 		return Decision{Rule: -1}
 	}
@@ -152,7 +145,7 @@ func (r *Rules) Of(op *spec.Operation) Decision {
 
 // decide returns the class of op: by the first rule that matches, else by its method and, if the API is RPC, by its name. A word such
 // as delete in its name makes a harmless method stricter, never the other way round.
-func decide(op *spec.Operation, o Options) Decision {
+func decide(op *Operation, o ClassOptions) Decision {
 	for i, rule := range o.Rules {
 		if rule.Matches(op) {
 			return Decision{Class: rule.Class, Reason: rule.Reason, Instead: rule.Instead, Rule: i}
@@ -164,14 +157,14 @@ func decide(op *spec.Operation, o Options) Decision {
 			d.Class = c
 		}
 	}
-	if c, ok := byWord(op); ok && d.Class != Destructive {
+	if c, ok := byWord(op); ok && d.Class != ClassDestructive {
 		d.Class = c
 	}
 	return d
 }
 
 // Matches reports whether r matches op.
-func (r Rule) Matches(op *spec.Operation) bool {
+func (r ClassRule) Matches(op *Operation) bool {
 	if len(r.Operations) > 0 && !slices.ContainsFunc(r.Operations, func(pattern string) bool { return named(op, pattern) }) {
 		return false
 	}
@@ -180,16 +173,16 @@ func (r Rule) Matches(op *spec.Operation) bool {
 
 // named reports whether pattern matches the id of op, or its method and path. Without * it makes no garbage: a configuration names
 // each of a thousand operations.
-func named(op *spec.Operation, pattern string) bool {
+func named(op *Operation, pattern string) bool {
 	if strings.IndexByte(pattern, '*') < 0 {
 		method, path, _ := strings.Cut(pattern, " ")
 		return pattern == op.ID || method == op.Method && path == op.Path
 	}
-	return Match(pattern, op.ID) || Match(pattern, op.Name())
+	return MatchPattern(pattern, op.ID) || MatchPattern(pattern, op.Name())
 }
 
-// Match reports whether text matches pattern, in which each * matches any text.
-func Match(pattern, text string) bool {
+// MatchPattern reports whether text matches pattern, in which each * matches any text.
+func MatchPattern(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
 		return pattern == text
@@ -211,31 +204,31 @@ func Match(pattern, text string) bool {
 func byMethod(method string) Class {
 	switch method {
 	case "GET", "HEAD":
-		return Read
+		return ClassRead
 	case "POST", "PUT", "PATCH":
-		return Write
+		return ClassWrite
 	}
-	return Destructive
+	return ClassDestructive
 }
 
 // byName derives the class from the verb at the start of a remote procedure's name.
-func byName(op *spec.Operation) (Class, bool) {
+func byName(op *Operation) (Class, bool) {
 	name := op.Path[strings.LastIndexAny(op.Path, "/.")+1:]
 	for _, verb := range []string{"BatchGet", "Get", "List", "Search"} {
-		if begins(name, verb) {
-			return Read, true
+		if classifyBegins(name, verb) {
+			return ClassRead, true
 		}
 	}
 	for _, verb := range []string{"BatchDelete", "Delete", "BatchRemove", "Remove", "Purge", "Drop"} {
-		if begins(name, verb) {
-			return Destructive, true
+		if classifyBegins(name, verb) {
+			return ClassDestructive, true
 		}
 	}
 	return 0, false
 }
 
-// begins reports whether verb is the first word of name: "Get" begins "GetTeam" but not "Getaway".
-func begins(name, verb string) bool {
+// classifyBegins reports whether verb is the first word of name: "Get" begins "GetTeam" but not "Getaway".
+func classifyBegins(name, verb string) bool {
 	rest, ok := strings.CutPrefix(name, verb)
 	return ok && (rest == "" || 'A' <= rest[0] && rest[0] <= 'Z')
 }

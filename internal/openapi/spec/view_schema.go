@@ -1,42 +1,41 @@
-package visible
+package spec
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An Object is a schema combined with all its allOf parts.
-type Object struct {
-	spec.Schema
-	Fields  []Field
-	Choices []spec.Raw // alternatives: exactly one (oneOf) or some (anyOf) apply as well
-	Open    bool       // undeclared names are accepted
-	Further spec.Raw   // the schema of their values; nil accepts any
+// An ObjectFilter is a schema combined with all its allOf parts.
+type ObjectFilter struct {
+	Schema
+	Fields  []FieldFilter
+	Choices []Raw // alternatives: exactly one (oneOf) or some (anyOf) apply as well
+	Open    bool  // undeclared names are accepted
+	Further Raw   // the schema of their values; nil accepts any
 
-	Patterns []Pattern // names that aren't among Fields and match one of these are declared as well
+	Patterns []headerPattern // names that aren't among Fields and match one of these are declared as well
 }
 
-// A Field is a field of an Object.
-type Field struct {
+// A FieldFilter is a field of an ObjectFilter.
+type FieldFilter struct {
 	Name     string
-	Schema   spec.Raw
+	Schema   Raw
 	Required bool
 	Of       string // the named schema that declares it, itself or in an allOf part; "" for an inline schema
 }
 
-// maxParts is the maximum number of allOf parts combined in an Object.
+// maxParts is the maximum number of allOf parts combined in an ObjectFilter.
 const maxParts = 64
 
 // Schema reads the visible part of r, one level deep. A hidden schema reads as one that accepts any value; a schema
 // that only wraps another, to describe it or to allow null, reads as that one.
-func (v *View) Schema(r spec.Raw) spec.Schema { return v.in("", r) }
+func (v *View) Schema(r Raw) Schema { return v.in("", r) }
 
 // in reads r, an allOf part of the named schema of, or of none if "".
-func (v *View) in(of string, r spec.Raw) spec.Schema {
+func (v *View) in(of string, r Raw) Schema {
 	s := v.read(of, r)
 	for range 8 {
 		inner, null := wrapped(&s)
@@ -68,15 +67,15 @@ func (v *View) in(of string, r spec.Raw) spec.Schema {
 }
 
 // read reads r with its visible fields; a hidden schema is empty.
-func (v *View) read(of string, r spec.Raw) spec.Schema {
+func (v *View) read(of string, r Raw) Schema {
 	s := v.d.Schema(r)
 	if s.Name != "" {
 		if of = s.Name; !v.names(s.Name) {
-			return spec.Schema{}
+			return Schema{}
 		}
 	}
 	if v.f.Field != nil {
-		s.Properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p spec.Property) bool { return !v.f.Field(of, p.Name) })
+		s.Properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p Property) bool { return !v.f.Field(of, p.Name) })
 		s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool { return !v.f.Field(of, name) })
 	}
 	return s
@@ -91,19 +90,19 @@ func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.
 func (v *View) Undeclared(name string) bool { return v.f.Undeclared == nil || v.f.Undeclared(name) }
 
 // Hides reports whether a part of what r describes is hidden, at any depth.
-func (v *View) Hides(r spec.Raw) bool { return v.lacks(r, true) }
+func (v *View) Hides(r Raw) bool { return v.lacks(r, true) }
 
 // Closes reports whether r describes objects that have a hidden field of their own. They take no undeclared names, whatever the document
 // says: the hidden one would be among these, and refusing it alone would tell that it is there.
-func (v *View) Closes(r spec.Raw) bool { return v.lacks(r, false) }
+func (v *View) Closes(r Raw) bool { return v.lacks(r, false) }
 
 // lacks is Hides if deep is set, and else Closes.
-func (v *View) lacks(r spec.Raw, deep bool) bool {
+func (v *View) lacks(r Raw, deep bool) bool {
 	return (v.f.Field != nil || v.f.Schema != nil) && v.hides("", r, map[string]bool{}, deep)
 }
 
 // hides is lacks for a part of the named schema of; past has the texts of the schemas that were read.
-func (v *View) hides(of string, r spec.Raw, past map[string]bool, deep bool) bool {
+func (v *View) hides(of string, r Raw, past map[string]bool, deep bool) bool {
 	if r.Kind() != '{' || past[of+"\x00"+string(r)] {
 		return false
 	}
@@ -119,7 +118,7 @@ func (v *View) hides(of string, r spec.Raw, past map[string]bool, deep bool) boo
 			return true
 		}
 	}
-	part := func(r spec.Raw) bool { return v.hides(of, r, past, deep) }
+	part := func(r Raw) bool { return v.hides(of, r, past, deep) }
 	if !deep {
 		inner, _ := wrapped(&s)
 		return inner != nil && part(inner) || slices.ContainsFunc(s.AllOf, part)
@@ -130,8 +129,8 @@ func (v *View) hides(of string, r spec.Raw, past map[string]bool, deep bool) boo
 
 // Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
 // if r is no reference, and a nil target if that is hidden or missing.
-func (v *View) Follow(r spec.Raw) (spec.Raw, string, bool) {
-	ref := spec.Reference(r)
+func (v *View) Follow(r Raw) (Raw, string, bool) {
+	ref := Reference(r)
 	if ref == "" {
 		return nil, "", false
 	}
@@ -143,7 +142,7 @@ func (v *View) Follow(r spec.Raw) (spec.Raw, string, bool) {
 }
 
 // wrapped returns the schema that s only wraps, if any, and whether s also allows null.
-func wrapped(s *spec.Schema) (spec.Raw, bool) {
+func wrapped(s *Schema) (Raw, bool) {
 	if len(s.Properties) > 0 || len(s.Enum) > 0 || s.Items != nil || s.Additional != nil && s.Additional.Kind() == '{' {
 		return nil, false
 	}
@@ -159,8 +158,8 @@ func wrapped(s *spec.Schema) (spec.Raw, bool) {
 }
 
 // onlyOne returns the choice if there is one besides null, and whether null is there; nil and false for several.
-func onlyOne(choices []spec.Raw) (spec.Raw, bool) {
-	var one spec.Raw
+func onlyOne(choices []Raw) (Raw, bool) {
+	var one Raw
 	null := false
 	for _, c := range choices {
 		switch {
@@ -176,25 +175,25 @@ func onlyOne(choices []spec.Raw) (spec.Raw, bool) {
 }
 
 // Object combines s, which must have been read with this View, with its parts.
-func (v *View) Object(s spec.Schema) Object {
-	o := Object{Schema: s}
+func (v *View) Object(s Schema) ObjectFilter {
+	o := ObjectFilter{Schema: s}
 	p := parts{v: v, o: &o, past: map[string]bool{}}
 	p.add(o.Schema, o.Name)
 	o.Open = o.Open || len(o.Fields) == 0 && !p.closed
 	return o
 }
 
-// parts collects the parts of an Object.
+// parts collects the parts of an ObjectFilter.
 type parts struct {
 	v      *View
-	o      *Object
+	o      *ObjectFilter
 	past   map[string]bool
 	n      int
 	closed bool
 }
 
 // add adds the part s; of is the named schema that contains it.
-func (p *parts) add(s spec.Schema, of string) {
+func (p *parts) add(s Schema, of string) {
 	if p.n++; p.n > maxParts || s.Name != "" && p.past[s.Name] {
 		return
 	}
@@ -204,13 +203,13 @@ func (p *parts) add(s spec.Schema, of string) {
 	}
 	o := p.o
 	for _, property := range s.Properties {
-		f := Field{Name: property.Name, Schema: property.Schema, Of: of}
-		if at := slices.IndexFunc(o.Fields, func(g Field) bool { return g.Name == f.Name }); at < 0 {
+		f := FieldFilter{Name: property.Name, Schema: property.Schema, Of: of}
+		if at := slices.IndexFunc(o.Fields, func(g FieldFilter) bool { return g.Name == f.Name }); at < 0 {
 			o.Fields = append(o.Fields, f)
 		}
 	}
 	for text, schema := range s.Raw.Get("patternProperties").Members() {
-		o.Patterns = append(o.Patterns, Pattern{text, schema})
+		o.Patterns = append(o.Patterns, headerPattern{text, schema})
 	}
 	switch s.Additional.Kind() {
 	case 't':
@@ -235,7 +234,7 @@ func (p *parts) add(s spec.Schema, of string) {
 
 // Named reads the schema with that full name, or with that short one (Instance for bytebase.v1.Instance) if it is
 // unique. It returns problem.NotFound with near names otherwise.
-func (v *View) Named(name string) (spec.Schema, error) {
+func (v *View) Named(name string) (Schema, error) {
 	v.once.Do(v.reach)
 	if slices.Contains(v.schemas, name) {
 		return v.Schema(v.d.Named(name)), nil
@@ -243,7 +242,7 @@ func (v *View) Named(name string) (spec.Schema, error) {
 	var found []string
 	for _, fold := range []bool{false, true} {
 		for _, full := range v.schemas {
-			short := spec.ShortName(full)
+			short := ShortName(full)
 			if short == name || strings.HasSuffix(full, "."+name) || fold && (strings.EqualFold(short, name) || strings.EqualFold(full, name)) {
 				found = append(found, full)
 			}
@@ -259,31 +258,31 @@ func (v *View) Named(name string) (spec.Schema, error) {
 	case len(found) == 1:
 		return v.Schema(v.d.Named(found[0])), nil
 	case len(found) > 1:
-		return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: found[:min(len(found), 5)],
+		return Schema{}, &problem.Error{Code: problem.NotFound, Near: found[:min(len(found), 5)],
 			Detail: fmt.Sprintf("%d schemas are called %q%s", len(found), problem.Cut(name), problem.DidYouMean(found[:min(len(found), 5)]))}
 	}
 	all := slices.Clone(v.schemas)
 	for _, full := range v.schemas {
-		if short := spec.ShortName(full); short != full {
+		if short := ShortName(full); short != full {
 			all = append(all, short)
 		}
 	}
 	slices.Sort(all)
 	like := near(name, slices.Compact(all))
-	return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: like,
+	return Schema{}, &problem.Error{Code: problem.NotFound, Near: like,
 		Detail:     fmt.Sprintf("unknown schema %q%s", problem.Cut(name), problem.DidYouMean(like)),
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
 }
 
 // used reports whether a visible operation takes or returns the schema with that full name, itself or in a list.
 func (v *View) used(full string) bool {
-	is := func(c spec.Content) bool {
+	is := func(c Content) bool {
 		s := v.Schema(c.Schema)
 		return s.Name == full || s.Items != nil && v.Schema(s.Items).Name == full
 	}
-	return slices.ContainsFunc(v.operations, func(op *spec.Operation) bool {
+	return slices.ContainsFunc(v.operations, func(op *Operation) bool {
 		return op.Body != nil && slices.ContainsFunc(op.Body.Contents, is) ||
-			slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return slices.ContainsFunc(r.Contents, is) })
+			slices.ContainsFunc(op.Responses, func(r Response) bool { return slices.ContainsFunc(r.Contents, is) })
 	})
 }
 
@@ -329,15 +328,15 @@ type walk struct {
 // A place is the target of a reference, and the named schema that it is or that contains it.
 type place struct{ of, ref string }
 
-func (w *walk) contents(all []spec.Content) {
+func (w *walk) contents(all []Content) {
 	for _, c := range all {
 		w.schema(c.Schema, "")
 	}
 }
 
 // schema follows r, which is part of the named schema of.
-func (w *walk) schema(r spec.Raw, of string) {
-	if ref := spec.Reference(r); ref != "" {
+func (w *walk) schema(r Raw, of string) {
+	if ref := Reference(r); ref != "" {
 		w.reference(ref, of)
 	}
 	for name, m := range r.Members() {

@@ -1,4 +1,4 @@
-package visible
+package spec
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -22,9 +20,9 @@ const doc = `{"openapi":"3.0.0","paths":{
 		"b.Team":{"type":"object"},"Person":{"properties":{"team":{"$ref":"#/components/schemas/a.Team"}}},
 		"Password":{"type":"string"},"Key":{"type":"string"},"Secret":{"properties":{"v":{"$ref":"#/components/schemas/Vault"}}},"Vault":{}}}}`
 
-func read(t *testing.T, text string) *spec.Document {
+func read(t *testing.T, text string) *Document {
 	t.Helper()
-	d, err := spec.Load([]byte(text))
+	d, err := Load([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,12 +32,12 @@ func read(t *testing.T, text string) *spec.Document {
 func narrow(t *testing.T) *View {
 	t.Helper()
 	d := read(t, doc)
-	rules, err := classify.New(d, classify.Options{Rules: []classify.Rule{{Operations: []string{"mint"}, Class: classify.Forbidden, Reason: "it mints a key", Instead: "Settings, Keys"}}})
+	rules, err := NewClassifier(d, ClassOptions{Rules: []ClassRule{{Operations: []string{"mint"}, Class: ClassForbidden, Reason: "it mints a key", Instead: "Settings, Keys"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(d, rules, Filter{
-		Operation: func(op *spec.Operation) bool { return op.ID != "a.SecretService.GetSecret" },
+	return NewView(d, rules, Filter{
+		Operation: func(op *Operation) bool { return op.ID != "a.SecretService.GetSecret" },
 		Field:     func(_, field string) bool { return field != "password" },
 	})
 }
@@ -111,8 +109,8 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("%q: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	hidden := New(read(t, doc), nil, Filter{Schema: func(name string) bool { return name != "Person" }})
-	if slices.Contains(hidden.Schemas(), "Person") || hidden.Schema(spec.Raw(`{"$ref":"#/components/schemas/Person"}`)).Name != "" {
+	hidden := NewView(read(t, doc), nil, Filter{Schema: func(name string) bool { return name != "Person" }})
+	if slices.Contains(hidden.Schemas(), "Person") || hidden.Schema(Raw(`{"$ref":"#/components/schemas/Person"}`)).Name != "" {
 		t.Error("a hidden schema is there")
 	}
 }
@@ -124,7 +122,7 @@ func TestObject(t *testing.T) {
 		"B":{"description":"b","properties":{"y":{},"x":{"type":"string"}},"allOf":[{"$ref":"#/components/schemas/A"}],"oneOf":[{},{}]},
 		"W":{"allOf":[{"$ref":"#/components/schemas/B"}],"description":"wrapped"},"N":{"anyOf":[{"$ref":"#/components/schemas/B"},{"type":"null"}]},
 		"M":{"type":"object","additionalProperties":{"type":"integer"}},"F":{"type":"object"},"C":{"type":"object","additionalProperties":false}}}}`)
-	v := New(d, nil, Filter{Field: func(_, f string) bool { return f != "secret" }})
+	v := NewView(d, nil, Filter{Field: func(_, f string) bool { return f != "secret" }})
 	for _, tt := range []struct{ schema, want string }{
 		{"A", "A:  X/A Y/B i/A choices=2 open=false further= null=false"},
 		{"W", "B: wrapped Y/B X/B i/A choices=2 open=false further= null=false"},
@@ -134,7 +132,7 @@ func TestObject(t *testing.T) {
 		{"C", "C:  choices=0 open=false further= null=false"},
 		{"gone", ":  choices=0 open=true further= null=false"},
 	} {
-		o := v.Object(v.Schema(spec.Raw(`{"$ref":"#/components/schemas/` + tt.schema + `"}`)))
+		o := v.Object(v.Schema(Raw(`{"$ref":"#/components/schemas/` + tt.schema + `"}`)))
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s: %s ", o.Name, o.Description)
 		for _, f := range o.Fields {
@@ -154,7 +152,7 @@ func TestObject(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for header, want := range map[string]bool{"Authorization": true, "COOKIE": true, "host": true, "X-Forwarded-For": true, "x-forwarded-anything": true, "Content-Length": true,
 		"Proxy-Authorization": true, "X-Request-Id": false, "If-Match": false, "Idempotency-Key": false} {
-		if Refused(header) != want {
+		if RefusedHeader(header) != want {
 			t.Errorf("%s: %v", header, !want)
 		}
 	}

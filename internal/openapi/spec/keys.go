@@ -1,11 +1,10 @@
-package suspect
+package spec
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
@@ -73,7 +72,7 @@ var (
 )
 
 // takesCredential reports whether op checks a credential that its body gives: whoever can guess one learns whether it is right.
-func takesCredential(d *spec.Document, op *spec.Operation) bool {
+func takesCredential(d *Document, op *Operation) bool {
 	if op.Body == nil || op.Body.Preferred() == nil || !slices.Contains([]string{"verify", "introspect", "introspection", "validate", "authenticate"}, lastOf(op.Path)) {
 		return false
 	}
@@ -81,7 +80,7 @@ func takesCredential(d *spec.Document, op *spec.Operation) bool {
 }
 
 // provesAddress reports whether the body of op can say that an address belongs to a person. Whoever reads mail there can sign in.
-func provesAddress(d *spec.Document, op *spec.Operation) bool {
+func provesAddress(d *Document, op *Operation) bool {
 	if op.Body == nil || op.Body.Preferred() == nil {
 		return false
 	}
@@ -94,7 +93,7 @@ func provesAddress(d *spec.Document, op *spec.Operation) bool {
 
 // givesRights reports whether the body of op sets what somebody may do: the level of a user or a group, or, of one that
 // exists, the role. entry finds invitations and members who are added.
-func givesRights(d *spec.Document, op *spec.Operation, name string) bool {
+func givesRights(d *Document, op *Operation, name string) bool {
 	if op.Body == nil || !slices.ContainsFunc(people, func(p string) bool { return strings.Contains(name, " "+p+" ") }) {
 		return false
 	}
@@ -109,7 +108,7 @@ func givesRights(d *spec.Document, op *spec.Operation, name string) bool {
 }
 
 // topOf returns the names at the top of a schema, in small letters without separators.
-func topOf(d *spec.Document, r spec.Raw, depth int) (names []string) {
+func topOf(d *Document, r Raw, depth int) (names []string) {
 	if d == nil || r == nil || depth > 4 {
 		return nil
 	}

@@ -1,11 +1,10 @@
-package suspect
+package spec
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
@@ -32,8 +31,8 @@ var shares = regexp.MustCompile(`(?i)\bwith (?:an? |the |other )?(?:user|group|t
 var published = regexp.MustCompile(`(?i)^(?:create|add|make|generate|publish|enable)s? (?:an? |the )?(?:public(?:ly)?|shared|sharing|share) (?:\w+ )?(?:link|url|dashboard|page|report|view|access)\b`)
 
 // entry returns what op, which isn't a read, opens: a way in for a person, a way out for events, or a machine; or "".
-func entry(op *spec.Operation) Kind {
-	if op.Method == "DELETE" || Reads(op) {
+func entry(op *Operation) Suspicion {
+	if op.Method == "DELETE" || SuggestsRead(op) {
 		return ""
 	}
 	segments := strings.Split(strings.Trim(op.Path, "/"), "/")
@@ -46,36 +45,36 @@ func entry(op *spec.Operation) Kind {
 	made, changed := objects(op, makes), objects(op, changes)
 	switch {
 	case matchesAny(hooks, made) || matchesAny(hooks, changed) || slices.Contains(hooks, last) && !strings.HasPrefix(verbOf(op), "test"):
-		return Hooks
+		return SuspectHooks
 	case opensMachine(op, last, made):
-		return Machines
+		return SuspectMachines
 	case audiences.MatchString(op.Path):
 		return ""
 	case matchesAny(entrants, made), matchesAny([]string{"membership"}, changed), last == "share" && shares.MatchString(op.Summary), published.MatchString(op.Summary):
-		return Rights
+		return SuspectRights
 	case slices.Contains(entrants, last) && !one && op.Method == "POST": // POST /teams/{id}/members
-		return Rights
+		return SuspectRights
 	case slices.Contains(entrants[1:], last) && op.Method == "PUT", strings.TrimSuffix(verbOf(op), "s") == "invite": // PUT /teams/{id}/members/{user}
-		return Rights
+		return SuspectRights
 	case (last == "user" || last == "team") && one && len(segments) > 3 && (op.Method == "PUT" || op.Method == "POST" && matchesAny([]string{"user", "team", "project team"}, made)) && strings.HasPrefix(segments[len(segments)-3], "{"): // PUT /groups/{id}/users/{user}
-		return Rights
+		return SuspectRights
 	}
 	return ""
 }
 
 // verbOf returns the first word of the summary of op, or of its id.
-func verbOf(op *spec.Operation) string {
+func verbOf(op *Operation) string {
 	if op.Summary != "" {
 		return secretnames.First(op.Summary)
 	}
-	return secretnames.First(spec.ShortName(op.ID))
+	return secretnames.First(ShortName(op.ID))
 }
 
 // opensMachine reports whether op opens a console or a rescue system.
-func opensMachine(op *spec.Operation, last string, made []string) bool {
+func opensMachine(op *Operation, last string, made []string) bool {
 	said := " " + last + " / " + strings.Join(made, " / ") + " "
 	if op.Declared {
-		said += "/ " + phrase(secretnames.Words(spec.ShortName(op.ID))) + " "
+		said += "/ " + phrase(secretnames.Words(ShortName(op.ID))) + " "
 	}
 	said += "/ " + phrase(secretnames.Words(op.Summary)) + " "
 	if strings.Contains(said, " rescue ") {
@@ -103,13 +102,13 @@ func phrase(words []string) string {
 
 // objects returns what the id and the summary of op say that one of the verbs is done to: "database user" for databases_add_user and for
 // "Add a database user to a cluster".
-func objects(op *spec.Operation, verbs []string) (out []string) {
+func objects(op *Operation, verbs []string) (out []string) {
 	texts := []string{op.Summary, lastOf(op.Path)}
 	if at := strings.LastIndexByte(strings.TrimSuffix(op.Path, "/"), '/'); at > 0 && slices.Contains(verbs, strings.ToLower(texts[1])) { // /bulk_users/add
 		texts[1] += " " + lastOf(op.Path[:at])
 	}
 	if op.Declared {
-		texts = append(texts, spec.ShortName(op.ID))
+		texts = append(texts, ShortName(op.ID))
 	}
 	for i, text := range texts {
 		words := secretnames.Words(aside.ReplaceAllString(text, ""))
@@ -142,7 +141,7 @@ var (
 )
 
 // returnsSecret reports whether a sentence of op's description says that its answer has a secret.
-func returnsSecret(op *spec.Operation) bool {
+func returnsSecret(op *Operation) bool {
 	for sentence := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(op.Description, "\n", " ")), ". ") {
 		if secrets.MatchString(sentence) && !kept.MatchString(sentence) {
 			return true

@@ -1,13 +1,10 @@
-package suspect
+package spec
 
 import (
 	"encoding/json"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
 // TestTable checks what init writes for operations of well-known APIs: at least 99 % as people labelled them, and no
@@ -76,19 +73,19 @@ func label(t *testing.T, f []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := spec.Load(text)
+	d, err := Load(text)
 	if err != nil || len(d.Operations) != 1 {
 		t.Fatalf("%s: %v %v", f[1], err, d.Warnings)
 	}
-	rules, err := classify.New(d, classify.Options{RPCNames: service.MatchString(f[2])})
+	rules, err := NewClassifier(d, ClassOptions{RPCNames: service.MatchString(f[2])})
 	if err != nil {
 		t.Fatal(err)
 	}
 	class := rules.Of(d.Operations[0]).Class
-	switch Of(d, d.Operations[0], class) {
+	switch SuspicionOf(d, d.Operations[0], class) {
 	case "":
 		return class.String()
-	case Shows:
+	case SuspectShows:
 		return "excluded"
 	}
 	return "forbidden"

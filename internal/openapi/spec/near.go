@@ -1,4 +1,4 @@
-package visible
+package spec
 
 import (
 	"cmp"
