@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+import "github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 
 // Aliases for the values of Rules.APIs. The types are declared in package calls, which checks calls.
 type (

@@ -16,8 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -187,7 +186,7 @@ type Reporter interface {
 // refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
 // whose credentials calls carry, for the audit: "gateway", "person ana@example.com and gateway"; "" for none.
 type Caller interface {
-	Call(context.Context, calls.Permit) (calls.Permit, *request.Response, error)
+	Call(context.Context, calls.Permit) (calls.Permit, *calls.HTTPResponse, error)
 	Whose(...calls.Permit) string
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"

@@ -22,9 +22,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -106,7 +106,7 @@ func TestMutualTLS(t *testing.T) {
 	}
 	defer sender.Close()
 	call := func() string {
-		r, err := sender.Send(t.Context(), client.Message{Request: &request.Request{Method: "GET", Path: "/x"}, Repeat: true})
+		r, err := sender.Send(t.Context(), client.Message{Request: &calls.HTTPRequest{Method: "GET", Path: "/x"}, Repeat: true})
 		if err != nil {
 			return string(problem.CodeOf(err))
 		}

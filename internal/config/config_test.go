@@ -22,10 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
@@ -92,7 +90,7 @@ func condition(t *testing.T, s string) *expression.Condition {
 
 // same compares configurations by their contents: filters as where objects, without their places in the file.
 var same = cmp.Options{
-	cmpopts.IgnoreUnexported(config.Config{}, readback.Rule{}),
+	cmpopts.IgnoreUnexported(config.Config{}, calls.ReadBack{}),
 	cmp.Comparer(func(a, b query.Filter) bool {
 		return a == nil && b == nil || a != nil && b != nil && query.Print(a).String() == query.Print(b).String()
 	}),
@@ -155,8 +153,8 @@ func TestParse(t *testing.T) {
 					Shown: []string{"* /teams*"}, Hidden: []calls.Hidden{{Operations: []string{"spy"}, Tags: []string{"x"}, Schemas: []string{"Key*"},
 						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
 					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
-					Write:      map[spec.Class]write.Mode{spec.ClassWrite: write.Allow, spec.ClassDestructive: write.Deny}, OpenBodies: true, OpenFormats: true, OpenParameters: []calls.Opened{{Names: []string{"sort", "filter[state]"}, Operations: []string{"GET /teams*"}}}, Partial: []string{"PUT /teams/*"}, Lists: request.Indices, Signed: true,
-					ReadBack: []readback.Rule{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
+					Write:      map[spec.Class]write.Mode{spec.ClassWrite: write.Allow, spec.ClassDestructive: write.Deny}, OpenBodies: true, OpenFormats: true, OpenParameters: []calls.Opened{{Names: []string{"sort", "filter[state]"}, Operations: []string{"GET /teams*"}}}, Partial: []string{"PUT /teams/*"}, Lists: calls.Indices, Signed: true,
+					ReadBack: []calls.ReadBack{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
 					Base:     "https://flow.example/v2", Sends: []calls.Place{{In: "cookie", Name: "sid"}, {In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
 				"metrics": {Signed: true, Base: "https://metrics.example/api", Sends: []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "header", Name: "X-App-Key"}, {In: "header", Name: "X-Org"}},

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -30,7 +30,7 @@ type Pack struct {
 	Digest   string           // SHA-256 of all its files, in hex, shortened to 32 characters
 	Document []byte           // the part of the API's OpenAPI document that the tools need; nil if the pack has none
 	Access   []spec.ClassRule // the classes of operations not evident from their methods; an operator's own rules take precedence
-	ReadBack []readback.Rule  // how lost answers are settled
+	ReadBack []calls.ReadBack // how lost answers are settled
 	Partial  []string         // PUT operations, as in spec.ClassRule, that leave fields not given unchanged
 
 	files []file
@@ -42,7 +42,7 @@ type file struct {
 	tools    []declaration
 	access   []spec.ClassRule
 	partial  []string
-	readBack []readback.Rule
+	readBack []calls.ReadBack
 }
 
 // documents are the possible names of the API's document in the folder of a pack.

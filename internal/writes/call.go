@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )

@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -212,7 +211,7 @@ func (s *sending) settled(ctx context.Context, call *calls.Plan, reviewed change
 }
 
 // unread notes that a call was carried out whose answer was not read.
-func (s *sending) unread(r *request.Response) {
+func (s *sending) unread(r *calls.HTTPResponse) {
 	s.made(response.Location(r.Header), value.Value{})
 	said := fmt.Sprintf("the API answered with status %d. Its answer was not read, because %s", r.Status, r.Unread)
 	if len(s.plan.Items) > 1 {

@@ -13,11 +13,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -51,7 +50,7 @@ func (a *API) Use(own Credential, servers map[string]Credential) {
 func (a *API) Mask(secrets ...string) { a.sender.Mask(secrets...) }
 
 // send sends a message to the address of its request.
-func (a *API) send(ctx context.Context, m client.Message) (*request.Response, error) {
+func (a *API) send(ctx context.Context, m client.Message) (*calls.HTTPResponse, error) {
 	s := a.to(m.Request)
 	if s == nil {
 		return nil, problem.New(problem.Unsupported, "the server of this call isn't configured")
@@ -60,7 +59,7 @@ func (a *API) send(ctx context.Context, m client.Message) (*request.Response, er
 }
 
 // to returns the sender for a request; nil if its server isn't configured.
-func (a *API) to(r *request.Request) *client.Sender {
+func (a *API) to(r *calls.HTTPRequest) *client.Sender {
 	if r == nil || r.Server == "" {
 		return a.sender
 	}
@@ -106,7 +105,7 @@ func (a *API) Whose(permits ...calls.Permit) string {
 }
 
 // Call implements source.Caller. It refuses operations that are not reads.
-func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.Response, error) {
+func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *calls.HTTPResponse, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return p, nil, err
@@ -114,8 +113,8 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.
 	if plan.Class != spec.ClassRead {
 		return p, nil, problem.New(problem.PermissionDenied, plan.Operation.ID+" isn't called as a read")
 	}
-	permits := map[*request.Request]calls.Permit{plan.Request: p}
-	redirected := func(path, query string) (*request.Request, error) {
+	permits := map[*calls.HTTPRequest]calls.Permit{plan.Request: p}
+	redirected := func(path, query string) (*calls.HTTPRequest, error) {
 		next, err := p.Redirected(ctx, path, query)
 		if err != nil {
 			return nil, err
@@ -133,7 +132,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *request.
 
 // write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out. A response whose body was
 // not read is one all the same: its status says what became of the call.
-func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*request.Response, error) {
+func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*calls.HTTPResponse, error) {
 	r, err := a.send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {
 	case errors.Is(err, client.ErrUnsure):

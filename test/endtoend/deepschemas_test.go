@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -61,7 +61,7 @@ func TestDeepSchemas(t *testing.T) {
 				for _, op := range v.Operations() {
 					describe.Operation(v, op)
 				}
-				a, err := response.Make(v, op, &request.Response{Status: 200, MediaType: "application/json", Body: []byte(body), Header: http.Header{}}, response.Options{})
+				a, err := response.Make(v, op, &calls.HTTPResponse{Status: 200, MediaType: "application/json", Body: []byte(body), Header: http.Header{}}, response.Options{})
 				if err == nil && strings.Contains(a.Body.String(), "canary") {
 					err = fmt.Errorf("a hidden field: %s", a.Body)
 				}

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -39,7 +39,7 @@ const rooms = `{"openapi": "3.0.3", "info": {"title": "Rooms", "version": "1"},
   "/visits": {"get": {"operationId": "listVisits", "responses": {"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Room"}}}}}}},
     "post": {"operationId": "addVisit", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Room"}}}}, "responses": {"201": {"description": "made"}}}}}}`
 
-var visited = []readback.Rule{{Operations: []string{"addVisit"}, By: "listVisits", Match: map[string]string{"name": "body.name"}}}
+var visited = []calls.ReadBack{{Operations: []string{"addVisit"}, By: "listVisits", Match: map[string]string{"name": "body.name"}}}
 
 // inn is an API with rooms. The call whose number is stays is answered by nothing; it is carried out if makes.
 type inn struct {

@@ -18,12 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
@@ -419,8 +418,8 @@ func TestCallEnds(t *testing.T) {
 // TestCallReadBack checks that a POST whose answer was lost is settled by a read where a rule says how, also when what it made
 // shows late, and stays unknown otherwise.
 func TestCallReadBack(t *testing.T) {
-	rule := readback.Rule{Operations: []string{"makeMachine"}, By: "inventory", Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name", "size": "body.size"}}
-	o, h := newHall(t, func(r *calls.Rules) { r.ReadBack = []readback.Rule{rule} })
+	rule := calls.ReadBack{Operations: []string{"makeMachine"}, By: "inventory", Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name", "size": "body.size"}}
+	o, h := newHall(t, func(r *calls.Rules) { r.ReadBack = []calls.ReadBack{rule} })
 	ben := o.person("ben")
 	for _, row := range []struct {
 		name, body  string
@@ -453,7 +452,7 @@ func TestCallReadBack(t *testing.T) {
 			t.Errorf("%s: %s %s, want %s %s: %v", row.name, done.State, done.Answer, row.state, row.answer, err)
 		}
 	}
-	for want, wrong := range map[string]readback.Rule{
+	for want, wrong := range map[string]calls.ReadBack{
 		`the document has no operation "inventry"; did you mean inventory?`: {Operations: rule.Operations, By: "inventry", Match: rule.Match},
 		"makeMachine doesn't read":                                               {Operations: rule.Operations, By: "makeMachine", Match: rule.Match},
 		"is empty: it names the fields that tell what a call made":               {Operations: rule.Operations, By: "inventory"},
@@ -463,7 +462,7 @@ func TestCallReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = policy.New(policy.Rules{APIs: map[string]calls.Rules{"flow": {Document: d, ReadBack: []readback.Rule{wrong}}}}, nil)
+		_, err = policy.New(policy.Rules{APIs: map[string]calls.Rules{"flow": {Document: d, ReadBack: []calls.ReadBack{wrong}}}}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
@@ -166,7 +166,7 @@ func calls(t *testing.T, v *spec.View) {
 			}
 			continue
 		}
-		if _, err := request.Build(checked, request.Options{}); err != nil {
+		if _, err := calls.BuildRequest(checked, calls.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", op.ID, err)
 		}
 		built++

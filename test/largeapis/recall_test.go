@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	reachable "github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
@@ -127,7 +127,7 @@ func TestHeldOut(t *testing.T) {
 }
 
 // configured returns what an agent reaches of a document under the configuration that init writes.
-func configured(t *testing.T, d *spec.Document) *reachable.Reach {
+func configured(t *testing.T, d *spec.Document) *calls.Reach {
 	t.Helper()
 	contents := apis.Contents{Document: d, Digest: "0"}
 	draft, err := scaffold.OfAPI(scaffold.API{Name: "app", Document: "https://app.example/openapi.json", BaseURL: "https://app.example", Contents: contents})

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -156,7 +156,7 @@ func TestStripe(t *testing.T) {
 			refused[fmt.Sprintf("we refuse %s: %v", op.Name(), err)]++
 			continue
 		}
-		r, err := request.Build(checked, request.Options{})
+		r, err := calls.BuildRequest(checked, calls.RequestOptions{})
 		if err != nil {
 			refused[fmt.Sprintf("we can't build %s: %v", op.Name(), err)]++
 			continue

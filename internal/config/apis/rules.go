@@ -5,9 +5,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -33,8 +32,8 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 		{Name: "partial", Doc: "PUTs that leave what they are not given as it is, as a PATCH does: reviewers see what changes, and nothing as gone that stays. Those of packs come after", Shape: yamlconf.List(&rules.Partial, "PUT "+patterns, nil)},
 		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
 			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
-				if rules.Lists = request.Lists(s); s == "brackets" {
-					rules.Lists = request.Brackets
+				if rules.Lists = calls.ListStyle(s); s == "brackets" {
+					rules.Lists = calls.Brackets
 				}
 			})},
 		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came. Those of packs come after", Shape: checked.ReadBack(&rules.ReadBack)},

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"

@@ -1,14 +1,14 @@
 package checked
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
 // ReadBack is the shape of the rules that say how lost answers are settled.
-func ReadBack(into *[]readback.Rule) yamlconf.Shape {
+func ReadBack(into *[]calls.ReadBack) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
-		var rule readback.Rule
+		var rule calls.ReadBack
 		places := func(to *map[string]string) yamlconf.Shape {
 			return yamlconf.Each(yamlconf.Table{Names: "name", Of: func(name string) (yamlconf.Shape, func()) {
 				var place string

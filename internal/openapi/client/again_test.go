@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -160,7 +160,7 @@ func TestRenew(t *testing.T) {
 // TestUnsureStatus checks the statuses that leave the outcome of a write unknown.
 func TestUnsureStatus(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 201: false, 400: false, 404: false, 408: true, 409: false, 500: true, 501: false, 502: true, 503: true, 504: true, 505: false, 524: true} {
-		if got := (&request.Response{Status: status}).Unsure(); got != want {
+		if got := (&calls.HTTPResponse{Status: status}).Unsure(); got != want {
 			t.Error(status, got)
 		}
 	}

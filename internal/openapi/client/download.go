@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
 // otherHost says why a redirect isn't followed that leaves the address of the API.
@@ -16,7 +16,7 @@ const otherHost = "to another host, scheme or port"
 // download returns the target of a redirect that leaves the API, if its host is one of Options.Downloads: by https, or by http if the API
 // itself is reached so on this machine.
 // A host that is listed itself may be one of a private network; those below a listed one may not.
-func (s *Sender) download(at *url.URL, res *request.Response) (to *url.URL, private, ok bool) {
+func (s *Sender) download(at *url.URL, res *calls.HTTPResponse) (to *url.URL, private, ok bool) {
 	to, err := at.Parse(res.Header.Get("Location"))
 	if err != nil || to.User != nil || to.Opaque != "" || to.Scheme != "https" && (to.Scheme != "http" || s.base.Scheme != "http") {
 		return nil, false, false
@@ -33,7 +33,7 @@ func (s *Sender) download(at *url.URL, res *request.Response) (to *url.URL, priv
 }
 
 // fetch reads what is at a signed URL, without the credential, the headers or the cookies of the API. It follows no further redirect.
-func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool) (*request.Response, *failure) {
+func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool) (*calls.HTTPResponse, *failure) {
 	to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery}
 	r, err := http.NewRequestWithContext(ctx, m.Request.Method, to.String(), nil)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -54,8 +54,8 @@ func TestDownloads(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		r, err := s.Send(t.Context(), client.Message{Request: &request.Request{Method: row.method, Path: "/report", Header: http.Header{"Accept": {"text/csv"}}}, Repeat: row.method == "GET",
-			Redirected: func(string, string) (*request.Request, error) { return nil, problem.Said("no") }})
+		r, err := s.Send(t.Context(), client.Message{Request: &calls.HTTPRequest{Method: row.method, Path: "/report", Header: http.Header{"Accept": {"text/csv"}}}, Repeat: row.method == "GET",
+			Redirected: func(string, string) (*calls.HTTPRequest, error) { return nil, problem.Said("no") }})
 		if err != nil {
 			got = problem.Of(err).Detail
 			if row.want == "upstream_error" {

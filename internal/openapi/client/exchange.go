@@ -15,15 +15,15 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // exchange sends m to at and reads the response. If the API refuses the credential (401), it is renewed and the request
 // repeated once; a write is not repeated.
-func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*request.Response, *failure) {
+func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for renewed := false; ; renewed = true {
 		r, own, f := s.request(ctx, m, at)
 		if f != nil {
@@ -42,7 +42,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*request
 }
 
 // veil masks credentials in a response: the known ones, and own, which was sent.
-func (s *Sender) veil(res *request.Response, own []string) {
+func (s *Sender) veil(res *calls.HTTPResponse, own []string) {
 	if res == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 }
 
 // roundTrip sends r once and reads the whole response.
-func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*request.Response, *failure) {
+func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*calls.HTTPResponse, *failure) {
 	transport := s.writes
 	if m.Repeat {
 		transport = s.reads
@@ -138,7 +138,7 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*re
 }
 
 // read reads a response and enforces the limits on its size, encoding and kind.
-func (s *Sender) read(ctx context.Context, m Message, res *http.Response) (*request.Response, error) {
+func (s *Sender) read(ctx context.Context, m Message, res *http.Response) (*calls.HTTPResponse, error) {
 	if isStream(res.Header) {
 		return nil, errStream
 	}
@@ -146,7 +146,7 @@ func (s *Sender) read(ctx context.Context, m Message, res *http.Response) (*requ
 		return nil, errMalformed
 	}
 	res.Header.Del("Set-Cookie")
-	answer := &request.Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header)}
+	answer := &calls.HTTPResponse{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header)}
 	body, err := s.body(ctx, m, res)
 	if why := s.unread(err); why != "" && !m.Repeat {
 		answer.Unread = why // the status says what became of the write

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -108,7 +108,7 @@ func redirected(status int, where string) *failure {
 }
 
 // again reports whether another attempt may succeed.
-func again(res *request.Response, f *failure) bool {
+func again(res *calls.HTTPResponse, f *failure) bool {
 	if f != nil {
 		return !f.final
 	}
@@ -121,7 +121,7 @@ func again(res *request.Response, f *failure) bool {
 
 // ended returns the outcome of the last attempt. A rate limit (429) says how long to wait: if the API doesn't, it is 1 to 5 s, as for the
 // gateway's own limits.
-func ended(res *request.Response, f *failure, asked time.Duration) (*request.Response, *failure) {
+func ended(res *calls.HTTPResponse, f *failure, asked time.Duration) (*calls.HTTPResponse, *failure) {
 	if f != nil || res.Status != http.StatusTooManyRequests && asked <= 0 {
 		return res, f
 	}
@@ -142,7 +142,7 @@ func backoff(n int) time.Duration {
 const longest = 24 * time.Hour
 
 // retryAfter returns the wait that a response asks for, in seconds or as a date; 0 if it asks for none.
-func retryAfter(res *request.Response, now time.Time) time.Duration {
+func retryAfter(res *calls.HTTPResponse, now time.Time) time.Duration {
 	if res == nil {
 		return 0
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
 // FuzzRetryAfter checks that the wait is between zero and a day for any Retry-After.
@@ -18,7 +18,7 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		if d := retryAfter(&request.Response{Header: http.Header{"Retry-After": {text}}}, now); d < 0 || d > longest {
+		if d := retryAfter(&calls.HTTPResponse{Header: http.Header{"Retry-After": {text}}}, now); d < 0 || d > longest {
 			t.Error(d)
 		}
 	})
@@ -37,7 +37,7 @@ func FuzzRedirect(f *testing.F) {
 	}
 	at := &url.URL{Scheme: "https", Host: "api.test", Path: "/api/v1/x", RawQuery: "q=1"}
 	f.Fuzz(func(t *testing.T, text string) {
-		to, _ := s.next(at, &request.Response{Status: 302, Header: http.Header{"Location": {text}}})
+		to, _ := s.next(at, &calls.HTTPResponse{Status: 302, Header: http.Header{"Location": {text}}})
 		if to == nil {
 			return
 		}

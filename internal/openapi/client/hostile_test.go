@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -131,7 +131,7 @@ func TestHostile(t *testing.T) {
 }
 
 // anywhere follows every redirect and drops the credential's key, as policy does.
-func anywhere(path, query string) (*request.Request, error) {
+func anywhere(path, query string) (*calls.HTTPRequest, error) {
 	m := get(path)
 	var pairs []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -202,7 +202,7 @@ func TestRedirects(t *testing.T) {
 	}
 	a := listen(t, redirect(302, "/b"))
 	m := get("/a")
-	m.Redirected = func(string, string) (*request.Request, error) {
+	m.Redirected = func(string, string) (*calls.HTTPRequest, error) {
 		return nil, problem.New(problem.PermissionDenied, "to what you can't call")
 	}
 	if _, err := sender(t, Options{Base: a.url}).Send(t.Context(), m); fmt.Sprint(err) != "upstream_error: the API redirects (status 302) to what you can't call" || len(a.requests()) != 1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -44,7 +44,7 @@ func TestInProcess(t *testing.T) {
 		t.Error(d)
 	}
 	res.Free = nil
-	if d := cmp.Diff(&request.Response{Request: m.Request, Status: 201, Header: http.Header{"X-A": {"b"}, "Content-Type": {"text/html; charset=utf-8"}}, MediaType: "text/html", Body: []byte("<p>")}, res); d != "" {
+	if d := cmp.Diff(&calls.HTTPResponse{Request: m.Request, Status: 201, Header: http.Header{"X-A": {"b"}, "Content-Type": {"text/html; charset=utf-8"}}, MediaType: "text/html", Body: []byte("<p>")}, res); d != "" {
 		t.Error(d)
 	}
 	m = get("/old")

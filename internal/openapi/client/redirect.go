@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -15,7 +15,7 @@ const hops = 5
 
 // follow sends m to at and follows redirects of a GET or HEAD that changes nothing: only to the same scheme, host and
 // port, below the prefix, and as the request that m.Redirected builds. One to a host of Options.Downloads ends with what is there.
-func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*request.Response, *failure) {
+func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for hop := 0; ; hop++ {
 		res, f := s.exchange(ctx, m, at)
 		if f != nil || !redirects(res.Status) {
@@ -63,7 +63,7 @@ func redirects(status int) bool {
 }
 
 // next returns the target of a redirect, or nil and the reason why it is not followed.
-func (s *Sender) next(at *url.URL, res *request.Response) (to *url.URL, why string) {
+func (s *Sender) next(at *url.URL, res *calls.HTTPResponse) (to *url.URL, why string) {
 	text := res.Header.Get("Location")
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
 		return nil, "to what is no URL"

@@ -24,8 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -52,7 +52,7 @@ type Options struct {
 
 // A Message is one request to send.
 type Message struct {
-	Request *request.Request
+	Request *calls.HTTPRequest
 	Repeat  bool               // the request changes nothing and may be sent again
 	Key     string             // the header Idempotency-Key; "" for none
 	Who     identity.Principal // the principal whose credential is added
@@ -60,7 +60,7 @@ type Message struct {
 	// Redirected returns the request to send when a GET or HEAD that changes nothing is redirected to path and query,
 	// percent-encoded, below the base URL. Its error, a problem.Error, describes the target as far as the principal may
 	// know it, and ends the call. If nil, no redirect is followed.
-	Redirected func(path, query string) (*request.Request, error)
+	Redirected func(path, query string) (*calls.HTTPRequest, error)
 
 	room *fair.Answer // the memory for the response
 }
@@ -102,7 +102,7 @@ func (s *signer) close() {
 }
 
 // of returns the credential of one request.
-func (s *Sender) of(r *request.Request) credential.Credential {
+func (s *Sender) of(r *calls.HTTPRequest) credential.Credential {
 	return credential.Of(s.signs.Load().Credential, r.Credentials)
 }
 
@@ -156,7 +156,7 @@ func (s *Sender) Close() {
 }
 
 // Whose returns whose credentials a request on behalf of a principal carries.
-func (s *Sender) Whose(who identity.Principal, r *request.Request) []string {
+func (s *Sender) Whose(who identity.Principal, r *calls.HTTPRequest) []string {
 	return credential.Owners(s.of(r), who)
 }
 
@@ -166,7 +166,7 @@ func (s *Sender) Whose(who identity.Principal, r *request.Request) []string {
 // credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and problem.Upstream.
 // Errors of writes with an unknown outcome wrap ErrUnsure. A write whose status was read has a response: its body is left out, with the
 // reason in Unread, if it is too large, or if there is no memory for it. The caller closes the response.
-func (s *Sender) Send(ctx context.Context, m Message) (*request.Response, error) {
+func (s *Sender) Send(ctx context.Context, m Message) (*calls.HTTPResponse, error) {
 	at, err := s.target(m, m.Request)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (*request.Response, error)
 }
 
 // attempts sends m and retries it while that is allowed and useful.
-func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*request.Response, *failure) {
+func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for n := 1; ; n++ {
 		res, f := s.follow(ctx, m, at)
 		asked := retryAfter(res, time.Now())
@@ -218,8 +218,8 @@ func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*request
 	}
 }
 
-// target returns the URL of a message. It refuses requests that request.Build would not return.
-func (s *Sender) target(m Message, r *request.Request) (*url.URL, error) {
+// target returns the URL of a message. It refuses requests that calls.BuildRequest would not return.
+func (s *Sender) target(m Message, r *calls.HTTPRequest) (*url.URL, error) {
 	if r == nil {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request"}
 	}
@@ -261,7 +261,7 @@ func (s *Sender) under(path string) (*url.URL, bool) {
 
 func climbs(path string) bool {
 	for segment := range strings.SplitSeq(path, "/") {
-		if request.Climbs(segment) {
+		if calls.Climbs(segment) {
 			return true
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -100,11 +100,11 @@ func sender(t testing.TB, o Options) *Sender {
 }
 
 func get(path string) Message {
-	return Message{Repeat: true, Request: &request.Request{Method: "GET", Path: path, Header: http.Header{"Accept": {"application/json"}}}}
+	return Message{Repeat: true, Request: &calls.HTTPRequest{Method: "GET", Path: path, Header: http.Header{"Accept": {"application/json"}}}}
 }
 
 func post(path, body string) Message {
-	m := Message{Request: &request.Request{Method: "POST", Path: path, Header: http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}}}
+	m := Message{Request: &calls.HTTPRequest{Method: "POST", Path: path, Header: http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}}}
 	if body != "" {
 		m.Request.Body = []byte(body)
 	}
@@ -159,7 +159,7 @@ func TestRequests(t *testing.T) {
 				t.Error(d)
 			}
 			res.Free = nil
-			if d := cmp.Diff(&request.Response{Request: m.Request, Status: 200, Header: http.Header{"Content-Type": {"application/json"}, "Content-Length": {"2"}}, MediaType: "application/json", Body: []byte("{}")}, res); d != "" {
+			if d := cmp.Diff(&calls.HTTPResponse{Request: m.Request, Status: 200, Header: http.Header{"Content-Type": {"application/json"}, "Content-Length": {"2"}}, MediaType: "application/json", Body: []byte("{}")}, res); d != "" {
 				t.Error(d)
 			}
 		})

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
@@ -96,7 +96,7 @@ type Blob struct {
 // problem.Error with a problem.Reply for a status of 300 or more; problem.Upstream for a body that doesn't match its
 // media type; problem.Unsupported for a stream; problem.SecurityBlocked for a body that can't be filtered although
 // parts of it are hidden; problem.NotFound if op is not in v.
-func Make(v *spec.View, op *spec.Operation, r *request.Response, o Options) (*Answer, error) {
+func Make(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, o Options) (*Answer, error) {
 	if v == nil || op == nil || r == nil || !v.Has(op) {
 		return nil, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}
@@ -211,7 +211,7 @@ func (w *walker) masks(a *Answer) {
 }
 
 // plain fills a from a body that can't be filtered. It is returned only if none of its parts is hidden.
-func (a *Answer) plain(w *walker, op *spec.Operation, r *request.Response, media string) error {
+func (a *Answer) plain(w *walker, op *spec.Operation, r *calls.HTTPResponse, media string) error {
 	if w.hides(op) {
 		return &problem.Error{Code: problem.SecurityBlocked, Kind: "unfiltered_answer", Suggestion: "ask for JSON, if the operation has a parameter for that",
 			Detail: fmt.Sprintf("%s answered with %s, which can't be given out: only JSON can be taken through the rules for this API", op.ID, named(media))}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -69,8 +69,8 @@ func viewed(t testing.TB, text string, f spec.Filter) (*spec.View, *spec.Operati
 
 func ref(name string) string { return fmt.Sprintf(`{"$ref":"#/components/schemas/%s"}`, name) }
 
-func ok(body string) *request.Response {
-	return &request.Response{Status: 200, MediaType: "application/json", Header: http.Header{}, Body: []byte(body)}
+func ok(body string) *calls.HTTPResponse {
+	return &calls.HTTPResponse{Status: 200, MediaType: "application/json", Header: http.Header{}, Body: []byte(body)}
 }
 
 func read(t testing.TB, text string) value.Value {
@@ -228,7 +228,7 @@ func TestAbsent(t *testing.T) {
 		{200, "identity", "none"},
 		{200, "gzip", "upstream_error: the API answered in a content encoding that nobody asked for"},
 	} {
-		r := &request.Response{Status: tt.status, Header: http.Header{"Content-Encoding": {tt.encoding}}}
+		r := &calls.HTTPResponse{Status: tt.status, Header: http.Header{"Content-Encoding": {tt.encoding}}}
 		if got := shown(Make(v, op, r, Options{})); got != tt.want {
 			t.Errorf("%d %s\n got %s\nwant %s", tt.status, tt.encoding, got, tt.want)
 		}
@@ -404,7 +404,7 @@ func TestMedia(t *testing.T) {
 		{`"default":{"description":"","content":{"application/json":{}}}`, "text/plain", "a", `upstream_error: the API answered with text/plain, and its document knows no such answer of x`},
 	} {
 		v, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{%s}}}},%s}`, tt.responses, components), hiding)
-		r := &request.Response{Status: 200, MediaType: tt.media, Header: http.Header{"Content-Disposition": {`attachment; filename="../../q.pdf"`}}, Body: []byte(tt.body)}
+		r := &calls.HTTPResponse{Status: 200, MediaType: tt.media, Header: http.Header{"Content-Disposition": {`attachment; filename="../../q.pdf"`}}, Body: []byte(tt.body)}
 		if got := shown(Make(v, op, r, Options{Budget: MinBudget})); got != tt.want {
 			t.Errorf("%s %q\n got %s\nwant %s", tt.media, tt.body, got, tt.want)
 		}
@@ -424,7 +424,7 @@ func TestUnfiltered(t *testing.T) {
 			json = `"application/json":{"schema":` + schema + `}`
 		}
 		v, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{%s,"text/csv":{}}}}}}},%s}`, json, components), hiding)
-		r := &request.Response{Status: 200, MediaType: "text/csv", Header: http.Header{}, Body: []byte("a,b")}
+		r := &calls.HTTPResponse{Status: 200, MediaType: "text/csv", Header: http.Header{}, Body: []byte("a,b")}
 		_, err := Make(v, op, r, Options{Denied: func(name string) bool { return name == "internal" }})
 		if (err == nil) != leaves || err != nil && problem.CodeOf(err) != problem.SecurityBlocked {
 			t.Errorf("%s: %v", schema, err)

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // decoded returns the body of a response in UTF-8, without a byte order mark. The mark decides, then the charset of the media type. JSON
 // without either is in UTF-8, or its zero bytes tell the encoding (RFC 4627). A body in an unknown charset is returned as it is.
-func decoded(r *request.Response) []byte {
+func decoded(r *calls.HTTPResponse) []byte {
 	body := r.Body
 	_, params, err := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), r.MediaType))
 	if err != nil {
@@ -110,7 +110,7 @@ func charset(name string) encoding.Encoding {
 }
 
 // Raw returns the JSON of a response as it came, with nothing removed.
-func Raw(r *request.Response) (value.Value, error) {
+func Raw(r *calls.HTTPResponse) (value.Value, error) {
 	return value.Read(inJSON(decoded(r)), maxDepth)
 }
 

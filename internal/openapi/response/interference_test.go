@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -233,7 +233,7 @@ func TestInterference(t *testing.T) {
 				t.Fatal(err)
 			}
 			tag := fmt.Sprintf("%x", sha256.Sum256(b)) // it changes with each part of the body
-			a, err := Make(v, op, &request.Response{Status: status, MediaType: "application/json", Header: http.Header{"Etag": {tag}}, Body: b}, o)
+			a, err := Make(v, op, &calls.HTTPResponse{Status: status, MediaType: "application/json", Header: http.Header{"Etag": {tag}}, Body: b}, o)
 			out := shown(a, err)
 			if err == nil {
 				if a.Fit(o.Budget / 2); a.ETag != "" && v.Whole() == false {
@@ -271,7 +271,7 @@ func FuzzMake(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, media string, status, budget int, fields string) {
 		for _, v := range views {
-			r := &request.Response{Status: status, MediaType: media, Header: http.Header{"Content-Disposition": {fields}, "Link": {fields}, "Retry-After": {fields}}, Body: body}
+			r := &calls.HTTPResponse{Status: status, MediaType: media, Header: http.Header{"Content-Disposition": {fields}, "Link": {fields}, "Retry-After": {fields}}, Body: body}
 			o := Options{Budget: budget, Fields: strings.Fields(fields), Denied: func(name string) bool { return name == "internal" }, Arguments: validate.Arguments{}}
 			a, err := Make(v, v.Operations()[0], r, o)
 			if err != nil {

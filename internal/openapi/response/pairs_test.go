@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
 // TestPairs has a row for each form in which an object says beside a value that it is secret, and for objects that only look so.
@@ -28,7 +28,7 @@ func TestPairs(t *testing.T) {
 		{`{"log":"{\"password\":\"canary1\",\"user\":\"ada\"}"}`, "canary1", "ada"},
 	} {
 		v, op := seen(t, "", "")
-		a, err := Make(v, op, &request.Response{Status: 200, MediaType: "application/json", Header: http.Header{}, Body: []byte(row.body)}, Options{})
+		a, err := Make(v, op, &calls.HTTPResponse{Status: 200, MediaType: "application/json", Header: http.Header{}, Body: []byte(row.body)}, Options{})
 		if err != nil {
 			t.Fatal(row.body, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -64,7 +64,7 @@ func TestTextContinues(t *testing.T) {
 	text := strings.Repeat("line of a log\n", 40) + "token=ghp_0123456789abcdefghijABCDEFGHIJ012345\nend"
 	got, from := "", 1
 	for range 20 {
-		a, err := Make(v, op, &request.Response{Status: 200, MediaType: "text/plain", Header: http.Header{}, Body: []byte(text)}, Options{From: from, Budget: MinBudget})
+		a, err := Make(v, op, &calls.HTTPResponse{Status: 200, MediaType: "text/plain", Header: http.Header{}, Body: []byte(text)}, Options{From: from, Budget: MinBudget})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -16,7 +16,7 @@ import (
 type reason struct{ code, message string }
 
 // told reads the reason from the visible part of the response. What the usual forms don't hold is added as it is, in one line.
-func (w *walker) told(op *spec.Operation, r *request.Response) reason {
+func (w *walker) told(op *spec.Operation, r *calls.HTTPResponse) reason {
 	body := inJSON(decoded(r))
 	if len(body) == 0 {
 		return reason{}

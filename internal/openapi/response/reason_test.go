@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -84,7 +84,7 @@ func TestReasons(t *testing.T) {
 	}
 	for _, row := range rows {
 		v, op := seen(t, "", "")
-		_, err := Make(v, op, &request.Response{Status: 422, MediaType: mediaType(row.media), Header: http.Header{"Content-Type": {row.media}}, Body: []byte(row.body)}, Options{})
+		_, err := Make(v, op, &calls.HTTPResponse{Status: 422, MediaType: mediaType(row.media), Header: http.Header{"Content-Type": {row.media}}, Body: []byte(row.body)}, Options{})
 		p := problem.Of(err)
 		for text := range strings.SplitSeq(row.want, "|") {
 			if !strings.Contains(p.Detail, text) || p.Reply == nil || !strings.Contains(p.Reply.Message+p.Reply.UpstreamCode, text) {
@@ -111,7 +111,7 @@ func TestReasonsHide(t *testing.T) {
 		{"application/json", `<html><body>Apache/2.4.1 at web7.internal</body></html>`, "web7"},
 	} {
 		v, op := seen(t, ref("Team"), "")
-		_, err := Make(v, op, &request.Response{Status: 500, MediaType: row.media, Header: http.Header{}, Body: []byte(row.body)}, Options{})
+		_, err := Make(v, op, &calls.HTTPResponse{Status: 500, MediaType: row.media, Header: http.Header{}, Body: []byte(row.body)}, Options{})
 		if p := problem.Of(err); strings.Contains(p.Detail, row.not) {
 			t.Errorf("%s: %s", row.body, p.Detail)
 		}

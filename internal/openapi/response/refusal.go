@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // refusal returns the error for a response whose status reports a failure.
-func (w *walker) refusal(op *spec.Operation, r *request.Response) *problem.Error {
+func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Error {
 	told := w.told(op, r)
 	if told.message == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
 		told.message = challenged(r.Header)
@@ -96,7 +96,7 @@ func retryAfter(h http.Header) time.Duration {
 
 // Refused returns the error for the response of a write that says, with a status of success, that the API refused it, as {"ok": false,
 // "error": "channel_not_found"} does; nil for any other. sent is the body of the write.
-func Refused(v *spec.View, op *spec.Operation, r *request.Response, sent value.Value) error {
+func Refused(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value.Value) error {
 	read, err := Raw(r)
 	if err != nil || r.Status >= 300 || !declines(read, sent) {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -45,7 +45,7 @@ func TestRefusal(t *testing.T) {
 		{400, jsonType, `{"salary":"canary","message":"m","token":"canary","errors":[{"salary":"canary"}]}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: m {Status:400 UpstreamCode: Message:m}`},
 	} {
 		v, op := seen(t, ref("Team"), "")
-		r := &request.Response{Status: tt.status, MediaType: tt.media, Header: http.Header{}, Body: []byte(tt.body)}
+		r := &calls.HTTPResponse{Status: tt.status, MediaType: tt.media, Header: http.Header{}, Body: []byte(tt.body)}
 		if tt.status == 429 || tt.status >= 500 || tt.status < 400 {
 			r.Header.Set("Retry-After", "7")
 		}
@@ -62,12 +62,12 @@ func TestRefusal(t *testing.T) {
 		{`Basic realm="x"`, ``, `permission_denied: the API itself refused this call: 401 Unauthorized {Status:401 UpstreamCode: Message:}`},
 		{`Bearer error="a"`, `"said"`, `permission_denied: the API itself refused this call: 401 Unauthorized: said {Status:401 UpstreamCode: Message:said}`},
 	} {
-		_, err := Make(v, op, &request.Response{Status: 401, Header: http.Header{"Www-Authenticate": {tt.header}}, Body: []byte(tt.body)}, Options{})
+		_, err := Make(v, op, &calls.HTTPResponse{Status: 401, Header: http.Header{"Www-Authenticate": {tt.header}}, Body: []byte(tt.body)}, Options{})
 		if got := shown(nil, err); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.header, got, tt.want)
 		}
 	}
-	_, err := Make(v, op, &request.Response{Status: 403, Header: http.Header{}}, Options{})
+	_, err := Make(v, op, &calls.HTTPResponse{Status: 403, Header: http.Header{}}, Options{})
 	if p := problem.Of(err); !strings.Contains(p.Suggestion, "who runs the API") || p.Retryable() {
 		t.Errorf("%+v", p)
 	}

@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // IsWebPage reports whether a response is a web page although the document of op declares none. JSON that is called HTML is no page,
 // and neither is a bare text where the document declares no content.
-func IsWebPage(op *spec.Operation, r *request.Response) bool {
+func IsWebPage(op *spec.Operation, r *calls.HTTPResponse) bool {
 	media := mediaType(r.MediaType)
 	body := bytes.TrimSpace(bytes.TrimPrefix(decoded(r), []byte("\ufeff")))
 	if len(body) == 0 || spec.IsJSON(media) && body[0] != '<' {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
@@ -42,7 +42,7 @@ func TestIsWebPage(t *testing.T) {
 		{asJSON + `,"400":{"description":"","content":{"text/html":{}}}`, "text/html", page, true},
 	} {
 		_, op := viewed(t, fmt.Sprintf(`{"openapi":"3.0.0","paths":{"/x":{"post":{"operationId":"x","responses":{%s}}}}}`, row.responses), spec.Filter{})
-		r := &request.Response{Status: 200, MediaType: row.media, Header: http.Header{}, Body: []byte(row.body)}
+		r := &calls.HTTPResponse{Status: 200, MediaType: row.media, Header: http.Header{}, Body: []byte(row.body)}
 		if got := IsWebPage(op, r); got != row.want {
 			t.Errorf("%s: %s %q: %t", row.responses, row.media, row.body, got)
 		}

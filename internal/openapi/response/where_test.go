@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -137,7 +137,7 @@ func TestWhereOfOthers(t *testing.T) {
 		{"image/png", "\x89PNG", "invalid_argument: the API answered with image/png: it has no list to filter"},
 		{"application/x-ndjson", "{\"a\":1}\n{\"a\":2}", `[{"a":1}] 1/1`},
 	} {
-		got := shown(Make(v, op, &request.Response{Status: 200, MediaType: tt.media, Header: http.Header{}, Body: []byte(tt.body)}, Options{Where: parsed(t, `{"a":1}`)}))
+		got := shown(Make(v, op, &calls.HTTPResponse{Status: 200, MediaType: tt.media, Header: http.Header{}, Body: []byte(tt.body)}, Options{Where: parsed(t, `{"a":1}`)}))
 		if got != tt.want {
 			t.Errorf("%s %s\n got %s\nwant %s", tt.media, tt.body, got, tt.want)
 		}
@@ -160,7 +160,7 @@ func TestLocation(t *testing.T) {
 		{strings.Repeat("/teams", 200), `{}`, spec.Filter{}, ""},
 	} {
 		v, op := viewed(t, ordersDocument, tt.view)
-		a, err := Make(v, op, &request.Response{Status: 202, MediaType: "application/json", Header: http.Header{"Location": {tt.location}}, Body: []byte(tt.body)}, Options{})
+		a, err := Make(v, op, &calls.HTTPResponse{Status: 202, MediaType: "application/json", Header: http.Header{"Location": {tt.location}}, Body: []byte(tt.body)}, Options{})
 		if err != nil || a.Location != tt.want {
 			t.Errorf("%s: %q, %v; want %q", tt.location, a.Location, err, tt.want)
 		}
@@ -190,7 +190,7 @@ func TestVersion(t *testing.T) {
 		{"control characters", ordersDocument, spec.Filter{}, `[]`, http.Header{"Etag": {"a\x1b[2J"}}, "", ""},
 	} {
 		v, op := viewed(t, tt.document, tt.view)
-		a, err := Make(v, op, &request.Response{Status: 200, MediaType: "application/json", Header: tt.header, Body: []byte(tt.body)}, Options{})
+		a, err := Make(v, op, &calls.HTTPResponse{Status: 200, MediaType: "application/json", Header: tt.header, Body: []byte(tt.body)}, Options{})
 		if err != nil {
 			t.Fatal(tt.name, err)
 		}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/problem"

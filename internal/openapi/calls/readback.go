@@ -1,6 +1,4 @@
-// Package readback says how to find out whether a call that makes something was carried out whose answer was lost: by a
-// read that lists what there is, before and after.
-package readback
+package calls
 
 import (
 	"fmt"
@@ -12,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Rule names the read for some calls. The values of its maps are places in the arguments of a call: body.name,
+// A ReadBack names the read for some calls. The values of its maps are places in the arguments of a call: body.name,
 // path.team, query.kind. Those of Path and Query may also be texts of their own, after a sign of equality: =open.
-type Rule struct {
+type ReadBack struct {
 	Operations  []string          // the calls, as in spec.ClassRule
 	By          string            // the id of the operation that reads
 	Path, Query map[string]string // its parameters; nil for none
@@ -25,13 +23,13 @@ type Rule struct {
 
 // Linked returns the rule that a link of op in its document makes: one to a read of a single thing, all of whose path
 // parameters are given by the request. A link that needs the answer is none, since the answer is what was lost.
-func Linked(d *spec.Document, op *spec.Operation) (Rule, bool) {
+func Linked(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
 	for _, link := range op.Links {
 		by := d.Called(link.To)
 		if by == nil || by.Method != "GET" || !strings.HasSuffix(strings.TrimSuffix(by.Path, "/"), "}") {
 			continue
 		}
-		rule := Rule{By: by.ID, Path: map[string]string{}, one: true}
+		rule := ReadBack{By: by.ID, Path: map[string]string{}, one: true}
 		for _, p := range by.Parameters {
 			place, ok := requested(link.Parameters[p.Name])
 			switch {
@@ -45,7 +43,7 @@ func Linked(d *spec.Document, op *spec.Operation) (Rule, bool) {
 			return rule, true
 		}
 	}
-	return Rule{}, false
+	return ReadBack{}, false
 }
 
 // requested returns the place in a call that a runtime expression of OpenAPI names, if it names one of the request.
@@ -61,7 +59,7 @@ func requested(expression string) (string, bool) {
 }
 
 // Check returns what is wrong with r: at is its pointer.
-func (r Rule) Check(d *spec.Document, classes *spec.Classifier, at string) error {
+func (r ReadBack) Check(d *spec.Document, classes *spec.Classifier, at string) error {
 	wrong := func(key, format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at + key, Detail: fmt.Sprintf(format, args...)}
 	}
@@ -104,7 +102,7 @@ type Look struct {
 }
 
 // Of returns the Look for a call with arguments; false if the call doesn't give all that r needs.
-func (r Rule) Of(args validate.Arguments) (Look, bool) {
+func (r ReadBack) Of(args validate.Arguments) (Look, bool) {
 	l := Look{want: map[string]value.Value{}, one: r.one}
 	pick := func(places map[string]string) (value.Value, bool) {
 		var members []value.Member

@@ -1,4 +1,4 @@
-package request
+package calls
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func pathText(p spec.Parameter, v value.Value) (string, error) {
 	case "matrix":
 		text, err = labelled(p, v, ";", func(name string) string { return name + "=" })
 	default:
-		text, err = simple(p, v, segment)
+		text, err = simple(p, v, requestSegment)
 	}
 	switch {
 	case err != nil:
@@ -40,8 +40,8 @@ func pathText(p spec.Parameter, v value.Value) (string, error) {
 	return text, nil
 }
 
-// segment percent-encodes all but unreserved characters (RFC 3986), so that the text is one segment for every reader.
-func segment(s string) string { return encode(s, "") }
+// requestSegment percent-encodes all but unreserved characters (RFC 3986), so that the text is one segment for every reader.
+func requestSegment(s string) string { return encode(s, "") }
 
 // encode percent-encodes s except letters, digits, -._~ and the characters in keep.
 func encode(s, keep string) string {
@@ -99,8 +99,8 @@ func simple(p spec.Parameter, v value.Value, escape func(string) string) (string
 func labelled(p spec.Parameter, v value.Value, mark string, begin func(name string) string) (string, error) {
 	at := pointer("/path", p.Name)
 	if !p.Explode || v.Kind() != value.Array && v.Kind() != value.Object {
-		text, err := simple(p, v, segment)
-		return mark + begin(segment(p.Name)) + text, err
+		text, err := simple(p, v, requestSegment)
+		return mark + begin(requestSegment(p.Name)) + text, err
 	}
 	var b strings.Builder
 	for _, e := range v.List() {
@@ -108,14 +108,14 @@ func labelled(p spec.Parameter, v value.Value, mark string, begin func(name stri
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(mark + begin(segment(p.Name)) + segment(text))
+		b.WriteString(mark + begin(requestSegment(p.Name)) + requestSegment(text))
 	}
 	for _, m := range v.Members() {
 		text, err := scalar(pointer(at, m.Name), m.Value)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(mark + segment(m.Name) + "=" + segment(text))
+		b.WriteString(mark + requestSegment(m.Name) + "=" + requestSegment(text))
 	}
 	return b.String(), nil
 }
@@ -137,7 +137,7 @@ func scalar(at string, v value.Value) (string, error) {
 }
 
 // queryPairs encodes a query parameter as name=value pairs.
-func (o Options) queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
+func (o RequestOptions) queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
 	at := pointer("/query", p.Name)
 	keep := ""
 	if p.Reserved {

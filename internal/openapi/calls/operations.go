@@ -1,10 +1,3 @@
-// Package calls decides about HTTP APIs: which operations, schemas and fields of an API a principal sees, and which
-// calls it may make.
-//
-// A Reach is one principal's view of an API, as a policy.View is of a class. Every description of the API and every
-// call go through a Reach. It checks arguments against what the principal sees, binds them by the parameter rules, and
-// returns a Permit; an adapter sends nothing without one. A hidden operation is refused in the same bytes as one that
-// doesn't exist. Rules are compiled once against the document; principals that see the same share a Reach.
 package calls
 
 import (
@@ -16,9 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -39,9 +30,9 @@ type Rules struct {
 	OpenFormats    bool                      // see validate.Options
 	OpenParameters []Opened                  // query parameters that the document doesn't declare
 	Partial        []string                  // the PUT operations, as in spec.ClassRule, that keep fields they aren't given
-	ReadBack       []readback.Rule           // how lost answers of calls that make something are settled; the first that matches counts
+	ReadBack       []ReadBack                // how lost answers of calls that make something are settled; the first that matches counts
 	Synonyms       map[string][]string       // see search.Options
-	Lists          request.Lists             // see request.Options
+	Lists          ListStyle                 // see RequestOptions
 	Signed         bool                      // requests carry a credential: its parameters are not required
 	Base           string                    // the address that calls are sent to; "" for a handler of this program
 	Sends          []Place                   // the parameters that credentials and fixed headers set: agents must not set them

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -14,7 +13,7 @@ import (
 // A Signing says which credentials calls to one address carry.
 type Signing struct {
 	// Schemes are the document's security schemes that the configuration can meet, each with the names of the credentials
-	// that a call then carries, as in request.Request.Credentials. A scheme that is met by every request, as by a fixed
+	// that a call then carries, as in HTTPRequest.Credentials. A scheme that is met by every request, as by a fixed
 	// header, has none. With nil Schemes all calls carry all credentials, whatever the document requires.
 	Schemes map[string][]string
 	Unsaid  []string // the credentials of operations of which the document doesn't say what they require; nil for all
@@ -152,7 +151,7 @@ func (r Rules) uncallable(op *spec.Operation) string {
 }
 
 // sign sets the address and the credentials of a request.
-func (r Rules) sign(op *spec.Operation, to *request.Request) error {
+func (r Rules) sign(op *spec.Operation, to *HTTPRequest) error {
 	if err := r.refusal(op); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -56,7 +55,7 @@ func Kept(a validate.Arguments) value.Value {
 
 // Exact describes the request r exactly, as a change keeps it: reviewers approve this, and nothing else is sent. A body
 // that is not text is encoded in base64.
-func Exact(r *request.Request) value.Value {
+func Exact(r *HTTPRequest) value.Value {
 	text := value.OfString
 	members := []value.Member{{Name: "method", Value: text(r.Method)}, {Name: "target", Value: text(r.Target())}}
 	var headers []value.Member

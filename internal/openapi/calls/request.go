@@ -1,11 +1,4 @@
-// Package request builds the HTTP request of a checked call.
-//
-// It has no side effects and accepts only a validate.Checked. Each path value is percent-encoded as one segment, so
-// that no value can reach another path; a value that would be an empty segment, "." or ".." is refused. Queries,
-// headers and forms are encoded as the document declares (style and explode). Headers reserved for the gateway are
-// refused here too. A request without a body has no Content-Type, but where the operation takes a form. The path contains
-// no host: it is appended to the configured base URL.
-package request
+package calls
 
 import (
 	"encoding/base64"
@@ -19,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Request is an HTTP request without a host. The same arguments always give the same bytes.
-type Request struct {
+// A HTTPRequest is an HTTP request without a host. The same arguments always give the same bytes.
+type HTTPRequest struct {
 	Method string
 	Path   string      // percent-encoded, begins with "/"; appended unchanged to the base URL
 	Query  string      // encoded, without "?"; "" for none
@@ -32,22 +25,22 @@ type Request struct {
 }
 
 // Target returns path and query as in a request line.
-func (r *Request) Target() string {
+func (r *HTTPRequest) Target() string {
 	if r.Query == "" {
 		return r.Path
 	}
 	return r.Path + "?" + r.Query
 }
 
-// Build builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: a path value that
+// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: a path value that
 // is no valid segment, a header of more than one line, values nested too deeply in a query. The zero Checked is refused
 // with problem.Internal.
-func Build(c validate.Checked, o Options) (*Request, error) {
+func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 	op := c.Operation()
 	if op == nil {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "unchecked_call"}
 	}
-	r := &Request{Method: op.Method, Header: http.Header{}}
+	r := &HTTPRequest{Method: op.Method, Header: http.Header{}}
 	// The path may have a query of its own in the document, which comes first.
 	path, fixedQuery := op.Target()
 	var query []string
@@ -217,7 +210,7 @@ func token(name string) bool {
 
 // emptyForm makes the body of a call without one an empty form, where the operation takes a form. Servers that read forms refuse a POST
 // that doesn't say that it has one (Stripe's mock does); those that read JSON refuse an empty text that is called JSON.
-func (r *Request) emptyForm(op *spec.Operation) {
+func (r *HTTPRequest) emptyForm(op *spec.Operation) {
 	if op.Body == nil || op.Method != http.MethodPost && op.Method != http.MethodPut && op.Method != http.MethodPatch {
 		return
 	}
@@ -229,7 +222,7 @@ func (r *Request) emptyForm(op *spec.Operation) {
 
 // setBody encodes the body by its media type: JSON, a form, a multipart form, a text, or bytes from base64. A range of media types,
 // such as */*, is sent as JSON.
-func (r *Request) setBody(c validate.Checked, o Options) error {
+func (r *HTTPRequest) setBody(c validate.Checked, o RequestOptions) error {
 	v, content := c.Body()
 	if content == nil {
 		r.emptyForm(c.Operation())

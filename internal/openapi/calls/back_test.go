@@ -5,9 +5,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 )
 
 // orders is an API with calls whose lost answers can be read back: by a rule, by a link, or not.
@@ -40,7 +39,7 @@ func TestBack(t *testing.T) {
 	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d,
 		Access: spec.ClassOptions{Rules: []spec.ClassRule{{Operations: []string{"getKey", "setKey", "makeSecret"}, Class: spec.ClassWrite}, {Operations: []string{"listSecrets"}, Class: spec.ClassRead}}},
 		Hidden: []calls.Hidden{{Operations: []string{"listSecrets"}}},
-		ReadBack: []readback.Rule{
+		ReadBack: []calls.ReadBack{
 			{Operations: []string{"makeOrder"}, By: "listOrders", Query: match, Match: match},
 			{Operations: []string{"makeFound"}, By: "find", Match: match},
 			{Operations: []string{"makeSecret"}, By: "listSecrets", Match: match}}}}, expression.NewCompiler())
@@ -71,7 +70,7 @@ func TestBack(t *testing.T) {
 			t.Errorf("%s: %d are found", tt.name, found)
 		}
 	}
-	_, err = calls.New(map[string]calls.Rules{"flow": {Document: d, ReadBack: []readback.Rule{{Operations: []string{"makeOrder"}, By: "listOrders", Match: match}, {Operations: []string{"makeOrdr"}, By: "listOrders", Match: match}}}},
+	_, err = calls.New(map[string]calls.Rules{"flow": {Document: d, ReadBack: []calls.ReadBack{{Operations: []string{"makeOrder"}, By: "listOrders", Match: match}, {Operations: []string{"makeOrdr"}, By: "listOrders", Match: match}}}},
 		expression.NewCompiler())
 	if want := `apis.flow/ReadBack/1/operations/0: no operation of the document is "makeOrdr"; did you mean makeOrder?`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)

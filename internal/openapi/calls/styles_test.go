@@ -1,4 +1,4 @@
-package request
+package calls
 
 import (
 	"encoding/json"

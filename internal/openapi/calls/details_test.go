@@ -8,9 +8,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -35,13 +34,13 @@ func TestArguments(t *testing.T) {
 // TestExact checks the description of a request that reviewers approve.
 func TestExact(t *testing.T) {
 	for _, row := range []struct {
-		r    request.Request
+		r    calls.HTTPRequest
 		want string
 	}{
-		{request.Request{Method: "GET", Path: "/a"}, `{"method":"GET","target":"/a","headers":{}}`},
-		{request.Request{Method: "PUT", Path: "/a", Header: map[string][]string{"B": {"1", "2"}, "A": {"0"}}, Body: []byte("text")}, `{"method":"PUT","target":"/a","headers":{"A":"0","B":"1, 2"},"body":"text"}`},
-		{request.Request{Method: "PUT", Path: "/a", Body: []byte{0xff}}, `{"method":"PUT","target":"/a","headers":{},"base64":"/w=="}`},
-		{request.Request{Method: "PUT", Path: "/a", Body: []byte{}}, `{"method":"PUT","target":"/a","headers":{},"body":""}`},
+		{calls.HTTPRequest{Method: "GET", Path: "/a"}, `{"method":"GET","target":"/a","headers":{}}`},
+		{calls.HTTPRequest{Method: "PUT", Path: "/a", Header: map[string][]string{"B": {"1", "2"}, "A": {"0"}}, Body: []byte("text")}, `{"method":"PUT","target":"/a","headers":{"A":"0","B":"1, 2"},"body":"text"}`},
+		{calls.HTTPRequest{Method: "PUT", Path: "/a", Body: []byte{0xff}}, `{"method":"PUT","target":"/a","headers":{},"base64":"/w=="}`},
+		{calls.HTTPRequest{Method: "PUT", Path: "/a", Body: []byte{}}, `{"method":"PUT","target":"/a","headers":{},"body":""}`},
 	} {
 		if got := calls.Exact(&row.r).String(); got != row.want {
 			t.Errorf("got  %s\nwant %s", got, row.want)

@@ -1,4 +1,4 @@
-package request
+package calls
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 // form encodes a body as application/x-www-form-urlencoded. If the document gives no style for an object, it is written
 // as deepObject, which most servers expect.
-func (o Options) form(content *spec.Content, v value.Value) ([]byte, error) {
+func (o RequestOptions) form(content *spec.Content, v value.Value) ([]byte, error) {
 	var pairs []string
 	for _, m := range v.Members() {
 		p := spec.Parameter{Name: m.Name, In: "query", Style: "form", Explode: true}

@@ -1,10 +1,10 @@
-package request
+package calls
 
 import "net/http"
 
-// A Response is the response of an API, of any status.
-type Response struct {
-	Request   *Request // the request answered: the Message's, or one returned by Redirected
+// A HTTPResponse is the response of an API, of any status.
+type HTTPResponse struct {
+	Request   *HTTPRequest // the request answered: the Message's, or one returned by Redirected
 	Status    int
 	Header    http.Header // without cookies
 	MediaType string      // lower case, without parameters; "" for none
@@ -14,7 +14,7 @@ type Response struct {
 }
 
 // Close gives back the memory that the response holds, which must not be used any more.
-func (r *Response) Close() {
+func (r *HTTPResponse) Close() {
 	if r.Free != nil {
 		r.Free()
 	}
@@ -22,6 +22,6 @@ func (r *Response) Close() {
 
 // Unsure reports whether the status leaves open if a write was carried out: the API failed while handling it, or a
 // proxy lost its response.
-func (r *Response) Unsure() bool {
+func (r *HTTPResponse) Unsure() bool {
 	return r.Status == http.StatusRequestTimeout || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusHTTPVersionNotSupported
 }

@@ -1,4 +1,4 @@
-package request_test
+package calls_test
 
 import (
 	"encoding/base64"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -90,7 +90,7 @@ func TestBodies(t *testing.T) {
 			}
 			continue
 		}
-		built, err := request.Build(checked, request.Options{})
+		built, err := calls.BuildRequest(checked, calls.RequestOptions{})
 		if err != nil {
 			t.Errorf("%s %s: %v", r.media, r.body, err)
 			continue
@@ -102,7 +102,7 @@ func TestBodies(t *testing.T) {
 }
 
 // onWire returns a body as it is sent; of a form its parts, each with its name, its media type and its content.
-func onWire(r *request.Request) string {
+func onWire(r *calls.HTTPRequest) string {
 	_, boundary, form := strings.Cut(r.Header.Get("Content-Type"), "boundary=")
 	if !form {
 		return string(r.Body)

@@ -1,4 +1,4 @@
-package request
+package calls
 
 import (
 	"fmt"
@@ -19,12 +19,12 @@ import (
 )
 
 // build checks arguments {path, query, headers, body, media} against an operation of a document and builds the request.
-func build(t testing.TB, doc, id, args string) (*Request, error) {
+func build(t testing.TB, doc, id, args string) (*HTTPRequest, error) {
 	t.Helper()
-	return buildAs(t, doc, id, args, Options{})
+	return buildAs(t, doc, id, args, RequestOptions{})
 }
 
-func buildAs(t testing.TB, doc, id, args string, o Options) (*Request, error) {
+func buildAs(t testing.TB, doc, id, args string, o RequestOptions) (*HTTPRequest, error) {
 	t.Helper()
 	d, err := spec.Load([]byte(doc))
 	if err != nil {
@@ -53,10 +53,10 @@ func buildAs(t testing.TB, doc, id, args string, o Options) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Build(checked, o)
+	return BuildRequest(checked, o)
 }
 
-func tell(r *Request, err error) string {
+func tell(r *HTTPRequest, err error) string {
 	if err != nil {
 		return problem.Of(err).Pointer + " " + err.Error()
 	}
@@ -222,7 +222,7 @@ func TestBody(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
 		}
 	}
-	if _, err := Build(validate.Checked{}, Options{}); problem.CodeOf(err) != problem.Internal {
+	if _, err := BuildRequest(validate.Checked{}, RequestOptions{}); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("the zero Checked is built: %v", err)
 	}
 }
@@ -285,7 +285,7 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Build(checked, Options{})
+		r, err := BuildRequest(checked, RequestOptions{})
 		if err != nil {
 			return
 		}
@@ -343,7 +343,7 @@ func TestExamples(t *testing.T) {
 				}
 				continue
 			}
-			r, err := Build(checked, Options{})
+			r, err := BuildRequest(checked, RequestOptions{})
 			if err != nil || strings.Count(r.Path, "/") != strings.Count(op.Path, "/") {
 				t.Errorf("%s: %+v %v", op.ID, r, err)
 			}
@@ -358,13 +358,13 @@ func TestExamples(t *testing.T) {
 // TestLists checks how lists in objects are encoded for each option; lists of objects have indices.
 func TestLists(t *testing.T) {
 	doc := one("/t", "get", `"parameters":[{"name":"q","in":"query","style":"deepObject"}]`)
-	for lists, want := range map[Lists]string{
+	for lists, want := range map[ListStyle]string{
 		Brackets: "q[a][]=1&q[a][]=2&q[b][0][c]=3&q[e][0][]=4",
 		Indices:  "q[a][0]=1&q[a][1]=2&q[b][0][c]=3&q[e][0][0]=4",
 		Repeat:   "q[a]=1&q[a]=2&q[b][0][c]=3&q[e][0]=4",
 		Comma:    "q[a]=1,2&q[b][0][c]=3&q[e][0]=4",
 	} {
-		r, err := buildAs(t, doc, "op", `{"query":{"q":{"a":[1,2],"b":[{"c":3}],"e":[[4]]}}}`, Options{Lists: lists})
+		r, err := buildAs(t, doc, "op", `{"query":{"q":{"a":[1,2],"b":[{"c":3}],"e":[[4]]}}}`, RequestOptions{Lists: lists})
 		if err != nil || r.Query != want {
 			t.Errorf("%s: %v\n got %+v\nwant %s", lists, err, r, want)
 		}

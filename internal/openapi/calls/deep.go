@@ -1,4 +1,4 @@
-package request
+package calls
 
 import (
 	"fmt"
@@ -8,27 +8,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Options configure how one API reads requests.
-type Options struct {
-	Lists Lists // names of list entries in objects of queries and forms, which OpenAPI doesn't define
+// RequestOptions configure how one API reads requests.
+type RequestOptions struct {
+	Lists ListStyle // names of list entries in objects of queries and forms, which OpenAPI doesn't define
 }
 
-// Lists is how the entries of a list are named in queries and forms.
-type Lists string
+// ListStyle is how the entries of a list are named in queries and forms.
+type ListStyle string
 
-// The ways to name entries. Lists of objects and of lists always use indices.
+// The ways to name entries. ListStyle of objects and of lists always use indices.
 const (
-	Brackets Lists = ""        // a[]=1&a[]=2
-	Indices  Lists = "indices" // a[0]=1&a[1]=2
-	Repeat   Lists = "repeat"  // a=1&a=2
-	Comma    Lists = "comma"   // a=1,2
+	Brackets ListStyle = ""        // a[]=1&a[]=2
+	Indices  ListStyle = "indices" // a[0]=1&a[1]=2
+	repeat   ListStyle = "repeat"  // a=1&a=2
+	comma    ListStyle = "comma"   // a=1,2
 )
 
 // maxDeep is the maximum nesting of values in a query.
 const maxDeep = 8
 
 // deep encodes a value with bracketed names: filter[a]=1&filter[b][c]=2, items[0][price]=3.
-func (o Options) deep(at, name string, v value.Value, depth int) ([]string, error) {
+func (o RequestOptions) deep(at, name string, v value.Value, depth int) ([]string, error) {
 	if depth > maxDeep {
 		return nil, refuse(at, "objects lie too deep in each other")
 	}
@@ -46,7 +46,7 @@ func (o Options) deep(at, name string, v value.Value, depth int) ([]string, erro
 			}
 		}
 	case value.Array:
-		if o.Lists == Comma && !holdsObjects(v) && len(v.List()) > 0 {
+		if o.Lists == comma && !holdsObjects(v) && len(v.List()) > 0 {
 			var texts []string
 			for _, e := range v.List() {
 				texts = append(texts, encode(e.String(), ""))
@@ -65,11 +65,11 @@ func (o Options) deep(at, name string, v value.Value, depth int) ([]string, erro
 }
 
 // entry returns the suffix of the name of the i-th entry of a list.
-func (o Options) entry(i int, list value.Value) string {
+func (o RequestOptions) entry(i int, list value.Value) string {
 	switch {
 	case o.Lists == Indices || holdsObjects(list):
 		return "[" + strconv.Itoa(i) + "]"
-	case o.Lists == Repeat:
+	case o.Lists == repeat:
 		return ""
 	}
 	return "[]"

@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -45,11 +43,11 @@ type Plan struct {
 	Arguments validate.Arguments // as given and bound
 	Body      value.Value        // the body sent; Null for none
 	Whole     *spec.View         // the API without what is hidden from every principal: a change records this much, as reviewers may see more
-	Request   *request.Request   // without credentials
+	Request   *HTTPRequest       // without credentials
 	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
 	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
 	Back      *Permit            // reads what a call made whose answer was lost; nil if no rule says how
-	Look      readback.Look      // what to look for in Back's answer
+	Look      Look               // what to look for in Back's answer
 	Who       identity.Principal // the principal that makes the call
 
 	// References are the arguments that are known only once earlier calls have answered. Request then has them as they are
@@ -140,7 +138,7 @@ func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operati
 	if err != nil {
 		return nil, err
 	}
-	built, err := request.Build(checked, request.Options{Lists: r.api.rules.Lists})
+	built, err := BuildRequest(checked, RequestOptions{Lists: r.api.rules.Lists})
 	if err != nil {
 		return nil, err
 	}
@@ -219,24 +217,24 @@ func named(reads *spec.Operation, in string, given value.Value) value.Value {
 
 // back returns the permit to read what a call of op makes, and what to look for; nil if neither a rule nor a link of the document
 // says how, or p may not.
-func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, readback.Look) {
-	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule readback.Rule) bool { return spec.ClassRule{Operations: rule.Operations}.Matches(op) })
-	var rule readback.Rule
+func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, Look) {
+	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule ReadBack) bool { return spec.ClassRule{Operations: rule.Operations}.Matches(op) })
+	var rule ReadBack
 	if at >= 0 {
 		rule = r.api.rules.ReadBack[at]
-	} else if linked, ok := readback.Linked(r.api.rules.Document, op); ok {
+	} else if linked, ok := Linked(r.api.rules.Document, op); ok {
 		rule = linked
 	} else {
-		return nil, readback.Look{}
+		return nil, Look{}
 	}
 	look, ok := rule.Of(args)
 	reads, err := r.View.Operation(rule.By)
 	if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != spec.ClassRead {
-		return nil, readback.Look{}
+		return nil, Look{}
 	}
 	plan, err := r.plan(ctx, p, reads, look.Arguments)
 	if err != nil {
-		return nil, readback.Look{}
+		return nil, Look{}
 	}
 	return &Permit{plan, r}, look
 }

@@ -1,4 +1,4 @@
-package readback
+package calls
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := Rule{Operations: []string{"make"}, By: "list", Query: map[string]string{"state": "=open", "none": "=", "name": "body.name"}, Match: map[string]string{"name": "body.name"}}
+	rule := ReadBack{Operations: []string{"make"}, By: "list", Query: map[string]string{"state": "=open", "none": "=", "name": "body.name"}, Match: map[string]string{"name": "body.name"}}
 	if err := rule.Check(d, nil, ""); err != nil {
 		t.Error(err)
 	}
@@ -26,7 +26,7 @@ func TestConstants(t *testing.T) {
 			t.Errorf("%s: %s, want %s", parameter, got, want)
 		}
 	}
-	for want, wrong := range map[string]Rule{
+	for want, wrong := range map[string]ReadBack{
 		`"=open" is no place in a call; write body.name, path.name or query.name`:                                {Operations: rule.Operations, By: "list", Match: map[string]string{"state": "=open"}},
 		`"open" is no place in a call; write body.name, path.name or query.name, or =text for a text of its own`: {Operations: rule.Operations, By: "list", Query: map[string]string{"state": "open"}, Match: rule.Match},
 	} {

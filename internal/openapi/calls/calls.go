@@ -1,0 +1,11 @@
+// Package calls decides about calls of HTTP APIs.
+//
+//	APIs ─principal→ Reach ─operation, arguments→ Plan or Permit ─BuildRequest→ HTTPRequest ─openapi/client→ the API
+//
+// It decides which operations, schemas and fields of an API a principal sees, and which calls it may make. Package spec
+// supplies the document and the classes of operations, and package validate the checked arguments. The zero Permit
+// refuses.
+//
+// BuildRequest writes the HTTP request of a checked call. A ReadBack says how to find out whether a call that creates
+// something was carried out although its answer was lost: a read lists what exists, before and after.
+package calls
