@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
@@ -110,12 +109,12 @@ func BenchmarkAPIRender(b *testing.B) {
 		v := apiView(b, text)
 		var tokens []int
 		for _, op := range v.Operations() {
-			tokens = append(tokens, len(describe.Operation(v, op))/4)
+			tokens = append(tokens, len(search.DescribeOperation(v, op))/4)
 		}
 		slices.Sort(tokens)
 		n := 0
 		for b.Loop() {
-			describe.Operation(v, v.Operations()[n%len(v.Operations())])
+			search.DescribeOperation(v, v.Operations()[n%len(v.Operations())])
 			n++
 		}
 		b.ReportMetric(float64(tokens[len(tokens)/2]), "tokens-p50")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -51,7 +50,7 @@ func TestDeepSchemas(t *testing.T) {
 				v := spec.NewView(d, nil, spec.Filter{Field: func(_, field string) bool { return field != "secret_note" }})
 				op, err := v.Operation("op")
 				if err == nil {
-					_, err = describe.Schema(v, "W0")
+					_, err = search.DescribeSchema(v, "W0")
 				}
 				if err != nil {
 					done <- err
@@ -59,7 +58,7 @@ func TestDeepSchemas(t *testing.T) {
 				}
 				search.New(v, search.Options{})
 				for _, op := range v.Operations() {
-					describe.Operation(v, op)
+					search.DescribeOperation(v, op)
 				}
 				a, err := response.Make(v, op, &calls.HTTPResponse{Status: 200, MediaType: "application/json", Body: []byte(body), Header: http.Header{}}, response.Options{})
 				if err == nil && strings.Contains(a.Body.String(), "canary") {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
@@ -101,11 +100,11 @@ func texts(t *testing.T, v *spec.View) {
 	var times []time.Duration
 	for _, op := range v.Operations() {
 		at := time.Now()
-		details = append(details, len(describe.Operation(v, op))/4)
+		details = append(details, len(search.DescribeOperation(v, op))/4)
 		times = append(times, time.Since(at))
 	}
 	for _, name := range v.Schemas() {
-		text, err := describe.Schema(v, name)
+		text, err := search.DescribeSchema(v, name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -191,7 +190,7 @@ func TestGrowth(t *testing.T) {
 	ops := v.Operations()
 	ask := func(n int) {
 		op := ops[n%len(ops)]
-		describe.Operation(v, op)
+		search.DescribeOperation(v, op)
 		if _, err := ix.Search(search.Query{Text: fmt.Sprintf("%s %d", op.Summary, rand.N(1000))}); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
@@ -235,7 +234,7 @@ func (h *heldOut) task(t *testing.T, v *spec.View, ix *search.Index, f []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := describe.Found(v, r)
+	said := search.DescribeFound(v, r)
 	h.size += len(said)
 	if slices.ContainsFunc(v.Operations(), func(op *spec.Operation) bool { return is(op) && tells(said, op.ID) }) {
 		h.answer++

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -53,7 +53,7 @@ func TestOpenParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if detail := describe.Operation(reach.View, op); !strings.Contains(detail, "  sort: any // not in the document: opened by the owner of this gateway\n") {
+	if detail := search.DescribeOperation(reach.View, op); !strings.Contains(detail, "  sort: any // not in the document: opened by the owner of this gateway\n") {
 		t.Error(detail)
 	}
 }

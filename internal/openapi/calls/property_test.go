@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
@@ -241,15 +240,15 @@ func answers(r *calls.Reach, principal identity.Principal) string {
 				p.Detail, p.Suggestion, p.Near, p.Faults)
 		}
 	}
-	say(describe.Services(r.View, r.Index().Services()), nil)
+	say(search.DescribeServices(r.View, r.Index().Services()), nil)
 	for _, text := range append([]string{"", "team", "token vault secret", "keys"}, ids...) {
 		found, err := r.Index().Search(search.Query{Text: text})
-		say(describe.Found(r.View, found), err)
+		say(search.DescribeFound(r.View, found), err)
 	}
 	for _, name := range slices.Concat(ids, []string{"base", "listTaems", "POST /mintToken", "GET /getTeam"}) {
 		op, err := r.View.Operation(name)
 		if err == nil {
-			b.WriteString(describe.Operation(r.View, op))
+			b.WriteString(search.DescribeOperation(r.View, op))
 		}
 		say(name, err)
 		for _, writes := range []bool{false, true} {
@@ -259,7 +258,7 @@ func answers(r *calls.Reach, principal identity.Principal) string {
 		}
 	}
 	for _, name := range slices.Concat(named, []string{"Token", "Vault", "x.Toke", "Nobody"}) {
-		say(describe.Schema(r.View, name))
+		say(search.DescribeSchema(r.View, name))
 	}
 	return b.String()
 }

@@ -4,6 +4,16 @@
 // result, count, near name or statistic. Texts are ranked with BM25 over weighted fields (id, path, summary, tags,
 // parameters, fields of the body and the answer, description), by the stems of their words. A verb that fits the operation, and
 // matches that cover its title, raise the score. An unknown service is refused with near names.
+//
+// # Describe
+//
+// This part renders an HTTP API as short text for agents: operations, schemas, services and search results.
+//
+// It renders a View, so it can't show anything hidden. The detail of an operation describes first the request, required
+// parts first, then the response, two levels deep; deeper schemas are named, and Schema describes a named one. Part
+// describes any part of an operation. A detail
+// is at most about MaxDetail bytes: the response is shortened before the request. Texts of the document are untrusted
+// data: they are flattened to one line and cut, so they can't break out of their line.
 package search
 
 import (

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/describe"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -98,13 +97,13 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 			return finding{}, at("/operationId", err)
 		}
 		if part != "" {
-			text, err := describe.Part(reach.View, op, part)
+			text, err := search.DescribePart(reach.View, op, part)
 			if err != nil {
 				return finding{}, at("/at", err)
 			}
 			return finding{text: text, source: reach.Name}, nil
 		}
-		return finding{text: called + describe.Operation(reach.View, op), source: reach.Name}, nil
+		return finding{text: called + search.DescribeOperation(reach.View, op), source: reach.Name}, nil
 	}
 	if name := word(in, "schema"); name != "" {
 		found, err := schema(c, source, name)
@@ -115,7 +114,7 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 		if err != nil {
 			return finding{}, err
 		}
-		if found.text, err = describe.SchemaPart(reach.View, name, part); err != nil {
+		if found.text, err = search.DescribeSchemaPart(reach.View, name, part); err != nil {
 			return finding{}, at("/at", err)
 		}
 		return found, nil
@@ -199,7 +198,7 @@ func schema(c *bailiwick.Call, source, name string) (finding, error) {
 	var found []*calls.Reach
 	told := ""
 	for _, reach := range all {
-		if s, err := describe.Schema(reach.View, name); err == nil {
+		if s, err := search.DescribeSchema(reach.View, name); err == nil {
 			found, told = append(found, reach), s
 		} else if len(all) == 1 {
 			return finding{}, at("/schema", err)
@@ -209,7 +208,7 @@ func schema(c *bailiwick.Call, source, name string) (finding, error) {
 	case 1:
 		return finding{text: told, source: found[0].Name}, nil
 	case 0:
-		near, err := nearest(all, name, func(reach *calls.Reach) error { _, err := describe.Schema(reach.View, name); return err })
+		near, err := nearest(all, name, func(reach *calls.Reach) error { _, err := search.DescribeSchema(reach.View, name); return err })
 		return finding{}, &problem.Error{Code: problem.NotFound, Pointer: "/schema", Near: near, Suggestion: problem.Of(err).Suggestion,
 			Detail: fmt.Sprintf("no API has a schema %q%s", problem.Cut(name), problem.DidYouMean(near))}
 	}
@@ -220,7 +219,7 @@ func schema(c *bailiwick.Call, source, name string) (finding, error) {
 func within(reach *calls.Reach, in value.Value) (finding, error) {
 	q := search.Query{Text: word(in, "query"), Service: word(in, "service"), Offset: number(in, "offset", 0), Limit: number(in, "limit", 0)}
 	if q.Text == "" && q.Service == "" {
-		return finding{text: heading(reach) + describe.Services(reach.View, reach.Index().Services()), source: reach.Name}, nil
+		return finding{text: heading(reach) + search.DescribeServices(reach.View, reach.Index().Services()), source: reach.Name}, nil
 	}
 	if q.Limit == 0 && q.Text == "" {
 		q.Limit = search.MaxLimit // a request for a service wants all of it
@@ -229,7 +228,7 @@ func within(reach *calls.Reach, in value.Value) (finding, error) {
 	if err != nil {
 		return finding{}, at("/service", err)
 	}
-	f := finding{text: describe.Found(reach.View, result), source: reach.Name}
+	f := finding{text: search.DescribeFound(reach.View, result), source: reach.Name}
 	if next := result.Offset + len(result.Operations); len(result.Operations) > 0 && next < result.Total && q.Text == "" {
 		f.more = next
 	}
@@ -282,7 +281,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 		if i > 0 {
 			h.result.Also = nil // further matches are named for the best API alone
 		}
-		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, describe.Found(h.reach.View, h.result))
+		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, search.DescribeFound(h.reach.View, h.result))
 	}
 	if len(worse) > 0 {
 		fmt.Fprintf(&out, "Worse matches, shown with source: %s\n", strings.Join(worse, ", "))

@@ -1,23 +1,15 @@
-// Package describe renders an HTTP API as short text for agents: operations, schemas, services and search results.
-//
-// It renders a View, so it can't show anything hidden. The detail of an operation describes first the request, required
-// parts first, then the response, two levels deep; deeper schemas are named, and Schema describes a named one. Part
-// describes any part of an operation. A detail
-// is at most about MaxDetail bytes: the response is shortened before the request. Texts of the document are untrusted
-// data: they are flattened to one line and cut, so they can't break out of their line.
-package describe
+package search
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// MaxDetail is the approximate maximum size of a detail in bytes: 1,500 tokens of 4 bytes.
-const MaxDetail = 6000
+// maxDetail is the approximate maximum size of a detail in bytes: 1,500 tokens of 4 bytes.
+const maxDetail = 6000
 
 // maxText is the maximum length of a description in characters.
 const maxText = 100
@@ -43,11 +35,11 @@ var measures = [][2]measure{
 	{{1, 12, false}, {0, 0, false}},
 }
 
-// Operation returns the detail of op, an operation visible in v, of at most about MaxDetail bytes.
-func Operation(v *spec.View, op *spec.Operation) string {
+// DescribeOperation returns the detail of op, an operation visible in v, of at most about maxDetail bytes.
+func DescribeOperation(v *spec.View, op *spec.Operation) string {
 	text := ""
 	for _, m := range measures {
-		if text = detail(v, op, m[0], m[1]); len(text) <= MaxDetail {
+		if text = detail(v, op, m[0], m[1]); len(text) <= maxDetail {
 			break
 		}
 	}
@@ -143,9 +135,9 @@ func summary(op *spec.Operation) string {
 	return text
 }
 
-// Found returns a search result as text: one line for each operation, then further ones by their ids alone, and the services to look in
+// DescribeFound returns a search result as text: one line for each operation, then further ones by their ids alone, and the services to look in
 // if nothing matches well.
-func Found(v *spec.View, r search.Result) string {
+func DescribeFound(v *spec.View, r Result) string {
 	p := &printer{v: v}
 	switch {
 	case r.Weak && len(r.Operations) == 0:
@@ -169,22 +161,22 @@ func Found(v *spec.View, r search.Result) string {
 }
 
 // rephrase tells who asked in one phrasing that several, in words that an API would use, find more.
-func rephrase(r search.Result) string {
+func rephrase(r Result) string {
 	if r.Phrasings > 1 {
 		return ""
 	}
 	return " Ask in 2 to 4 phrasings of a verb and an object, as an API would name them (create invoice; add bill)."
 }
 
-func span(r search.Result) string {
+func span(r Result) string {
 	if len(r.Operations) == 0 {
 		return "0"
 	}
 	return fmt.Sprintf("%d to %d", r.Offset+1, r.Offset+len(r.Operations))
 }
 
-// Services returns the services of an API, one per line.
-func Services(v *spec.View, all []search.Service) string {
+// DescribeServices returns the services of an API, one per line.
+func DescribeServices(v *spec.View, all []Service) string {
 	p := &printer{v: v}
 	title, _ := v.Document()
 	n := len(v.Operations())
@@ -200,7 +192,7 @@ func Services(v *spec.View, all []search.Service) string {
 const maxServices = 150
 
 // services lists the services with their numbers of operations, at most maxServices.
-func (p *printer) services(all []search.Service) {
+func (p *printer) services(all []Service) {
 	for i, s := range all {
 		if i == maxServices {
 			p.line(0, fmt.Sprintf("… and %d more", len(all)-i))
@@ -214,9 +206,9 @@ func (p *printer) services(all []search.Service) {
 	}
 }
 
-// Schema returns the description of the schema with that full or short name: the fields of a message, or the values of
+// DescribeSchema returns the description of the schema with that full or short name: the fields of a message, or the values of
 // an enum. Its errors are those of spec.View.Named.
-func Schema(v *spec.View, called string) (string, error) {
+func DescribeSchema(v *spec.View, called string) (string, error) {
 	s, err := v.Named(called)
 	if err != nil {
 		return "", err
@@ -225,7 +217,7 @@ func Schema(v *spec.View, called string) (string, error) {
 	for _, m := range []measure{{2, 200, true}, {1, 200, true}, {1, 100, true}, {1, 100, false}, {1, 60, false}, {1, 25, false}} {
 		p := &printer{v: v, measure: m, whole: true}
 		p.schema(s)
-		if text = p.b.String(); len(text) <= MaxDetail {
+		if text = p.b.String(); len(text) <= maxDetail {
 			break
 		}
 	}

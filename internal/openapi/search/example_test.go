@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ func TestExample(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := spec.NewView(d, rules, f)
-		_, got, _ := strings.Cut(Operation(v, v.Operations()[0]), "Example of the body: ")
+		_, got, _ := strings.Cut(DescribeOperation(v, v.Operations()[0]), "Example of the body: ")
 		if got, _, _ = strings.Cut(got, "\n"); got != row.want {
 			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
 		}
@@ -68,14 +68,14 @@ func TestDescription(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := spec.NewView(d, nil, spec.Filter{})
-		got, err := Part(v, d.Operations[0], row.at)
+		got, err := DescribePart(v, d.Operations[0], row.at)
 		if err != nil {
 			got = err.Error()
 		}
 		if !strings.Contains(got, row.want) || strings.Contains(got, "<b>") || row.at == "description" && row.description == words && !strings.HasSuffix(got, "Part 1 of 3; the next one: at=\"description.2\"\n") {
 			t.Errorf("%s: %s, want %s", row.at, got, row.want)
 		}
-		if detail := Operation(v, d.Operations[0]); strings.Contains(detail, `at="description"`) != (row.description == words) {
+		if detail := DescribeOperation(v, d.Operations[0]); strings.Contains(detail, `at="description"`) != (row.description == words) {
 			t.Error(detail)
 		}
 	}

@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ func TestPart(t *testing.T) {
 		{"secret", `no part "secret"`},
 		{"boddy", `no part "boddy"; did you mean body?`},
 	} {
-		text, err := Part(v, op, row.at)
+		text, err := DescribePart(v, op, row.at)
 		if err != nil {
 			text = problem.Of(err).Detail
 		}
@@ -51,11 +51,11 @@ func TestPart(t *testing.T) {
 			t.Errorf("%s\n got %q\nwant %q", row.at, text, row.want)
 		}
 	}
-	if text, err := SchemaPart(v, "card", "owner"); err != nil || text != "owner: object\n  name: string\n" {
+	if text, err := DescribeSchemaPart(v, "card", "owner"); err != nil || text != "owner: object\n  name: string\n" {
 		t.Error(text, err)
 	}
 	// A detail says how to see the first part that it leaves out.
-	if text := Operation(v, op); !strings.Contains(text, "A part in full: at=\"body.line_items.price_data\"\n") {
+	if text := DescribeOperation(v, op); !strings.Contains(text, "A part in full: at=\"body.line_items.price_data\"\n") {
 		t.Error(text)
 	}
 }

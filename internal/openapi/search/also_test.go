@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
@@ -31,13 +30,13 @@ func TestAlso(t *testing.T) {
 	is := func(id string) bool {
 		return slices.ContainsFunc(v.Operations(), func(op *spec.Operation) bool { return op.ID == id })
 	}
-	ix := search.New(v, search.Options{})
+	ix := New(v, Options{})
 	for _, query := range []string{"list issues", "make my colleague the boss", "wobble", "member"} {
-		r, err := ix.Search(search.Query{Text: query})
+		r, err := ix.Search(Query{Text: query})
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := Found(v, r)
+		said := DescribeFound(v, r)
 		shown := map[string]int{}
 		for line := range strings.Lines(said) {
 			if id, _, ok := strings.Cut(line, ": "); ok && is(id) {
@@ -56,7 +55,7 @@ func TestAlso(t *testing.T) {
 				t.Errorf("%s: %s is named %d times", query, id, n)
 			}
 		}
-		if want := maxAlso; size > map[bool]int{false: want, true: maxAlsoWeak}[r.Weak] || len(r.Also) > 30 && size < want*3/4 {
+		if want := describeMaxAlso; size > map[bool]int{false: want, true: maxAlsoWeak}[r.Weak] || len(r.Also) > 30 && size < want*3/4 {
 			t.Errorf("%s: %d bytes of ids of %d operations", query, size, len(r.Also))
 		}
 		for _, s := range r.Services {

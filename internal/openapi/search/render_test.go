@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"flag"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/google/go-cmp/cmp"
 )
@@ -61,21 +60,21 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Operation(v, op)
+		return DescribeOperation(v, op)
 	}
 	schema := func(v *spec.View, name string) string {
-		text, err := Schema(v, name)
+		text, err := DescribeSchema(v, name)
 		if err != nil {
 			return err.Error()
 		}
 		return text
 	}
-	found := func(v *spec.View, q search.Query) string {
-		r, err := search.New(v, search.Options{}).Search(q)
+	found := func(v *spec.View, q Query) string {
+		r, err := New(v, Options{}).Search(q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Found(v, r)
+		return DescribeFound(v, r)
 	}
 	for name, got := range map[string]string{
 		"odd":       operation(oddView, "odd"),
@@ -89,11 +88,11 @@ func TestGolden(t *testing.T) {
 		"rollout":   operation(fleet, "RolloutService/CreateRollout"),
 		"enum":      schema(fleet, "DeviceKind"),
 		"timestamp": schema(fleet, "Timestamp"),
-		"services":  Services(track, search.New(track, search.Options{}).Services()),
-		"service":   found(fleet, search.Query{Service: "JobService", Limit: 3, Offset: 2}),
-		"search":    found(track, search.Query{Text: "archive project", Limit: 3}),
-		"weak":      found(track, search.Query{Text: "brew coffee"}),
-		"halfweak":  found(track, search.Query{Text: "invoice quantum flux capacitor", Limit: 1}),
+		"services":  DescribeServices(track, New(track, Options{}).Services()),
+		"service":   found(fleet, Query{Service: "JobService", Limit: 3, Offset: 2}),
+		"search":    found(track, Query{Text: "archive project", Limit: 3}),
+		"weak":      found(track, Query{Text: "brew coffee"}),
+		"halfweak":  found(track, Query{Text: "invoice quantum flux capacitor", Limit: 1}),
 	} {
 		golden := filepath.Join("testdata", name+".txt")
 		if *update {
@@ -117,8 +116,8 @@ func tokens(texts []string) (p50, p95, most int) {
 	return n[len(n)/2], n[len(n)*95/100], n[len(n)-1]
 }
 
-// everything renders all of a view, and checks that each text stays on its line.
-func everything(t testing.TB, v *spec.View) (details, schemas []string) {
+// describeEverything renders all of a view, and checks that each text stays on its line.
+func describeEverything(t testing.TB, v *spec.View) (details, schemas []string) {
 	t.Helper()
 	check := func(text string) {
 		for line := range strings.Lines(text) {
@@ -132,12 +131,12 @@ func everything(t testing.TB, v *spec.View) (details, schemas []string) {
 		}
 	}
 	for _, op := range v.Operations() {
-		text := Operation(v, op)
+		text := DescribeOperation(v, op)
 		check(text)
 		details = append(details, text)
 	}
 	for _, name := range v.Schemas() {
-		text, err := Schema(v, name)
+		text, err := DescribeSchema(v, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +149,7 @@ func everything(t testing.TB, v *spec.View) (details, schemas []string) {
 // TestBudget checks that details are short for any document.
 func TestBudget(t *testing.T) {
 	for _, name := range []string{"trackline.json", "fleet.yaml"} {
-		details, _ := everything(t, see(t, file(t, "../testdata/"+name), spec.Filter{}))
+		details, _ := describeEverything(t, see(t, file(t, "../testdata/"+name), spec.Filter{}))
 		p50, p95, most := tokens(details)
 		t.Logf("%s: details of p50 %d, p95 %d, at most %d tokens", name, p50, p95, most)
 		if p95 > 1600 {
@@ -168,7 +167,7 @@ func TestBudget(t *testing.T) {
 		b.WriteString("}}")
 	}
 	b.WriteString("}}}")
-	details, schemas := everything(t, see(t, []byte(b.String()), spec.Filter{}))
+	details, schemas := describeEverything(t, see(t, []byte(b.String()), spec.Filter{}))
 	if _, _, most := tokens(append(details, schemas...)); most > 1600 {
 		t.Errorf("at most %d tokens", most)
 	}
@@ -199,7 +198,7 @@ Response 200: Key
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Operation(v, op); got != want {
+		if got := DescribeOperation(v, op); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -238,11 +237,11 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		v := spec.NewView(d, nil, spec.Filter{})
-		everything(t, v)
-		ix := search.New(v, search.Options{})
-		Services(v, ix.Services())
-		if r, err := ix.Search(search.Query{Text: "get a b"}); err == nil {
-			Found(v, r)
+		describeEverything(t, v)
+		ix := New(v, Options{})
+		DescribeServices(v, ix.Services())
+		if r, err := ix.Search(Query{Text: "get a b"}); err == nil {
+			DescribeFound(v, r)
 		}
 	})
 }

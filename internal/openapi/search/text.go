@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"bytes"
@@ -58,8 +58,8 @@ func name(s string) string {
 // maxValue is the maximum length of a default or an example that is shown.
 const maxValue = 40
 
-// short returns a value as JSON if it is short. Objects are omitted, since one of their fields may be hidden.
-func short(r spec.Raw) (string, bool) {
+// describeShort returns a value as JSON if it is short. Objects are omitted, since one of their fields may be hidden.
+func describeShort(r spec.Raw) (string, bool) {
 	if r == nil || len(r) > 4*maxValue || bytes.IndexByte(r, '{') >= 0 {
 		return "", false
 	}

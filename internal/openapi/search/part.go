@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"fmt"
@@ -13,11 +13,11 @@ import (
 // partMeasures are tried in order until a part is short enough.
 var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1, 200, false}, {1, 100, false}, {1, 60, false}, {1, 25, false}}
 
-// Part returns the description of one part of op, an operation visible in v: path, query, headers, cookies, body or response, and
+// DescribePart returns the description of one part of op, an operation visible in v: path, query, headers, cookies, body or response, and
 // dotted names below (body.line_items.price_data), or description for the whole description of op, in parts of
 // maxDescription characters (description.2). Lists are passed through; an alternative is named by its schema or by
 // its number, from 1. It returns problem.NotFound with near names for a part that is not there.
-func Part(v *spec.View, op *spec.Operation, at string) (string, error) {
+func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
 	if place == "description" {
 		return description(op, rest)
@@ -62,8 +62,8 @@ func description(op *spec.Operation, number string) (string, error) {
 	return text, nil
 }
 
-// SchemaPart returns the description of the part at of the schema with that full or short name.
-func SchemaPart(v *spec.View, called, at string) (string, error) {
+// DescribeSchemaPart returns the description of the part at of the schema with that full or short name.
+func DescribeSchemaPart(v *spec.View, called, at string) (string, error) {
 	s, err := v.Named(called)
 	if err != nil {
 		return "", err
@@ -121,7 +121,7 @@ var places = []string{"path", "query", "headers", "cookies", "body", "response",
 // inside returns the parts of op that at is without their beginning: body.rules for rules.
 func inside(v *spec.View, op *spec.Operation, at string) (out []string) {
 	for _, place := range places[:len(places)-1] {
-		if _, err := Part(v, op, place+"."+at); err == nil {
+		if _, err := DescribePart(v, op, place+"."+at); err == nil {
 			out = append(out, oneLine(place+"."+at, maxText))
 		}
 	}
@@ -228,7 +228,7 @@ func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, str
 func shortest(describe func(measure) string) string {
 	text := ""
 	for _, m := range partMeasures {
-		if text = describe(m); len(text) <= MaxDetail {
+		if text = describe(m); len(text) <= maxDetail {
 			break
 		}
 	}
@@ -241,7 +241,7 @@ func (p *printer) part(at string, s spec.Schema) {
 	if at != "" {
 		text = oneLine(at, 300) + ": " + text
 	}
-	if d, ok := short(s.Default); ok {
+	if d, ok := describeShort(s.Default); ok {
 		text += " = " + d
 	}
 	p.line(0, text)

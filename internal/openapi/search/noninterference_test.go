@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -19,7 +18,7 @@ import (
 type world struct {
 	operations map[string]operation
 	schemas    map[string]map[string]string // fields → "" or the schema they refer to
-	hidden     map[string]bool              // operations and schemas; fields as Schema.field
+	hidden     map[string]bool              // operations and schemas; fields as DescribeSchema.field
 }
 
 type operation struct{ tag, summary, body, answer string }
@@ -137,33 +136,33 @@ func (w world) answers(t *rapid.T, text string, f spec.Filter) string {
 		t.Fatal(err)
 	}
 	v := spec.NewView(d, rules, f)
-	ix := search.New(v, search.Options{Synonyms: map[string][]string{"safe": {"vault"}}})
+	ix := New(v, Options{Synonyms: map[string][]string{"safe": {"vault"}}})
 	var b strings.Builder
-	b.WriteString(Services(v, ix.Services()))
+	b.WriteString(DescribeServices(v, ix.Services()))
 	say := func(text string, err error) { fmt.Fprintf(&b, "%s %+v\n", text, err) }
 	asked := append([]string{"create team", "secret token vault", "safe", "lis", "delete0", "Secret0"}, words...)
 	for _, text := range asked {
 		for _, service := range []string{"", "team", "secret", "vualt"} {
-			r, err := ix.Search(search.Query{Text: text, Service: service})
-			say(Found(v, r), err)
+			r, err := ix.Search(Query{Text: text, Service: service})
+			say(DescribeFound(v, r), err)
 		}
 	}
 	for _, id := range append(slices.Sorted(maps.Keys(w.operations)), "creat0", "gett1", "nothing") {
 		op, err := v.Operation(id)
 		if err == nil {
-			b.WriteString(Operation(v, op))
+			b.WriteString(DescribeOperation(v, op))
 			for _, at := range append([]string{"body", "response", "query", "body.nme"}, slices.Sorted(maps.Keys(w.hidden))...) {
 				field := at[strings.LastIndexByte(at, '.')+1:]
 				for _, part := range []string{at, "body." + field, "response." + field, "body." + field + "." + field} {
-					say(Part(v, op, part))
+					say(DescribePart(v, op, part))
 				}
 			}
 		}
 		say("", err)
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(w.schemas)), "Team0", "Secret1", "Vualt1", "x.Nobody") {
-		say(Schema(v, name))
-		say(SchemaPart(v, name, "name"))
+		say(DescribeSchema(v, name))
+		say(DescribeSchemaPart(v, name, "name"))
 	}
 	say(strings.Join(v.Schemas(), " "), nil)
 	return b.String()

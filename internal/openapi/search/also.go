@@ -1,21 +1,20 @@
-package describe
+package search
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// maxAlso and maxAlsoWeak are the sizes, in bytes of ids, of the further operations that a search names: more where nothing matches
+// describeMaxAlso and maxAlsoWeak are the sizes, in bytes of ids, of the further operations that a search names: more where nothing matches
 // well, since the right one is often among them then.
-const maxAlso, maxAlsoWeak = 400, 900
+const describeMaxAlso, maxAlsoWeak = 400, 900
 
 // also names further operations by their ids alone, in one line.
 func (p *printer) also(all []*spec.Operation) {
-	if ids := idsOf(all[:fitting(all, maxAlso)]); len(ids) > 0 {
+	if ids := idsOf(all[:fitting(all, describeMaxAlso)]); len(ids) > 0 {
 		p.line(0, "Also: "+joined(ids))
 	}
 }
@@ -26,7 +25,7 @@ const maxElsewhere, maxNames, maxOthers = 12, 60, 24
 
 // elsewhere says where else to look after a search without a good match: further operations by their services, the service of the best
 // one first, and then the other services.
-func (p *printer) elsewhere(r search.Result) {
+func (p *printer) elsewhere(r Result) {
 	if len(r.Operations) == 0 && len(r.Services) <= maxElsewhere {
 		p.line(0, "Services:")
 		p.services(r.Services)

@@ -1,4 +1,4 @@
-package describe
+package search
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type printer struct {
 	sent    string   // the named schema of the body, if an answer of the same has its fields
 	whole   bool     // describes a schema: all fields are included
 	past    []string // the named schemas that enclose the current one
-	at      []string // the path of the current part: body, line_items; see Part
+	at      []string // the path of the current part: body, line_items; see DescribePart
 	cut     string   // the path of the first part that is not shown whole
 	kinds   int      // types described
 	form    bool     // describes a multipart form, in which files are objects
@@ -202,7 +202,7 @@ func (p *printer) content(title string, c *spec.Content) {
 	if s.Description != "" && p.descriptions && len(s.Properties) == 0 {
 		text += " // " + prose(s.Description, maxText)
 	}
-	if e, ok := short(c.Example); ok && describes(s) {
+	if e, ok := describeShort(c.Example); ok && describes(s) {
 		text += " // e.g. " + e
 	}
 	if in := p.element(s); !p.request && in.Name != "" && in.Name == p.sent {
@@ -313,7 +313,7 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 	if required {
 		text += " (required)"
 	}
-	if d, ok := short(s.Default); ok {
+	if d, ok := describeShort(s.Default); ok {
 		text += " = " + d
 	}
 	if s.Deprecated {
@@ -327,7 +327,7 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 		if d := prose(s.Description, maxText); d != "" {
 			notes = append(notes, d)
 		}
-		if e, ok := short(s.Example); ok && len(s.Enum) == 0 && s.Default == nil {
+		if e, ok := describeShort(s.Example); ok && len(s.Enum) == 0 && s.Default == nil {
 			notes = append(notes, "e.g. "+e)
 		}
 	}
