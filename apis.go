@@ -12,8 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/result/cursor"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -94,7 +93,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 }
 
 // Cursors seals what a caller is to bring back: positions, and names of calls.
-func (c *Call) Cursors() *cursor.Sealer { return c.gateway.cursors }
+func (c *Call) Cursors() *result.Sealer { return c.gateway.cursors }
 
 // permitted takes a call of an API through policy.
 func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Plan, error) {
@@ -147,7 +146,7 @@ func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit fun
 }
 
 // Budget returns the maximum bytes of read data in an answer.
-func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, pages.DefaultBudget) }
+func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, result.DefaultBudget) }
 
 // An aside is what a Call has for the calls that are made inside of it.
 type aside struct {

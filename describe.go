@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/result/labels"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -143,7 +143,7 @@ func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, erro
 
 // Labelled are records whose labels are asked for: those of Class (as the caller addresses it, or "source.Class") whose
 // field Key ("" for the id) has one of Values. With Raw, also those that the canonical filter leaves out.
-type Labelled = labels.Of
+type Labelled = result.Labels
 
 // Labels returns what records are called (policy.View.Label), by the text of their key, as far as the caller sees
 // them. A record that the caller doesn't see, that doesn't exist or that has no label is absent. At most the first
@@ -162,7 +162,7 @@ func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return labels.Read(rows, q)
+	return result.ReadLabels(rows, q)
 }
 
 // refer sets the labels of pointers in a sheet. Without them a sheet has ids alone.

@@ -30,8 +30,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/cursor"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/subscribers"
@@ -70,7 +69,7 @@ type Options struct {
 	Args      audit.ArgHasher             // hashes arguments for the record; the zero value omits the hash
 	Limits    limit.Options               // the zero value takes the defaults
 	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil generates random ones
-	Budget    int                         // maximum bytes of records in one answer; 0 means pages.DefaultBudget
+	Budget    int                         // maximum bytes of records in one answer; 0 means result.DefaultBudget
 	Memory    int64                       // maximum bytes that all answers under construction take together; 0 means limit.DefaultMemory
 	Price     int64                       // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now       func() time.Time            // the clock; nil means time.Now
@@ -86,7 +85,7 @@ type Gateway struct {
 	options Options
 	limits  *limit.Limiter
 	memory  *limit.Memory
-	cursors *cursor.Sealer
+	cursors *result.Sealer
 	masks   plan.MaskKey
 	force   atomic.Pointer[force]
 	changes sync.Mutex                 // held while what is in force is replaced
@@ -120,10 +119,10 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 		o.Secret = make([]byte, 32)
 		rand.Read(o.Secret) // never fails
 	}
-	if o.Budget < 0 || o.Budget > pages.MaxBudget {
-		return nil, nil, fmt.Errorf("a budget of %d bytes: at most %d", o.Budget, pages.MaxBudget)
+	if o.Budget < 0 || o.Budget > result.MaxBudget {
+		return nil, nil, fmt.Errorf("a budget of %d bytes: at most %d", o.Budget, result.MaxBudget)
 	}
-	cursors, err := cursor.New(o.Secret, o.Now)
+	cursors, err := result.NewSealer(o.Secret, o.Now)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -192,17 +191,17 @@ func (g *Gateway) Ping(ctx context.Context) error {
 
 // Read answers q for p outside of any tool, for embedding programs. It is admitted, limited and recorded like a call
 // of the tool query_class.
-func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (*pages.Page, error) {
-	return g.alone(ctx, p, "query_class", func(ctx context.Context, c *Call) (*pages.Page, error) { return c.Read(ctx, q) })
+func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (*result.Page, error) {
+	return g.alone(ctx, p, "query_class", func(ctx context.Context, c *Call) (*result.Page, error) { return c.Read(ctx, q) })
 }
 
 // SQL answers a SELECT statement for p outside of any tool, as Read does for a class: like a call of the tool query_sql.
-func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (*pages.Page, error) {
-	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*pages.Page, error) { return c.SQL(ctx, q) })
+func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (*result.Page, error) {
+	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*result.Page, error) { return c.SQL(ctx, q) })
 }
 
 // alone makes a call of one query, like one of the tool. It returns no page with an error.
-func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*pages.Page, error)) (page *pages.Page, err error) {
+func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*result.Page, error)) (page *result.Page, err error) {
 	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read, Queries: true}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = ask(ctx, c)
 		return 0, err
@@ -227,7 +226,7 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 	if err != nil {
 		return permit, nil, err
 	}
-	if permit, err = permit.Within(cmp.Or(most, g.options.Budget, pages.DefaultBudget)); err != nil {
+	if permit, err = permit.Within(cmp.Or(most, g.options.Budget, result.DefaultBudget)); err != nil {
 		return permit, nil, err
 	}
 	plan, err := permit.Plan()

@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/listed"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -32,7 +31,7 @@ import (
 // query is repeated, once. A next page whose place has moved is looked for, once.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
 	out, err := answeredOnce(ctx, c, q, most, shape)
-	if errors.Is(err, pages.ErrMoved) {
+	if errors.Is(err, result.ErrMoved) {
 		out, err = answeredOnce(ctx, c, wide(q), most, shape)
 	}
 	if name, _, ok := strings.Cut(c.from, "."); ok && c.again(ctx, name, err) {
@@ -67,7 +66,7 @@ func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, 
 	}
 	c.from = rows.Plan().View.Class().FullName()
 	out, err = shaped(ctx, func() (T, error) { return shape(rows) })
-	if !errors.Is(err, source.ErrChanged) && !errors.Is(err, pages.ErrMoved) {
+	if !errors.Is(err, source.ErrChanged) && !errors.Is(err, result.ErrMoved) {
 		c.Note(rows.Plan().Notes...)
 		if rows.Plan().Foreign() {
 			c.record.Kind = "other_tenant"
@@ -87,8 +86,8 @@ func (c *Call) timed(q query.Query) query.Query {
 }
 
 // Read answers q with a page, cut to the byte budget, and a cursor if there is more.
-func (c *Call) Read(ctx context.Context, q *query.Find) (*pages.Page, error) {
-	page, err := c.page(ctx, q, pages.Rows)
+func (c *Call) Read(ctx context.Context, q *query.Find) (*result.Page, error) {
+	page, err := c.page(ctx, q, result.NewPage)
 	if err == nil && page.More {
 		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
 	}
@@ -100,23 +99,23 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*pages.Page, error) {
 }
 
 // Get answers q with all records it asks for, without their largest fields if they exceed the byte budget.
-func (c *Call) Get(ctx context.Context, q *query.Find) (*pages.Page, error) {
-	return c.page(ctx, q, pages.Whole)
+func (c *Call) Get(ctx context.Context, q *query.Find) (*result.Page, error) {
+	return c.page(ctx, q, result.WholePage)
 }
 
 // page answers q with a page and the records of the lists of pointers that it asks for. These are read by queries of
 // their own, after those of the page.
-func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*pages.Page, error)) (*pages.Page, error) {
-	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*pages.Page, error) { return by(rows, c.gateway.options.Budget) })
+func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*result.Page, error)) (*result.Page, error) {
+	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) { return by(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
-	records, notes, err := listed.Embed(page, func(q *query.Find) (*pages.Page, error) {
+	records, notes, err := result.Embed(page, func(q *query.Find) (*result.Page, error) {
 		rows, err := c.gateway.rows(ctx, c.policy, c.who, q, 0)
 		if err != nil {
 			return nil, err
 		}
-		return shaped(ctx, func() (*pages.Page, error) { return pages.Rows(rows, c.gateway.options.Budget) })
+		return shaped(ctx, func() (*result.Page, error) { return result.NewPage(rows, c.gateway.options.Budget) })
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int
 func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []string, err error) {
 	n, err = answered(ctx, c, q, 0, func(rows redact.Rows) (int64, error) {
 		notes = rows.Plan().Notes
-		return pages.Count(rows)
+		return result.CountRows(rows)
 	})
 	c.Found(q, err == nil && n == 0)
 	if err == nil {
@@ -142,12 +141,12 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 
 // Aggregate answers q with a page, cut to the byte budget. The page's Full reports that cut, and its More that the
 // automatic limit of q left records out.
-func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*pages.Page, error) {
+func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*result.Page, error) {
 	return c.computed(ctx, q)
 }
 
 // SQL answers a SELECT statement with a page, cut to the byte budget, and a cursor if there is more.
-func (c *Call) SQL(ctx context.Context, q *query.SQL) (*pages.Page, error) {
+func (c *Call) SQL(ctx context.Context, q *query.SQL) (*result.Page, error) {
 	page, err := c.computed(ctx, q)
 	if err == nil {
 		if page.More = page.More || page.Cut; page.More {
@@ -159,9 +158,9 @@ func (c *Call) SQL(ctx context.Context, q *query.SQL) (*pages.Page, error) {
 
 // computed runs a query without a next page. More is only what the default limit has left out: of a limit of the caller's own it isn't
 // known.
-func (c *Call) computed(ctx context.Context, q query.Query) (*pages.Page, error) {
-	return answered(ctx, c, q, 0, func(rows redact.Rows) (*pages.Page, error) {
-		page, err := pages.Rows(rows, c.gateway.options.Budget)
+func (c *Call) computed(ctx context.Context, q query.Query) (*result.Page, error) {
+	return answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) {
+		page, err := result.NewPage(rows, c.gateway.options.Budget)
 		if err == nil {
 			page.More = page.More && rows.Plan().Auto
 			c.Found(q, page.Nothing())
@@ -179,7 +178,7 @@ func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := shaped(ctx, func() (*pages.Page, error) { return pages.Rows(rows, c.gateway.options.Budget) })
+	page, err := shaped(ctx, func() (*result.Page, error) { return result.NewPage(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
@@ -189,16 +188,16 @@ func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
 
 // Export writes the records of q to out, one at a time, within o.Budget bytes: 0 means the gateway's budget, and a
 // negative value means none.
-func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o pages.ExportOptions) (pages.Exported, error) {
+func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o result.ExportOptions) (result.Exported, error) {
 	most := 0
 	switch {
 	case o.Budget < 0:
 		o.Budget, most = 0, exportMost
 	case o.Budget == 0:
-		o.Budget = cmp.Or(c.gateway.options.Budget, pages.DefaultBudget)
+		o.Budget = cmp.Or(c.gateway.options.Budget, result.DefaultBudget)
 	}
-	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (pages.Exported, error) { // what was written can't be taken back
-		done, err := pages.Export(out, rows, o)
+	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (result.Exported, error) { // what was written can't be taken back
+		done, err := result.Export(out, rows, o)
 		c.Note(done.Notes...)
 		c.Found(q, err == nil && done.Count == 0)
 		c.record.Rows += done.Count

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -58,7 +58,7 @@ func aggregate() Tool {
 
 // aggregateResult returns a page of a pipeline's records as JSON and as lines of text, with what is beyond the limit or the budget and
 // how to get it. whole is set if pointers are written whole, with their classes, so that a list of these isn't needed.
-func aggregateResult(page *pages.Page, q *query.Pipeline, whole bool) Result {
+func aggregateResult(page *result.Page, q *query.Pipeline, whole bool) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
 	doc = page.AppendJSON(append(doc, `,"results":`...))
 	doc = fmt.Appendf(doc, `,"result_count":%d`, page.Count)

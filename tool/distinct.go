@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -56,7 +56,7 @@ func distinct() Tool {
 }
 
 // values returns the keys of a page as a result.
-func (g *grouping) values(page *pages.Page) (Result, error) {
+func (g *grouping) values(page *result.Page) (Result, error) {
 	values := make([]value.Value, page.Count)
 	for i := range values {
 		values[i] = page.Values(i)[0]

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -70,7 +70,7 @@ type export struct {
 	find     *query.Find
 	pipeline *query.Pipeline // nil for records
 	last     []query.Stage   // the pipeline's closing $limit if it exceeds row_cap
-	options  pages.ExportOptions
+	options  result.ExportOptions
 	derived  bool // the keys come from the columns
 	cap      int  // row_cap
 	capped   bool // row_cap limits the export, not the caller's limit
@@ -81,9 +81,9 @@ type export struct {
 func newExport(in value.Value) (*export, error) {
 	args := arguments{in}
 	x := &export{class: args.text("class_name")}
-	x.options.Format = pages.Format(args.text("format"))
+	x.options.Format = result.Format(args.text("format"))
 	if x.options.Format == "" {
-		x.options.Format = pages.CSV
+		x.options.Format = result.CSV
 	}
 	var err error
 	if x.options.Columns, err = args.columns(); err != nil {
@@ -130,11 +130,11 @@ func newExport(in value.Value) (*export, error) {
 }
 
 // columns parses the columns of an export: names, or objects with a name and a header.
-func (a arguments) columns() ([]pages.Selection, error) {
+func (a arguments) columns() ([]result.Selection, error) {
 	v, _ := a.Get("columns")
-	var out []pages.Selection
+	var out []result.Selection
 	for i, c := range v.List() {
-		s := pages.Selection{At: fmt.Sprintf("/columns/%d", i)}
+		s := result.Selection{At: fmt.Sprintf("/columns/%d", i)}
 		name := c.Text()
 		if c.Kind() == value.Object {
 			name, s.Header = c.Members()[0].Name, c.Members()[0].Value.Text()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -277,7 +277,7 @@ func (s *search) matching(ctx context.Context, v *policy.View, fields []*schema.
 }
 
 // pipeline runs stages over v.
-func (s *search) pipeline(ctx context.Context, v *policy.View, stages string, limit int) (page *pages.Page, err error) {
+func (s *search) pipeline(ctx context.Context, v *policy.View, stages string, limit int) (page *result.Page, err error) {
 	doc, err := value.Read([]byte(stages), 0)
 	if err != nil {
 		return page, err

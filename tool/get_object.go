@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -57,7 +57,7 @@ func getObject() Tool {
 }
 
 // objectResult returns the record of a page, and how to read a field that is too large for it.
-func objectResult(page *pages.Page, q *query.Find) Result {
+func objectResult(page *result.Page, q *query.Find) Result {
 	record := page.Record(0)
 	said := page.AppendFields(make([]byte, 0, len(record)+len(q.Class)+64), 0)
 	cut, is := truncation(page, "")
@@ -87,7 +87,7 @@ func objectResult(page *pages.Page, q *query.Find) Result {
 
 // readable returns the first field omitted from a page that part can read, which is one of the record itself whose
 // size may be known; "" if there is none.
-func readable(page *pages.Page) string {
+func readable(page *result.Page) string {
 	for _, d := range page.Dropped {
 		if d.Bytes > 0 && !strings.Contains(d.Field, ".") {
 			return d.Field
@@ -97,7 +97,7 @@ func readable(page *pages.Page) string {
 }
 
 // partResult returns a piece of a field, and the call for the next one.
-func partResult(page *pages.Page, q *query.Find) (Result, error) {
+func partResult(page *result.Page, q *query.Find) (Result, error) {
 	columns := page.Values(0)
 	n := len(columns)
 	if len(page.Dropped) > 0 && page.Dropped[0].Bytes == 0 {

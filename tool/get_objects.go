@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -56,7 +56,7 @@ func getObjects() Tool {
 }
 
 // objectsResult returns records by ID, in the requested order, and the IDs without a record.
-func objectsResult(page *pages.Page, q *query.Find) Result {
+func objectsResult(page *result.Page, q *query.Find) Result {
 	at := map[string]int{}
 	for i := range page.Count {
 		at[page.ID(i)] = i

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -63,7 +63,7 @@ func groupBy() Tool {
 				sort = "value_desc"
 			}
 			q := g.query(query.FieldRef{Path: g.field, At: "/field"}, accumulators, sort, unwind...)
-			return g.run(ctx, c, q, func(page *pages.Page) (Result, error) {
+			return g.run(ctx, c, q, func(page *result.Page) (Result, error) {
 				groups := pageGroups(page)
 				err := g.label(ctx, c, groups)
 				return g.result(page, groups), err
@@ -106,7 +106,7 @@ func (g *grouping) label(ctx context.Context, c *bailiwick.Call, groups []bucket
 	return err
 }
 
-func pageGroups(page *pages.Page) []bucket {
+func pageGroups(page *result.Page) []bucket {
 	out := make([]bucket, page.Count)
 	for i := range out {
 		row := page.Values(i)
@@ -116,7 +116,7 @@ func pageGroups(page *pages.Page) []bucket {
 }
 
 // result returns groups, which may be more than those on the page.
-func (g *grouping) result(page *pages.Page, groups []bucket) Result {
+func (g *grouping) result(page *result.Page, groups []bucket) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, g.class)...)
 	doc = append(doc, `,"groups":[`...)
 	labelled := slices.ContainsFunc(groups, func(b bucket) bool { return b.label != "" })
@@ -144,7 +144,7 @@ func (g *grouping) result(page *pages.Page, groups []bucket) Result {
 }
 
 // closing ends the result of groups or values.
-func (g *grouping) closing(doc, said []byte, page *pages.Page) Result {
+func (g *grouping) closing(doc, said []byte, page *result.Page) Result {
 	truncated := page.More || page.Cut
 	doc = fmt.Appendf(doc, `,"truncated":%t`, truncated)
 	if truncated {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -43,7 +43,7 @@ func groupByDate() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return g.run(ctx, c, q, func(page *pages.Page) (Result, error) {
+			return g.run(ctx, c, q, func(page *result.Page) (Result, error) {
 				groups := pageGroups(page)
 				if g.args.flag("fill", false) {
 					groups = g.fill(page, groups)
@@ -93,7 +93,7 @@ func quarter(args []query.Expr) query.Expr {
 }
 
 // fill adds the intervals without records between the first and the last group, up to the limit.
-func (g *grouping) fill(page *pages.Page, groups []bucket) []bucket {
+func (g *grouping) fill(page *result.Page, groups []bucket) []bucket {
 	k := &plan.Calendar{Interval: g.args.text("interval"), Zone: plan.Zone(g.args.text("timezone"))}
 	empty := value.Value{}
 	if operation := g.args.text("operation"); operation == "" || operation == "count" || operation == "sum" {

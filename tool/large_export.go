@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/held"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -27,7 +27,7 @@ const (
 const ExportTool = "export_data"
 
 // mediaTypes are those of the formats.
-var mediaTypes = map[pages.Format]string{pages.CSV: "text/csv", pages.Markdown: "text/markdown", pages.Table: "text/plain", pages.JSONLines: "application/jsonl"}
+var mediaTypes = map[result.Format]string{result.CSV: "text/csv", result.Markdown: "text/markdown", result.Table: "text/plain", result.JSONLines: "application/jsonl"}
 
 // large returns the result of an export that is larger than an answer: its first rows, and a link to a resource with all rows. It
 // returns err, the refusal of the export, if the arguments are too long for a URI.

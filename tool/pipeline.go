@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -36,7 +36,7 @@ func (a arguments) path(name string) (query.Path, error) {
 }
 
 // pointerClasses returns the classes that columns of a page point to.
-func pointerClasses(page *pages.Page) value.Value {
+func pointerClasses(page *result.Page) value.Value {
 	var out []value.Member
 	for _, c := range page.Columns {
 		if class, ok := page.Pointers[c]; ok {
@@ -104,7 +104,7 @@ func (g *grouping) query(key query.Expr, accumulators []query.Accumulator, sort 
 }
 
 // run runs q and makes the result with answer, or describes q for a dry run.
-func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline, answer func(*pages.Page) (Result, error)) (Result, error) {
+func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline, answer func(*result.Page) (Result, error)) (Result, error) {
 	if g.args.flag("dry_run", false) {
 		return dryRun(c, q)
 	}

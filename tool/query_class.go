@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -78,7 +78,7 @@ func find(args arguments, rows int) (*query.Find, error) {
 }
 
 // pageResult returns a page, with the call for the next one.
-func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
+func pageResult(page *result.Page, args arguments, q *query.Find) Result {
 	var next value.Value
 	if page.More {
 		next = nextCall("query_class", args, page.Cursor)
@@ -100,29 +100,29 @@ func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
 
 // lines returns the records of a page as the text of a result, and, where the arguments name a format other than JSON, as the output of
 // its structured content.
-func lines(page *pages.Page, args arguments) (body []byte, output string) {
+func lines(page *result.Page, args arguments) (body []byte, output string) {
 	if asJSON(args) {
 		return page.AppendLines(nil), ""
 	}
-	output = page.Text(pages.Format(args.text("format")))
+	output = page.Text(result.Format(args.text("format")))
 	return []byte(output), output
 }
 
 // asJSON reports whether the arguments ask for records as JSON, which is what they get if they name no format.
 func asJSON(args arguments) bool {
-	format := pages.Format(args.text("format"))
-	return format == "" || format == pages.JSON
+	format := result.Format(args.text("format"))
+	return format == "" || format == result.JSON
 }
 
 // in returns r whose text is its structured content, if the arguments name the format JSON.
 func (r Result) in(args arguments) Result {
-	r.json = pages.Format(args.text("format")) == pages.JSON
+	r.json = result.Format(args.text("format")) == result.JSON
 	return r
 }
 
 // members appends what the structured content of a page has of each kind: its records, or their output in another format, their number,
 // and the call for the next page.
-func members(page *pages.Page, args arguments, output string, doc []byte, next value.Value) []byte {
+func members(page *result.Page, args arguments, output string, doc []byte, next value.Value) []byte {
 	if asJSON(args) {
 		doc = page.AppendJSON(append(doc, `"results":`...))
 	} else {
@@ -147,7 +147,7 @@ func nextCall(tool string, args arguments, cursor string) value.Value {
 	return value.OfObject([]value.Member{text("tool", tool), member("arguments", value.OfObject(again))})
 }
 
-func truncatedIncludes(page *pages.Page) value.Value {
+func truncatedIncludes(page *result.Page) value.Value {
 	var out []value.Member
 	for _, pointer := range slices.Sorted(maps.Keys(page.Truncated)) {
 		out = append(out, member(pointer, list(page.Truncated[pointer])))
@@ -156,7 +156,7 @@ func truncatedIncludes(page *pages.Page) value.Value {
 }
 
 // truncation describes what the byte budget cut, and reports whether it cut anything. hint is for missing records.
-func truncation(page *pages.Page, hint string) (value.Value, bool) {
+func truncation(page *result.Page, hint string) (value.Value, bool) {
 	if !page.Cut && page.Dropped == nil {
 		return value.Value{}, false
 	}
@@ -186,7 +186,7 @@ func truncation(page *pages.Page, hint string) (value.Value, bool) {
 }
 
 // closing ends the text with one line: the count, whether there is more, and the next call, or its cursor; last, where there isn't.
-func closing(body []byte, page *pages.Page, next value.Value, last string) []byte {
+func closing(body []byte, page *result.Page, next value.Value, last string) []byte {
 	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
@@ -207,7 +207,7 @@ func closing(body []byte, page *pages.Page, next value.Value, last string) []byt
 }
 
 // withoutFields appends which fields were omitted from a page because of their size.
-func withoutFields(dst []byte, page *pages.Page) []byte {
+func withoutFields(dst []byte, page *result.Page) []byte {
 	for i, d := range page.Dropped {
 		dst = append(append(dst, []string{"without ", ", "}[min(i, 1)]...), d.Field...)
 		if d.Bytes > 0 {

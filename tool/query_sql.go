@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -91,7 +91,7 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 }
 
 // sqlResult returns a page of a statement's rows as JSON and as text, with the call for the next page.
-func sqlResult(q *query.SQL, page *pages.Page, args arguments) Result {
+func sqlResult(q *query.SQL, page *result.Page, args arguments) Result {
 	var next value.Value
 	if page.More {
 		next = nextCall("query_sql", args, page.Cursor)

@@ -67,13 +67,10 @@ var mayImport = map[string]string{
 	"internal/rules/derivation":  "identity policy problem query",
 	"source":                     "change identity internal/openapi/calls internal/writes policy schema value",
 	"internal/result/redact":     "internal/plan policy problem value",
-	"internal/result/labels":     "internal/result/redact policy query schema value",
-	"internal/result/listed":     "internal/result/pages policy query value",
-	"internal/result/pages":      "internal/result/redact policy problem value",
-	"internal/result/cursor":     "policy problem value",
+	"internal/result":            "internal/result/redact policy problem query schema value",
 	"audit":                      "",
 	"limit":                      "internal/fair problem",
-	".":                          "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyreport internal/remark internal/result/cursor internal/result/labels internal/result/listed internal/result/pages internal/result/redact internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/derivation internal/samples internal/subscribers internal/trace internal/writes limit policy problem query schema source value write",
+	".":                          "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyreport internal/remark internal/result internal/result/redact internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/derivation internal/samples internal/subscribers internal/trace internal/writes limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":               "identity internal/netguard internal/once problem",
@@ -121,7 +118,7 @@ var mayImport = map[string]string{
 	"internal/samples":               "identity internal/plan internal/secretnames policy query schema source value",
 	"internal/undeclared":            "identity policy query schema source",
 	"internal/sourcetest/large":      "identity internal/sourcetest policy query schema source value",
-	"internal/sourcetest/masks":      "identity internal/plan internal/result/pages internal/result/redact internal/sourcetest internal/sourcetest/canonical policy query schema source value",
+	"internal/sourcetest/masks":      "identity internal/plan internal/result internal/result/redact internal/sourcetest internal/sourcetest/canonical policy query schema source value",
 	"internal/sourcetest/database":   "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/ending internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/statements internal/sourcetest/writing internal/sqlgen internal/testservices internal/writes policy problem query schema source source/memory value write",
 	"internal/sourcetest/writing":    "change identity internal/sqlgen internal/writes policy problem query schema source value write",
 	"internal/sourcetest/pipelines":  "identity internal/plan internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
@@ -133,7 +130,7 @@ var mayImport = map[string]string{
 	"source/duckdb/cmd/bailiwick-duckdb": "serve source source/duckdb",
 
 	// transports and user interfaces
-	"tool":                      ". identity internal/argcheck internal/literals internal/plan internal/result/pages internal/tools/absent internal/tools/held internal/tools/schemadoc internal/written policy problem query schema value",
+	"tool":                      ". identity internal/argcheck internal/literals internal/plan internal/result internal/tools/absent internal/tools/held internal/tools/schemadoc internal/written policy problem query schema value",
 	"internal/tools/schemadoc":  "policy query schema value",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/held":       ". policy value",
@@ -253,7 +250,7 @@ var mayImport = map[string]string{
 
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/archive internal/terminal",
-	"cmd/bailiwick/internal/export":   ". identity internal/result/pages query value",
+	"cmd/bailiwick/internal/export":   ". identity internal/result query value",
 	"internal/configwatch":            "internal/config",
 	"cmd/bailiwick/internal/dial":     "internal/app internal/client internal/terminal mcp problem",
 	"cmd/bailiwick/internal/oneshot":  ". cmd/bailiwick/internal/dial cmd/bailiwick/internal/export cmd/bailiwick/internal/screen identity internal/app internal/client internal/terminal value",

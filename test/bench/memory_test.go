@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -27,9 +27,9 @@ const (
 // meanwhile. The records are larger than mostGrowth: gathering them all would fail.
 func TestMemory(t *testing.T) {
 	g := gateway(t, sqliteSource(t, manyEvents(t)), policy.Rules{Unlisted: true}, &sealed{})
-	export := func(q query.Query, format pages.Format) func(context.Context, *bailiwick.Call) (int, error) {
+	export := func(q query.Query, format result.Format) func(context.Context, *bailiwick.Call) (int, error) {
 		return func(ctx context.Context, c *bailiwick.Call) (int, error) {
-			done, err := c.Export(ctx, q, io.Discard, pages.ExportOptions{Format: format, Budget: -1})
+			done, err := c.Export(ctx, q, io.Discard, result.ExportOptions{Format: format, Budget: -1})
 			return done.Count, err
 		}
 	}
@@ -39,8 +39,8 @@ func TestMemory(t *testing.T) {
 		run  func(context.Context, *bailiwick.Call) (int, error)
 		want int // records
 	}{
-		{"export as CSV", export(&query.Find{Class: "events", Limit: 1 << 40}, pages.CSV), manyRows},
-		{"export of a group each", export(&query.Pipeline{Class: "events", Stages: each, Limit: 1 << 40}, pages.JSONLines), manyRows},
+		{"export as CSV", export(&query.Find{Class: "events", Limit: 1 << 40}, result.CSV), manyRows},
+		{"export of a group each", export(&query.Pipeline{Class: "events", Stages: each, Limit: 1 << 40}, result.JSONLines), manyRows},
 		{"an aggregate that is cut", func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			page, err := c.Aggregate(ctx, &query.Pipeline{Class: "events", Stages: each, Limit: 200, Most: 1000})
 			if err == nil && !page.More {

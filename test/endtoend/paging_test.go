@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -90,7 +90,7 @@ func TestPaging(t *testing.T) {
 			keyed := !strings.HasSuffix(name, "key")
 			refused, turned := 0, 0
 			for _, order := range []string{"", "n", "-n", "g,-n"} {
-				find := func(cursor string, limit int) (*pages.Page, error) {
+				find := func(cursor string, limit int) (*result.Page, error) {
 					terms, err := query.ParseOrder(order, "/order")
 					if err != nil {
 						t.Fatal(err)
@@ -108,7 +108,7 @@ func TestPaging(t *testing.T) {
 			for _, text := range []string{"SELECT id FROM fish", "SELECT id FROM fish ORDER BY n DESC", "SELECT g, n, id FROM fish ORDER BY g",
 				"SELECT id, now() AS at FROM fish ORDER BY n", "SELECT id, sum(n * 0.1) AS s FROM fish GROUP BY id ORDER BY s",
 				"SELECT a.id, count(*) AS m FROM fish a JOIN fish b ON a.id = b.id GROUP BY a.id ORDER BY a.id DESC"} {
-				find := func(cursor string, limit int) (*pages.Page, error) {
+				find := func(cursor string, limit int) (*result.Page, error) {
 					q, err := query.ParseSQL(text)
 					if err != nil {
 						t.Fatal(err)
@@ -133,7 +133,7 @@ func TestPaging(t *testing.T) {
 const many = 36
 
 // paged reads all pages of an answer while records come and go, and returns how many there were, and how many couldn't go on.
-func (p pond) paged(t *testing.T, seed uint64, what string, find func(cursor string, limit int) (*pages.Page, error)) (turned, refused int) {
+func (p pond) paged(t *testing.T, seed uint64, what string, find func(cursor string, limit int) (*result.Page, error)) (turned, refused int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
 	fail := func(err error) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
@@ -219,7 +219,7 @@ func (s *subject) leave(t *testing.T, rules map[string]policy.ClassRule, q query
 	if err != nil {
 		return value.Value{}, err
 	}
-	page, err := pages.Rows(rows, pages.MaxBudget)
+	page, err := result.NewPage(rows, result.MaxBudget)
 	if err != nil {
 		return value.Value{}, err
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/charmbracelet/colorprofile"
@@ -124,9 +124,9 @@ func (f *flags) add(s *pflag.FlagSet) {
 }
 
 // options parses the flags for the form of what is written.
-func (f *flags) options(o Options) (pages.ExportOptions, error) {
-	options := pages.ExportOptions{Format: pages.Format(f.format), Budget: -1}
-	if options.Format != pages.CSV && options.Format != pages.JSONLines {
+func (f *flags) options(o Options) (result.ExportOptions, error) {
+	options := result.ExportOptions{Format: result.Format(f.format), Budget: -1}
+	if options.Format != result.CSV && options.Format != result.JSONLines {
 		return options, o.Usage("--format must be csv or jsonl")
 	}
 	for _, text := range f.columns {
@@ -135,7 +135,7 @@ func (f *flags) options(o Options) (pages.ExportOptions, error) {
 		if err != nil {
 			return options, o.Usage("--column %s: %v", text, err)
 		}
-		options.Columns = append(options.Columns, pages.Selection{Path: path, Header: title})
+		options.Columns = append(options.Columns, result.Selection{Path: path, Header: title})
 	}
 	return options, nil
 }
@@ -158,7 +158,7 @@ func (f *flags) statement(text string, o Options) (*query.SQL, error) {
 }
 
 // query parses the flags.
-func (f *flags) query(args []string, o Options) (query.Query, pages.ExportOptions, error) {
+func (f *flags) query(args []string, o Options) (query.Query, result.ExportOptions, error) {
 	options, err := f.options(o)
 	if err != nil {
 		return nil, options, err
@@ -198,7 +198,7 @@ func (f *flags) query(args []string, o Options) (query.Query, pages.ExportOption
 }
 
 // find reads the flags of an export of records into q. Without --keys and --include the columns decide what is read.
-func (f *flags) find(q *query.Find, columns []pages.Selection, o Options) error {
+func (f *flags) find(q *query.Find, columns []result.Selection, o Options) error {
 	if f.where != "" {
 		doc, err := f.json("--where", f.where, o)
 		if err != nil {
@@ -252,7 +252,7 @@ func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 }
 
 // run writes the results of q.
-func run(ctx context.Context, o Options, q query.Query, options pages.ExportOptions, timeout time.Duration) (err error) {
+func run(ctx context.Context, o Options, q query.Query, options result.ExportOptions, timeout time.Duration) (err error) {
 	g, p, closer, err := o.Open(ctx)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func run(ctx context.Context, o Options, q query.Query, options pages.ExportOpti
 	}
 	options.Progress = progress.told
 	out := bufio.NewWriterSize(o.bare(o.Out), 64<<10)
-	var done pages.Exported
+	var done result.Exported
 	ask := bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
 	err = g.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		var err error
@@ -301,7 +301,7 @@ func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 }
 
 // recorded returns the arguments for the audit's digest, as in a call of the tool.
-func recorded(q query.Query, o pages.ExportOptions) value.Value {
+func recorded(q query.Query, o result.ExportOptions) value.Value {
 	digest, class := [32]byte{}, ""
 	switch q := q.(type) {
 	case *query.Find:

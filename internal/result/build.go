@@ -1,4 +1,4 @@
-package pages
+package result
 
 import (
 	"cmp"
@@ -40,7 +40,7 @@ type builder struct {
 const mostPassed = 8 << 20
 
 // build reads rows into b's page until the plan's limit. From the first record that doesn't fit the budget on, records are only
-// counted, and only for mostPassed bytes, because the count isn't worth reading a large table. Rows without a plan are refused: see
+// counted, and only for mostPassed bytes, because the count isn't worth reading a large table. NewPage without a plan are refused: see
 // redact.
 func build(rows redact.Rows, b *builder) (*Page, error) {
 	plan := rows.Plan()
@@ -292,13 +292,13 @@ func (b *builder) missing() {
 		}
 	}
 	p.Missing = append(p.Missing, unread(b.tallies, b.counts)...)
-	if note := MaskedToNull(b.plan); note != "" && p.Count > 0 {
+	if note := maskedToNull(b.plan); note != "" && p.Count > 0 {
 		p.Missing = append(p.Missing, note)
 	}
 }
 
-// MaskedToNull says which of the columns that a plan returns are masked to null; "" for none. It depends on the plan only.
-func MaskedToNull(p *policy.Plan) string {
+// maskedToNull says which of the columns that a plan returns are masked to null; "" for none. It depends on the plan only.
+func maskedToNull(p *policy.Plan) string {
 	var names []string
 	for _, c := range p.Columns {
 		if c.Mask.Nulls() {

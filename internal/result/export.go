@@ -1,4 +1,4 @@
-package pages
+package result
 
 import (
 	"fmt"
@@ -74,7 +74,7 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 		e.done.Notes = append(e.done.Notes, nullOf(plan.Columns[i].Path.String()))
 	}
 	e.done.Notes = append(e.done.Notes, unread(rows.Tallies(), counts)...)
-	if note := MaskedToNull(plan); note != "" && e.done.Count > 0 {
+	if note := maskedToNull(plan); note != "" && e.done.Count > 0 {
 		e.done.Notes = append(e.done.Notes, note)
 	}
 	return e.done, e.write(e.sheet.end(nil))

@@ -1,4 +1,4 @@
-package cursor
+package result
 
 import (
 	"encoding/binary"

@@ -1,8 +1,4 @@
-// Package pages turns permitted rows into a page: records as JSON, text or CSV, limited to a byte budget.
-//
-// It is the last step of a read. A page ends between records, and says whether there is more and where it continues:
-// at the first record that was not shown. It takes redact.Rows and nothing else.
-package pages
+package result
 
 import (
 	"slices"
@@ -86,11 +82,13 @@ func (p *Page) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// Rows makes a page of at most the plan's limit of records and budget bytes (0 means DefaultBudget). To fit the
+// NewPage makes a page of at most the plan's limit of records and budget bytes (0 means DefaultBudget). To fit the
 // budget, it first drops fields that take up most of the page, and then cuts records; Dropped and Full report that.
 // More reports that the limit left out records. A single record of a pipeline over the budget is refused with
 // problem.BudgetExceeded, since a pipeline's result can't be read by id.
-func Rows(rows redact.Rows, budget int) (*Page, error) { return build(rows, &builder{budget: budget}) }
+func NewPage(rows redact.Rows, budget int) (*Page, error) {
+	return build(rows, &builder{budget: budget})
+}
 
 // pointersOf returns the classes that columns of a pipeline refer to, by column; nil for none.
 func pointersOf(plan *policy.Plan) map[string]string {
@@ -131,14 +129,14 @@ func (p *Page) WholePointers() {
 	p.json = json
 }
 
-// Whole makes a page of all records. Over the budget it drops their largest fields; if that isn't enough it fails
+// WholePage makes a page of all records. Over the budget it drops their largest fields; if that isn't enough it fails
 // with problem.BudgetExceeded.
-func Whole(rows redact.Rows, budget int) (*Page, error) {
+func WholePage(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget, whole: true})
 }
 
-// Count returns the result of a count.
-func Count(rows redact.Rows) (int64, error) {
+// CountRows returns the result of a count.
+func CountRows(rows redact.Rows) (int64, error) {
 	for row, err := range rows.All() {
 		if err != nil {
 			return 0, err

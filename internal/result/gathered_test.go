@@ -1,4 +1,4 @@
-package pages_test
+package result_test
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -53,15 +53,15 @@ func TestGathered(t *testing.T) {
 			}
 			return rows
 		}
-		page, err := pages.Rows(of(), 0)
+		page, err := result.NewPage(of(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(page.Missing, tt.want) {
 			t.Errorf("the page of %v has %q, want %q", tt.texts, page.Missing, tt.want)
 		}
-		for _, format := range []pages.Format{pages.CSV, pages.JSONLines} {
-			done, err := pages.Export(io.Discard, of(), pages.ExportOptions{Format: format})
+		for _, format := range []result.Format{result.CSV, result.JSONLines} {
+			done, err := result.Export(io.Discard, of(), result.ExportOptions{Format: format})
 			if err != nil || !slices.Equal(done.Notes, tt.want) {
 				t.Errorf("the export of %v has %q %v, want %q", tt.texts, done.Notes, err, tt.want)
 			}

@@ -1,5 +1,4 @@
-// Package cursor seals where the next page of an answer begins, for agents to keep and to bring back.
-package cursor
+package result
 
 import (
 	"crypto/aes"
@@ -15,11 +14,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Life is how long a cursor is valid.
-const Life = time.Hour
+// life is how long a cursor is valid.
+const life = time.Hour
 
 // Sealer encrypts positions for agents to keep: a cursor can't be read, made or modified by others, and is valid
-// only for one principal, query and version of the rules, for Life. Agents write cursors out, so they are short:
+// only for one principal, query and version of the rules, for life. Agents write cursors out, so they are short:
 // a tag of 12 bytes, which is the nonce of the rest as well (a synthetic nonce), and the position in a binary form.
 type Sealer struct {
 	block cipher.Block
@@ -30,8 +29,8 @@ type Sealer struct {
 // tagSize is the number of bytes of a tag.
 const tagSize = 12
 
-// New returns Sealer with a secret of 32 bytes. now is the clock; nil means time.Now.
-func New(secret []byte, now func() time.Time) (*Sealer, error) {
+// NewSealer returns Sealer with a secret of 32 bytes. now is the clock; nil means time.Now.
+func NewSealer(secret []byte, now func() time.Time) (*Sealer, error) {
 	if len(secret) != 32 {
 		return nil, fmt.Errorf("a cursor secret has 32 bytes, not %d", len(secret))
 	}
@@ -66,7 +65,7 @@ func (c *Sealer) crypt(tag, text []byte) {
 // Seal returns the cursor of a position. bound identifies the principal, the query and the rules.
 func (c *Sealer) Seal(at policy.Position, bound [32]byte) string {
 	// Rounded up to a minute, so that the same page requested within one has the same cursor.
-	expires := c.now().Add(Life+time.Minute).Unix() / 60
+	expires := c.now().Add(life+time.Minute).Unix() / 60
 	place := appendPlace(nil, at)
 	tag := c.tag(bound, expires, place)
 	sealed := append(binary.BigEndian.AppendUint16(tag, uint16(expires)), place...)
@@ -93,7 +92,7 @@ func (c *Sealer) Open(cursor string, bound [32]byte) (policy.Position, error) {
 		return policy.Position{}, bad
 	}
 	// Clocks of replicas differ, and a clock that is set back must not make a cursor good for long.
-	if left := time.Unix(expires*60, 0).Sub(c.now()); left <= -time.Second || left > 2*Life {
+	if left := time.Unix(expires*60, 0).Sub(c.now()); left <= -time.Second || left > 2*life {
 		return policy.Position{}, &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 			Detail: "the cursor has expired", Suggestion: "start again without a cursor"}
 	}

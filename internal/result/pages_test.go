@@ -1,4 +1,4 @@
-package pages_test
+package result_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -68,7 +68,7 @@ func TestRows(t *testing.T) {
 		{"nothing", 5, nil, "0 more=false after=[] full=0 dropped=[]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := pages.Rows(rows(t, tt.limit, tt.lengths...), 100)
+			p, err := result.NewPage(rows(t, tt.limit, tt.lengths...), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,29 +83,29 @@ func TestRows(t *testing.T) {
 }
 
 func TestWhole(t *testing.T) {
-	if p, err := pages.Whole(rows(t, 2, 10, 20), 100); err != nil || p.Count != 2 || string(p.Record(1)) != `{"id":"2","text":"xxxxxxxxxxxxxxxxxxxx"}` || p.ID(1) != "2" {
+	if p, err := result.WholePage(rows(t, 2, 10, 20), 100); err != nil || p.Count != 2 || string(p.Record(1)) != `{"id":"2","text":"xxxxxxxxxxxxxxxxxxxx"}` || p.ID(1) != "2" {
 		t.Errorf("Whole: %v, %v", p, err)
 	}
-	if p, err := pages.Whole(rows(t, 2, 100, 200), 100); err != nil || p.Count != 2 || p.Cut || fmt.Sprint(p.Dropped) != "[text]" || p.Dropped[0].Bytes != 200 {
+	if p, err := result.WholePage(rows(t, 2, 100, 200), 100); err != nil || p.Count != 2 || p.Cut || fmt.Sprint(p.Dropped) != "[text]" || p.Dropped[0].Bytes != 200 {
 		t.Errorf("Whole over the budget: %+v, %v", p, err)
 	}
-	if _, err := pages.Whole(rows(t, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1), 50); problem.CodeOf(err) != problem.BudgetExceeded {
+	if _, err := result.WholePage(rows(t, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1), 50); problem.CodeOf(err) != problem.BudgetExceeded {
 		t.Errorf("Whole with keys over the budget: %v", err)
 	}
 }
 
 func TestFormats(t *testing.T) {
-	p, err := pages.Rows(rows(t, 2, 1, 2), 0)
+	p, err := result.NewPage(rows(t, 2, 1, 2), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		format pages.Format
+		format result.Format
 		want   string
 	}{
-		{pages.CSV, "id,text\r\n1,x\r\n2,xx\r\n"},
-		{pages.Markdown, "| id | text |\n| --- | --- |\n| 1 | x |\n| 2 | xx |\n"},
-		{pages.Table, "id  text\n1   x\n2   xx\n"},
+		{result.CSV, "id,text\r\n1,x\r\n2,xx\r\n"},
+		{result.Markdown, "| id | text |\n| --- | --- |\n| 1 | x |\n| 2 | xx |\n"},
+		{result.Table, "id  text\n1   x\n2   xx\n"},
 	} {
 		if got := p.Text(tt.format); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.format, got, tt.want)
@@ -115,10 +115,10 @@ func TestFormats(t *testing.T) {
 
 // TestZeroRefuses checks that zero Rows give nothing.
 func TestZeroRefuses(t *testing.T) {
-	if _, err := pages.Rows(redact.Rows{}, 0); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := result.NewPage(redact.Rows{}, 0); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Rows of the zero redact.Rows: %v", err)
 	}
-	if _, err := pages.Count(redact.Rows{}); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := result.CountRows(redact.Rows{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Count of the zero redact.Rows: %v", err)
 	}
 	if _, err := redact.Apply(policy.Permit{}, plan.MaskKey{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
@@ -141,12 +141,12 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pages.Rows(out, 0); problem.CodeOf(err) != problem.Internal {
+	if _, err := result.NewPage(out, 0); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("a row of another width: %v", err)
 	}
 	failed := errors.New("gone")
 	out, _ = redact.Apply(permit, plan.MaskKey{}, func(yield func(value.Row, error) bool) { yield(nil, failed) })
-	if _, err := pages.Rows(out, 0); !errors.Is(err, failed) {
+	if _, err := result.NewPage(out, 0); !errors.Is(err, failed) {
 		t.Errorf("a source that fails: %v", err)
 	}
 	if good.Plan() == nil {
@@ -206,7 +206,7 @@ func TestDrops(t *testing.T) {
 		{"a value was cut", []int{1, 5000}, `[{"id":"0","title":"title"},{"id":"1","title":"title"}] dropped=[{body 5000}]`},
 		{"the first was cut", []int{5000, 1}, `[{"id":"0","title":"title"},{"id":"1","title":"title"}] dropped=[{body 5000}]`},
 	} {
-		p, err := pages.Rows(wide(t, true, tt.bodies...), 120)
+		p, err := result.NewPage(wide(t, true, tt.bodies...), 120)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestDrops(t *testing.T) {
 		}
 	}
 	// Fields of similar size are not dropped: fewer records are better.
-	p, err := pages.Rows(wide(t, true, 5, 5, 5, 5), 120)
+	p, err := result.NewPage(wide(t, true, 5, 5, 5, 5), 120)
 	if err != nil || !p.Cut || p.Count != 2 || p.Dropped != nil || p.Full != 4 {
 		t.Errorf("%d of %d records, dropped %v, %v", p.Count, p.Full, p.Dropped, err)
 	}
@@ -232,7 +232,7 @@ func TestDrops(t *testing.T) {
 // records shown.
 func TestLongPlaces(t *testing.T) {
 	for body, want := range map[int]string{10: "[xxxxxxxxxx 0] 0", 600: "[] 1", 5000: "[] 1"} {
-		p, err := pages.Rows(wide(t, true, body), 0)
+		p, err := result.NewPage(wide(t, true, body), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,12 +244,12 @@ func TestLongPlaces(t *testing.T) {
 
 // TestExportTooLong checks that an export doesn't silently leave out a value that was too large to be read.
 func TestExportTooLong(t *testing.T) {
-	for _, format := range []pages.Format{pages.CSV, pages.JSONLines} {
-		_, err := pages.Export(io.Discard, wide(t, true, 1, 5000), pages.ExportOptions{Format: format})
+	for _, format := range []result.Format{result.CSV, result.JSONLines} {
+		_, err := result.Export(io.Discard, wide(t, true, 1, 5000), result.ExportOptions{Format: format})
 		if p := problem.Of(err); p == nil || p.Code != problem.BudgetExceeded || p.Detail != "body has 5000 bytes in record 2, more than is read of one value" {
 			t.Errorf("%s: %v", format, err)
 		}
-		done, err := pages.Export(io.Discard, wide(t, true, 1, 5000), pages.ExportOptions{Format: format, Columns: []pages.Selection{{Path: []string{"title"}}}})
+		done, err := result.Export(io.Discard, wide(t, true, 1, 5000), result.ExportOptions{Format: format, Columns: []result.Selection{{Path: []string{"title"}}}})
 		if err != nil || done.Count != 2 {
 			t.Errorf("%s without it: %+v, %v", format, done, err)
 		}
@@ -258,7 +258,7 @@ func TestExportTooLong(t *testing.T) {
 
 // TestCountsAfterCut checks that a page stops counting the records it doesn't show when they are large.
 func TestCountsAfterCut(t *testing.T) {
-	p, err := pages.Rows(rows(t, 100, 60, 60, 5<<20, 5<<20, 5<<20), 100)
+	p, err := result.NewPage(rows(t, 100, 60, 60, 5<<20, 5<<20, 5<<20), 100)
 	if err != nil || !p.Cut || p.Full != 0 || p.Count != 1 || !p.More {
 		t.Errorf("%+v, %v", p, err)
 	}

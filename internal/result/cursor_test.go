@@ -1,4 +1,4 @@
-package cursor
+package result
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 func cursors(t testing.TB, now *time.Time) *Sealer {
 	t.Helper()
-	c, err := New(bytes.Repeat([]byte{7}, 32), func() time.Time { return *now })
+	c, err := NewSealer(bytes.Repeat([]byte{7}, 32), func() time.Time { return *now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestCursor(t *testing.T) {
 	if n := len(c.Seal(policy.Position{After: []value.Value{value.OfString("0c9f4e2a-1b3c-4d5e-8f90-a1b2c3d4e5f6")}}, mine)); n > 43 {
 		t.Errorf("the cursor behind a UUID has %d characters", n)
 	}
-	now = now.Add(Life)
+	now = now.Add(life)
 	if _, err := c.Open(sealed, mine); err != nil {
 		t.Errorf("after an hour: %v", err)
 	}
@@ -91,7 +91,7 @@ func TestCursor(t *testing.T) {
 	if _, err := c.Open(sealed, mine); problem.Of(err).Detail != "the cursor does not belong to this call" {
 		t.Errorf("after 46 days: %v", err)
 	}
-	if _, err := New(make([]byte, 31), nil); err == nil {
+	if _, err := NewSealer(make([]byte, 31), nil); err == nil {
 		t.Error("a secret of 31 bytes is taken")
 	}
 }

@@ -1,5 +1,4 @@
-// Package labels finds out what records are called.
-package labels
+package result
 
 import (
 	"slices"
@@ -14,8 +13,8 @@ import (
 // most is the number of records that are asked for at once.
 const most = 1000
 
-// Of are records whose labels are asked for: those of Class whose Key has one of Values.
-type Of struct {
+// Labels are records whose labels are asked for: those of Class whose Key has one of Values.
+type Labels struct {
 	Class  string        // as the caller addresses it, or "source.Class"
 	Key    string        // a field of Class, as of policy.Relation.TargetKey; "" means its id
 	Values []value.Value // ids, as texts or as the source has them
@@ -23,7 +22,7 @@ type Of struct {
 }
 
 // Query returns the query for the labels of records of v, which is Class; nil if there are none for the caller.
-func (of Of) Query(v *policy.View) *query.Find {
+func (of Labels) Query(v *policy.View) *query.Find {
 	key := of.Key
 	if own := v.Key(); key == "" && len(own) == 1 {
 		key = own[0]
@@ -42,8 +41,8 @@ func (of Of) Query(v *policy.View) *query.Find {
 		Keys: []query.Path{{key}, {v.Label()}}, Limit: most, Raw: of.Raw}
 }
 
-// Read returns the labels in the rows of q, a Query, by the text of their key. A record without one is left out.
-func Read(rows redact.Rows, q *query.Find) (map[string]string, error) {
+// ReadLabels returns the labels in the rows of q, a Query, by the text of their key. A record without one is left out.
+func ReadLabels(rows redact.Rows, q *query.Find) (map[string]string, error) {
 	plan := rows.Plan()
 	at := func(path query.Path) int {
 		return slices.IndexFunc(plan.Columns, func(c policy.Column) bool { return c.Join < 0 && c.Mask == nil && c.Field.Name == path[0] })

@@ -1,4 +1,4 @@
-package pages_test
+package result_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -89,7 +89,7 @@ func TestPipelinePages(t *testing.T) {
 		{"nothing", 5, byAuthor, nil, `[] more=false full=0 map[_id:people]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := pages.Rows(made(t, tt.limit, tt.pipeline, tt.rows...), 120)
+			p, err := result.NewPage(made(t, tt.limit, tt.pipeline, tt.rows...), 120)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestPipelinePages(t *testing.T) {
 }
 
 func TestWholePointers(t *testing.T) {
-	p, err := pages.Rows(made(t, 5, byAuthor, value.Row{one, xs(2)}, value.Row{null, xs(3)}, value.Row{two, xs(20)}), 150)
+	p, err := result.NewPage(made(t, 5, byAuthor, value.Row{one, xs(2)}, value.Row{null, xs(3)}, value.Row{two, xs(20)}), 150)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestPipelineTooLarge(t *testing.T) {
 		if !strings.Contains(tt.pipeline, "texts") {
 			row, budget = value.Row{one}, 5
 		}
-		_, err := pages.Rows(made(t, 5, tt.pipeline, row, row), budget)
+		_, err := result.NewPage(made(t, 5, tt.pipeline, row, row), budget)
 		p := problem.Of(err)
 		if got := p.Detail + " | " + p.Suggestion; p.Code != problem.BudgetExceeded || got != tt.want {
 			t.Errorf("%s %s\nwant %s", p.Code, got, tt.want)
@@ -151,7 +151,7 @@ func TestMarkdownIsInert(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		rows := made(t, 5, `[{"$project": {"text": 1}}]`, value.Row{value.OfString(tt[0])})
-		if _, err := pages.Export(&out, rows, pages.ExportOptions{Format: pages.Markdown, Budget: 1000}); err != nil {
+		if _, err := result.Export(&out, rows, result.ExportOptions{Format: result.Markdown, Budget: 1000}); err != nil {
 			t.Fatal(err)
 		}
 		if want := "| text |\n| --- |\n| " + tt[1] + " |\n"; out.String() != want {
@@ -168,20 +168,20 @@ func TestExport(t *testing.T) {
 	}
 	rows := []value.Row{{one, value.OfString("=SUM(A1)"), meta}, {two, value.OfString("-1, \"q\"\n|<b>"), null}}
 	for _, tt := range []struct {
-		format  pages.Format
-		columns []pages.Selection
+		format  result.Format
+		columns []result.Selection
 		want    string
 	}{
-		{pages.CSV, nil, "id,text,meta\r\n1,'=SUM(A1),\"{\"\"a\"\":{\"\"b\"\":[1,{\"\"c\"\":2}]}}\"\r\n2,\"'-1, \"\"q\"\"\n|<b>\",\r\n"},
-		{pages.CSV, []pages.Selection{{Path: []string{"meta", "a", "b", "c"}, Header: "@c"}, {Path: []string{"id"}}}, "'@c,id\r\n\"[null,2]\",1\r\n,2\r\n"},
-		{pages.Markdown, []pages.Selection{{Path: []string{"text"}, Header: "a|b"}}, "| a\\|b |\n| --- |\n| =SUM(A1) |\n| -1, \"q\"<br>\\|&lt;b> |\n"},
-		{pages.Table, []pages.Selection{{Path: []string{"text"}}, {Path: []string{"id"}}}, "text          id\n=SUM(A1)      1\n-1, \"q\" |<b>  2\n"},
-		{pages.Table, []pages.Selection{{Path: []string{"id"}, Header: "a\x1b\u009b\u202e\u2028b"}}, "a    b\n1\n2\n"},
-		{pages.JSONLines, nil, "{\"id\":\"1\",\"text\":\"=SUM(A1)\",\"meta\":{\"a\":{\"b\":[1,{\"c\":2}]}}}\n{\"id\":\"2\",\"text\":\"-1, \\\"q\\\"\\n|<b>\",\"meta\":null}\n"},
-		{pages.JSONLines, []pages.Selection{{Path: []string{"id"}, Header: "Id"}}, "{\"Id\":\"1\"}\n{\"Id\":\"2\"}\n"},
+		{result.CSV, nil, "id,text,meta\r\n1,'=SUM(A1),\"{\"\"a\"\":{\"\"b\"\":[1,{\"\"c\"\":2}]}}\"\r\n2,\"'-1, \"\"q\"\"\n|<b>\",\r\n"},
+		{result.CSV, []result.Selection{{Path: []string{"meta", "a", "b", "c"}, Header: "@c"}, {Path: []string{"id"}}}, "'@c,id\r\n\"[null,2]\",1\r\n,2\r\n"},
+		{result.Markdown, []result.Selection{{Path: []string{"text"}, Header: "a|b"}}, "| a\\|b |\n| --- |\n| =SUM(A1) |\n| -1, \"q\"<br>\\|&lt;b> |\n"},
+		{result.Table, []result.Selection{{Path: []string{"text"}}, {Path: []string{"id"}}}, "text          id\n=SUM(A1)      1\n-1, \"q\" |<b>  2\n"},
+		{result.Table, []result.Selection{{Path: []string{"id"}, Header: "a\x1b\u009b\u202e\u2028b"}}, "a    b\n1\n2\n"},
+		{result.JSONLines, nil, "{\"id\":\"1\",\"text\":\"=SUM(A1)\",\"meta\":{\"a\":{\"b\":[1,{\"c\":2}]}}}\n{\"id\":\"2\",\"text\":\"-1, \\\"q\\\"\\n|<b>\",\"meta\":null}\n"},
+		{result.JSONLines, []result.Selection{{Path: []string{"id"}, Header: "Id"}}, "{\"Id\":\"1\"}\n{\"Id\":\"2\"}\n"},
 	} {
 		var out bytes.Buffer
-		done, err := pages.Export(&out, made(t, 5, plain, rows...), pages.ExportOptions{Format: tt.format, Columns: tt.columns, Budget: 1000})
+		done, err := result.Export(&out, made(t, 5, plain, rows...), result.ExportOptions{Format: tt.format, Columns: tt.columns, Budget: 1000})
 		if err != nil || done.Count != 2 || done.More {
 			t.Fatalf("%s: %+v, %v", tt.format, done, err)
 		}
@@ -206,7 +206,7 @@ func TestCells(t *testing.T) {
 		{value.OfFloat(math.Inf(-1)), "'-Infinity"}, {value.OfBool(true), "true"}, {null, ""},
 	} {
 		var out bytes.Buffer
-		_, err := pages.Export(&out, made(t, 5, plain, value.Row{tt.cell}), pages.ExportOptions{Format: pages.CSV})
+		_, err := result.Export(&out, made(t, 5, plain, value.Row{tt.cell}), result.ExportOptions{Format: result.CSV})
 		if got, want := out.String(), "text\r\n"+tt.want+"\r\n"; err != nil || got != want {
 			t.Errorf("%v: %q, want %q (%v)", tt.cell, got, want, err)
 		}
@@ -218,34 +218,34 @@ func TestExportRefuses(t *testing.T) {
 	const plain = `[{"$project": {"id": 1, "text": 1, "meta": 1}}]`
 	for _, tt := range []struct {
 		name string
-		o    pages.ExportOptions
+		o    result.ExportOptions
 		want string
 	}{
-		{"over the budget", pages.ExportOptions{Format: pages.CSV, Budget: 100},
+		{"over the budget", result.ExportOptions{Format: result.CSV, Budget: 100},
 			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
-		{"a table over the budget", pages.ExportOptions{Format: pages.Table, Budget: 100},
+		{"a table over the budget", result.ExportOptions{Format: result.Table, Budget: 100},
 			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
-		{"lines over the budget", pages.ExportOptions{Format: pages.JSONLines, Budget: 100},
+		{"lines over the budget", result.ExportOptions{Format: result.JSONLines, Budget: 100},
 			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (140 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
-		{"no such column", pages.ExportOptions{Format: pages.CSV, Columns: []pages.Selection{{Path: []string{"txt"}, At: "/columns/0"}}},
+		{"no such column", result.ExportOptions{Format: result.CSV, Columns: []result.Selection{{Path: []string{"txt"}, At: "/columns/0"}}},
 			`invalid_argument /columns/0: the records have no column "txt" [text] `},
-		{"a part of what has none", pages.ExportOptions{Format: pages.CSV, Columns: []pages.Selection{{Path: []string{"text", "x"}, At: "/columns/0"}}},
+		{"a part of what has none", result.ExportOptions{Format: result.CSV, Columns: []result.Selection{{Path: []string{"text", "x"}, At: "/columns/0"}}},
 			`invalid_argument /columns/0: the records have no column "text.x" [text] `},
-		{"nothing near", pages.ExportOptions{Format: pages.CSV, Columns: []pages.Selection{{Path: []string{"whatever"}}}},
+		{"nothing near", result.ExportOptions{Format: result.CSV, Columns: []result.Selection{{Path: []string{"whatever"}}}},
 			`invalid_argument : the records have no column "whatever" [] they have id, text, meta`},
-		{"one name twice", pages.ExportOptions{Format: pages.CSV, Columns: []pages.Selection{{Path: []string{"id"}}, {Path: []string{"text"}, Header: "id", At: "/columns/1"}}},
+		{"one name twice", result.ExportOptions{Format: result.CSV, Columns: []result.Selection{{Path: []string{"id"}}, {Path: []string{"text"}, Header: "id", At: "/columns/1"}}},
 			`invalid_argument /columns/1: two columns are called "id" [] `},
 	} {
-		_, err := pages.Export(&bytes.Buffer{}, made(t, 5, plain, many...), tt.o)
+		_, err := result.Export(&bytes.Buffer{}, made(t, 5, plain, many...), tt.o)
 		p := problem.Of(err)
 		if got := fmt.Sprintf("%s %s: %s %v %s", p.Code, p.Pointer, p.Detail, p.Near, p.Suggestion); got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
-	if _, err := pages.Export(&bytes.Buffer{}, redact.Rows{}, pages.ExportOptions{Format: pages.CSV}); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := result.Export(&bytes.Buffer{}, redact.Rows{}, result.ExportOptions{Format: result.CSV}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Export of the zero redact.Rows: %v", err)
 	}
-	done, err := pages.Export(&bytes.Buffer{}, made(t, 2, plain, many...), pages.ExportOptions{Format: pages.CSV})
+	done, err := result.Export(&bytes.Buffer{}, made(t, 2, plain, many...), result.ExportOptions{Format: result.CSV})
 	if err != nil || done.Count != 2 || !done.More {
 		t.Errorf("an export that the limit cuts: %+v, %v", done, err)
 	}

@@ -1,38 +1,36 @@
-// Package listed puts records in the place of their keys in the lists of pointers of a page.
-package listed
+package result
 
 import (
 	"fmt"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// most is the number of records that the lists of one column are followed to.
-const most = 1000
+// listedMost is the number of records that the lists of one column are followed to.
+const listedMost = 1000
 
-// A Read answers a query as the principal that the page is for.
-type Read func(*query.Find) (*pages.Page, error)
+// A ReadPage answers a query as the principal that the page is for.
+type ReadPage func(*query.Find) (*Page, error)
 
 // Embed puts the records that the lists of pointers of a page lead to in the place of their keys, as far as read finds
 // them and the budget of the page allows. It returns the number of records read, and notes on those left out, which the
 // page has as well.
-func Embed(page *pages.Page, read Read) (records int, notes []string, err error) {
+func Embed(page *Page, read ReadPage) (records int, notes []string, err error) {
 	for _, l := range page.Lists {
 		keys := page.Listed(l.Column)
 		if len(keys) == 0 {
 			continue
 		}
-		found, n, err := behind(l, keys[:min(len(keys), most)], read)
+		found, n, err := behind(l, keys[:min(len(keys), listedMost)], read)
 		if err != nil {
 			return 0, nil, err
 		}
 		records += n
 		left := page.Embed(l.Column, found)
-		if len(keys) > most {
-			notes = append(notes, fmt.Sprintf("%s: the lists name %d records in all, and the first %d are looked up: ask for fewer records", l.Path, len(keys), most))
+		if len(keys) > listedMost {
+			notes = append(notes, fmt.Sprintf("%s: the lists name %d records in all, and the first %d are looked up: ask for fewer records", l.Path, len(keys), listedMost))
 		}
 		if left > 0 {
 			notes = append(notes, fmt.Sprintf("%s: %d of the records that it leads to don't fit in the answer and are ids: name fewer fields of them in keys, as in %[1]s.%[3]s, or ask for fewer records",
@@ -45,7 +43,7 @@ func Embed(page *pages.Page, read Read) (records int, notes []string, err error)
 
 // behind returns the records behind a list of pointers that have one of keys, by the text of their key, and the number
 // of records read.
-func behind(l policy.List, keys []value.Value, read Read) (map[string]value.Value, int, error) {
+func behind(l policy.List, keys []value.Value, read ReadPage) (map[string]value.Value, int, error) {
 	page, err := read(&query.Find{Class: l.Class, Where: query.In{Path: query.Path{l.Key}, Values: keys}, Keys: l.Keys, Include: l.Include, Limit: len(keys), Raw: l.Raw})
 	if err != nil {
 		return nil, 0, err
