@@ -77,7 +77,7 @@ soak: apis ## the long forms of the proofs
 # tests or by those of the security property.
 mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many small ways, and lists those that no test notices
 	@go run ./scripts/mutate identity internal/oidc internal/secretnames internal/expression
-	@go run ./scripts/mutate internal/plan internal/result/redact internal/writes change
+	@go run ./scripts/mutate internal/plan internal/redact internal/writes change
 	@go run ./scripts/mutate internal/openapi/calls
 	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqlgen/dml internal/sqlgen internal/sqlgen/regex internal/sqlgen/stage internal/sqlgen/expr internal/sqlgen/sqlite
 	@go run ./scripts/mutate -tests internal/sqlgen/postgres:TestTexts,internal/sqlgen/mariadb:TestTexts,internal/sqlgen/expr,internal/sqlgen internal/sqlgen/postgres internal/sqlgen/mariadb

@@ -66,11 +66,11 @@ var mayImport = map[string]string{
 	"internal/review/visibility": "change identity internal/plan internal/review policy schema value",
 	"internal/rules/derivation":  "identity policy problem query",
 	"source":                     "change identity internal/openapi/calls internal/writes policy schema value",
-	"internal/result/redact":     "internal/plan policy problem value",
-	"internal/result":            "internal/result/redact policy problem query schema value",
+	"internal/redact":            "internal/plan policy problem value",
+	"internal/result":            "internal/redact policy problem query schema value",
 	"audit":                      "",
 	"limit":                      "internal/fair problem",
-	".":                          "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyreport internal/remark internal/result internal/result/redact internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/derivation internal/samples internal/subscribers internal/trace internal/writes limit policy problem query schema source value write",
+	".":                          "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyreport internal/redact internal/remark internal/result internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/derivation internal/samples internal/subscribers internal/trace internal/writes limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":               "identity internal/netguard internal/once problem",
@@ -118,7 +118,7 @@ var mayImport = map[string]string{
 	"internal/samples":               "identity internal/plan internal/secretnames policy query schema source value",
 	"internal/undeclared":            "identity policy query schema source",
 	"internal/sourcetest/large":      "identity internal/sourcetest policy query schema source value",
-	"internal/sourcetest/masks":      "identity internal/plan internal/result internal/result/redact internal/sourcetest internal/sourcetest/canonical policy query schema source value",
+	"internal/sourcetest/masks":      "identity internal/plan internal/redact internal/result internal/sourcetest internal/sourcetest/canonical policy query schema source value",
 	"internal/sourcetest/database":   "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/ending internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/statements internal/sourcetest/writing internal/sqlgen internal/testservices internal/writes policy problem query schema source source/memory value write",
 	"internal/sourcetest/writing":    "change identity internal/sqlgen internal/writes policy problem query schema source value write",
 	"internal/sourcetest/pipelines":  "identity internal/plan internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",

@@ -1,4 +1,8 @@
-// Package redact turns rows of a source into rows that may be returned.
+// Package redact TODO.
+//
+// # Redact
+//
+// This part turns rows of a source into rows that may be returned.
 //
 // It runs between source and shape, and is the last to hold a Permit: a row that doesn't have the form promised by
 // the permit is refused. It converts ids to text, so that no client rounds them, and applies masks: sources return
