@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -383,11 +383,11 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 	if err != nil {
 		return writes.Permit{}, err
 	}
-	p, err := parties.Agent(ctx, g.options.Refresher, c)
+	p, err := review.AgentOf(ctx, g.options.Refresher, c)
 	if err != nil {
 		return writes.Permit{}, err
 	}
-	if err := parties.Reviewed(ctx, g.options.Refresher, g.options.Changes, c); err != nil {
+	if err := review.CheckParties(ctx, g.options.Refresher, g.options.Changes, c); err != nil {
 		return writes.Permit{}, err
 	}
 	e.who = p

@@ -8,8 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/review/evidence"
-	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -52,8 +50,8 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	} else if !check.OK && !(v.Broken && check.Name == deniedCheck) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
 	}
-	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
-	unopened, err := evidence.Opened(ctx, c.gateway.options.Used, c.who.Person(), s)
+	s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
+	unopened, err := review.OpenedValues(ctx, c.gateway.options.Used, c.who.Person(), s)
 	if err != nil {
 		return storeFailed(err)
 	}
@@ -62,7 +60,7 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 			return &problem.Error{Code: problem.Conflict, Kind: "unopened", Detail: check.Detail, Suggestion: `open it in the console, or with "bailiwick changes value"`}
 		}
 	}
-	if doubts := visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
+	if doubts := review.VisibilityDoubts(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
 		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
 	}
 	e, err := c.gateway.examined(ctx, c.policy, found)
@@ -119,14 +117,14 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 	if live {
 		viewer.Now = c.present(ctx, found)
 	}
-	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), viewer)
+	s := review.New(found, review.VisibilityOf(c.policy, c.who, g.masks), viewer)
 	c.refer(ctx, s, true)
 	c.others(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
 	queue := g.options.Changes
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)
 	s.CanReject = rejectable && (eligible == nil || problem.Of(eligible).Kind == "four_eyes")
-	unopened, err := evidence.Opened(ctx, g.options.Used, c.who.Person(), s)
+	unopened, err := review.OpenedValues(ctx, g.options.Used, c.who.Person(), s)
 	if err != nil {
 		return nil, storeFailed(err)
 	}
@@ -147,7 +145,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 			s.NoRevert = review.Checked("revert", err, "").Detail
 		}
 	}
-	if err := evidence.History(ctx, g.options.History, found, s, live); err != nil {
+	if err := review.ReadHistory(ctx, g.options.History, found, s, live); err != nil {
 		return nil, storeFailed(err)
 	}
 	return s, nil
@@ -168,7 +166,7 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 	}
 	if waiting, more, err := c.gateway.options.Changes.Store().List(ctx, f); err == nil {
 		s.MoreOthers = more
-		s.Overlap(found, c.owned(waiting), visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
+		s.Overlap(found, c.owned(waiting), review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }
 
@@ -191,7 +189,7 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	if err == nil {
 		out = append(out, e.failed(ctx)...)
 	}
-	out = append(out, visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks))...)
+	out = append(out, review.VisibilityDoubts(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
 		out = append(out, c.dependence(ctx, found))
@@ -286,7 +284,7 @@ func asPreviewed(found *change.Change) string {
 
 // named returns ": " and what has moved of a change, for a reviewer who sees all of it and what its rules compare; else "".
 func (c *Call) named(found *change.Change, moved string) string {
-	sight := visibility.Of(c.policy, c.who, c.gateway.masks)
+	sight := review.VisibilityOf(c.policy, c.who, c.gateway.masks)
 	hidden, _ := review.Unseen(found, sight)
 	for _, e := range found.Effects {
 		if _, seen := sight(e.Class).Fields[e.Version]; e.Version != "" && !seen {
@@ -304,7 +302,7 @@ const deniedCheck = "denied"
 
 // sighted checks that the reviewer sees everything that would be written; without that they can't approve it.
 func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
-	unseen, denied := review.Unseen(found, visibility.Of(c.policy, c.who, c.gateway.masks))
+	unseen, denied := review.Unseen(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {
 		if unseen > 0 {
 			break

@@ -12,8 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
-	"github.com/bailiwick-dev/bailiwick/internal/review/remade"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -67,7 +66,7 @@ func (e *exam) pass(ctx context.Context, checks []check) error {
 
 // examined returns the exam of a change that was proposed. Its agent is who it is now, or else it fails.
 func (g *Gateway) examined(ctx context.Context, p *policy.Policy, found *change.Change) (*exam, error) {
-	who, err := parties.Agent(ctx, g.options.Refresher, found)
+	who, err := review.AgentOf(ctx, g.options.Refresher, found)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func (e *exam) action(ctx context.Context) (err error) {
 	if e.found == nil || !ofAction(e.found) {
 		return nil
 	}
-	maker := remade.Maker{Policy: e.call.policy, Who: e.call.who, Actions: e.call.Actions(""), Reader: reader{e.call}}
+	maker := review.Maker{Policy: e.call.policy, Who: e.call.who, Actions: e.call.Actions(""), Reader: reader{e.call}}
 	e.request, err = maker.Request(ctx, e.found, e.call.gateway.options.Now())
 	return err
 }

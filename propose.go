@@ -11,8 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
-	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -167,7 +165,7 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 		return nil, false, storeFailed(err)
 	}
 	found = c.owned(found)
-	rows, seen := make([]review.Row, len(found)), visibility.Of(c.policy, c.who, c.gateway.masks)
+	rows, seen := make([]review.Row, len(found)), review.VisibilityOf(c.policy, c.who, c.gateway.masks)
 	for i, one := range found {
 		rows[i] = review.NewRow(one, seen, review.Viewer{})
 	}
@@ -250,7 +248,7 @@ func (c *Call) sheetOf(ctx context.Context, found *change.Change) *review.Sheet 
 
 // shown is sheetOf for viewer, the agent with what it sees of the records now.
 func (c *Call) shown(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
-	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
+	s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	c.refer(ctx, s, false)
 	c.others(ctx, found, s, review.Viewer{})
 	c.compared(ctx, found, s, review.Viewer{})
@@ -315,7 +313,7 @@ func (c *Call) inverse(ctx context.Context, found *change.Change, reason string)
 	if err != nil {
 		return back, err
 	}
-	agent, err := parties.Agent(ctx, c.gateway.options.Refresher, found)
+	agent, err := review.AgentOf(ctx, c.gateway.options.Refresher, found)
 	if err != nil {
 		return back, err
 	}
@@ -351,7 +349,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, back inverse
 // whole refuses to recreate a record of a class that has fields no view shows: their values were not kept.
 func whole(plan *writes.Plan) error {
 	for i := range plan.Items {
-		if plan.Items[i].Op == write.OpCreate && visibility.Denied(plan.Items[i].View) > 0 {
+		if plan.Items[i].Op == write.OpCreate && review.DeniedFields(plan.Items[i].View) > 0 {
 			return &problem.Error{Code: problem.Conflict, Kind: "not_whole", Detail: "the record had more than is ever shown: it can't be brought back whole"}
 		}
 	}

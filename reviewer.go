@@ -7,9 +7,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/review/evidence"
-	"github.com/bailiwick-dev/bailiwick/internal/review/feed"
-	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -171,7 +168,7 @@ func (d *reviewer) Queue(ctx context.Context, f change.Filter) (rows []review.Ro
 		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(c, f)); err != nil {
 			return storeFailed(err)
 		}
-		seen := visibility.Of(c.policy, d.who, d.gateway.masks)
+		seen := review.VisibilityOf(c.policy, d.who, d.gateway.masks)
 		for _, one := range c.owned(found) {
 			rows = append(rows, review.NewRow(one, seen, d.viewer()))
 		}
@@ -217,11 +214,11 @@ func (d *reviewer) Value(ctx context.Context, id string, at review.Place) (w *re
 			return err
 		}
 		c.record.Change = found.ID
-		s := review.New(found, visibility.Of(c.policy, c.who, d.gateway.masks), d.viewer())
+		s := review.New(found, review.VisibilityOf(c.policy, c.who, d.gateway.masks), d.viewer())
 		if w, err = s.Whole(at); err != nil {
 			return err
 		}
-		if err := evidence.Open(ctx, d.gateway.options.Used, d.who.Person(), s, w); err != nil {
+		if err := review.OpenValues(ctx, d.gateway.options.Used, d.who.Person(), s, w); err != nil {
 			return storeFailed(err)
 		}
 		return nil
@@ -286,8 +283,8 @@ func (d *reviewer) Events(ctx context.Context, after int64) (events []change.Eve
 	return events, nil
 }
 
-func (d *reviewer) feed() feed.Feed {
-	out := feed.Feed{Store: d.gateway.options.Changes.Store(), Tenant: d.who.Tenant}
+func (d *reviewer) feed() review.Feed {
+	out := review.Feed{Store: d.gateway.options.Changes.Store(), Tenant: d.who.Tenant}
 	c := &Call{gateway: d.gateway, who: d.who, policy: d.gateway.force.Load().policy}
 	if c.policy.Rules().Schemas != nil {
 		out.Sees = func(ctx context.Context, e change.Event) bool {

@@ -7,8 +7,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
-	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -52,7 +50,7 @@ func (c *Call) compared(ctx context.Context, found *change.Change, s *review.She
 		return
 	}
 	if before, err := c.own(c.gateway.options.Changes.Get(ctx, found.Replaces)); err == nil {
-		s.Compare(found, before, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
+		s.Compare(found, before, review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }
 
@@ -74,7 +72,7 @@ func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*rev
 		if err != nil {
 			return nil, err
 		}
-		agent, err := parties.Agent(ctx, d.gateway.options.Refresher, found)
+		agent, err := review.AgentOf(ctx, d.gateway.options.Refresher, found)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,37 @@
 // the same content. The package evaluates no rules: its callers pass what the viewer may see (a Visibility for each class)
 // and what speaks against a decision (Checks). Fields that the viewer may not see are counted; neither their names
 // nor their values appear in a sheet.
+//
+// # Emoji
+//
+// This part distinguishes the invisible characters that make one picture of several from those that hide something.
+//
+// # Evidence
+//
+// This part adds to a sheet what was recorded about it: which long values its reviewer has opened, and what the audit
+// log holds of the change and of the agent's calls before it.
+//
+// # Feed
+//
+// This part reads the events of changes that one reviewer may see: all, those of a tenant, or those of some schemas.
+//
+// # Parties
+//
+// This part turns the parties of a change, as it was stored, into the principals that they are now.
+//
+// A change waits for days: a credential may have been revoked meanwhile, or have lost a scope.
+//
+// # Remade
+//
+// This part has the actions of a change make their writes anew, and compares them with what was proposed.
+//
+// # Visibility
+//
+// This part works out what a principal sees of the classes and operations that a change writes, under the
+// rules in force.
+//
+// It connects package policy to package review, which shows changes and doesn't depend on rules. A hidden field is
+// absent, as if it did not exist; a value whose mask can't be computed is shown as null.
 package review
 
 import (

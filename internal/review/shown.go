@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/emoji"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -123,7 +122,7 @@ func Visible(text string) string {
 			marks = 0
 		}
 		switch {
-		case r == ' ', r == '\n', r == '\t', emoji.Joins(text, i):
+		case r == ' ', r == '\n', r == '\t', JoinsEmoji(text, i):
 			out.WriteRune(r)
 		case r == '⟨' && strings.HasPrefix(text[i+len("⟨"):], "U+"), hidden(r), marks > maxMarks:
 			fmt.Fprintf(&out, "⟨U+%04X⟩", r)

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/emoji"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -119,7 +118,7 @@ func inside(text string, at int) bool {
 	}
 	last, _ := utf8.DecodeLastRuneInString(text[:at])
 	next, _ := utf8.DecodeRuneInString(text[at:])
-	return (letter(last) && letter(next) || emoji.Together(last, next)) && at%maxWordBytes != 0
+	return (letter(last) && letter(next) || joinsRunes(last, next)) && at%maxWordBytes != 0
 }
 
 func letter(r rune) bool {
@@ -132,7 +131,7 @@ func split(text string) []string {
 	from := 0
 	var last rune
 	for i, r := range text {
-		together := letter(last) && letter(r) || last == ' ' && r == ' ' || emoji.Together(last, r)
+		together := letter(last) && letter(r) || last == ' ' && r == ' ' || joinsRunes(last, r)
 		if i > from && !(together && i-from < maxWordBytes) {
 			out = append(out, text[from:i])
 			from = i

@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/emoji"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
 // Line returns text on one line, at most most characters of it.
@@ -37,7 +37,7 @@ func Plain(text string, most int) string {
 		}
 		if r == '\n' || r == '\t' {
 			r = ' '
-		} else if odd(r) && !emoji.Joins(text, i) {
+		} else if odd(r) && !review.JoinsEmoji(text, i) {
 			r = utf8.RuneError
 		}
 		b.WriteRune(r)
@@ -96,7 +96,7 @@ func write(text string, e extent) template.HTML {
 			mark := marked.FindString(text[i:])
 			skip = i + len(mark)
 			fmt.Fprintf(&b, `<span class="odd">%s</span>`, strings.Trim(mark, "⟨⟩"))
-		case odd(r) && !emoji.Joins(text, i):
+		case odd(r) && !review.JoinsEmoji(text, i):
 			fmt.Fprintf(&b, `<span class="odd">U+%04X</span>`, r)
 		default:
 			escape(&b, r)

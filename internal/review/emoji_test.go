@@ -1,4 +1,4 @@
-package emoji
+package review
 
 import (
 	"strings"
@@ -36,7 +36,7 @@ func TestJoins(t *testing.T) {
 			switch {
 			case r != '\u200D' && r != '\uFE0F' && r < 0xE0000:
 				b.WriteRune(r)
-			case Joins(text, i):
+			case JoinsEmoji(text, i):
 				b.WriteByte('^')
 			default:
 				b.WriteByte('!')
@@ -62,7 +62,7 @@ func TestTogether(t *testing.T) {
 		var b strings.Builder
 		var last rune
 		for i, r := range text {
-			if i > 0 && !Together(last, r) {
+			if i > 0 && !joinsRunes(last, r) {
 				b.WriteByte('|')
 			}
 			b.WriteRune(r)

@@ -1,5 +1,4 @@
-// Package feed reads the events of changes that one reviewer may see: all, those of a tenant, or those of some schemas.
-package feed
+package review
 
 import (
 	"context"

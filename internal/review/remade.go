@@ -1,5 +1,4 @@
-// Package remade has the actions of a change make their writes anew, and compares them with what was proposed.
-package remade
+package review
 
 import (
 	"context"

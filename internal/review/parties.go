@@ -1,7 +1,4 @@
-// Package parties turns the parties of a change, as it was stored, into the principals that they are now.
-//
-// A change waits for days: a credential may have been revoked meanwhile, or have lost a scope.
-package parties
+package review
 
 import (
 	"context"
@@ -29,8 +26,8 @@ func gone(err error, detail string) error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
 }
 
-// Agent returns the current principal of the agent that proposed c.
-func Agent(ctx context.Context, refresher identity.PrincipalRefresher, c *change.Change) (identity.Principal, error) {
+// AgentOf returns the current principal of the agent that proposed c.
+func AgentOf(ctx context.Context, refresher identity.PrincipalRefresher, c *change.Change) (identity.Principal, error) {
 	p, err := today(ctx, refresher, c.Agent)
 	if err != nil {
 		return p, gone(err, "the credential of the agent is no longer good")
@@ -38,8 +35,8 @@ func Agent(ctx context.Context, refresher identity.PrincipalRefresher, c *change
 	return p, nil
 }
 
-// Reviewed returns nil if those who approved c may still do so.
-func Reviewed(ctx context.Context, refresher identity.PrincipalRefresher, queue *change.Queue, c *change.Change) error {
+// CheckParties returns nil if those who approved c may still do so.
+func CheckParties(ctx context.Context, refresher identity.PrincipalRefresher, queue *change.Queue, c *change.Change) error {
 	if c.Need == 0 {
 		return nil // no approval was needed, so there is no reviewer to check
 	}

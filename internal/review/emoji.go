@@ -1,5 +1,4 @@
-// Package emoji distinguishes the invisible characters that make one picture of several from those that hide something.
-package emoji
+package review
 
 import (
 	"strings"
@@ -13,29 +12,29 @@ const (
 	banner = '\U0001F3F4'
 )
 
-// Joins reports whether the invisible character at text[i] is part of an emoji: a joiner between two pictures, one
+// JoinsEmoji reports whether the invisible character at text[i] is part of an emoji: a joiner between two pictures, one
 // selector right behind a picture or in a keycap, or a letter of the flag of England, Scotland or Wales. Anywhere else such a
 // character hides.
-func Joins(text string, i int) bool {
+func JoinsEmoji(text string, i int) bool {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	before, m := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+n:])
 	switch {
 	case r == joiner:
-		return picture(after) && (picture(before) || tone(before) || before == dress && Joins(text, i-m))
+		return picture(after) && (picture(before) || tone(before) || before == dress && JoinsEmoji(text, i-m))
 	case r == dress:
-		return picture(before) || after == keycap && key(before)
+		return picture(before) || after == keycap && emojiKey(before)
 	case tag(r):
 		return inFlag(text, i)
 	}
 	return false
 }
 
-// Together reports whether two characters in a row are parts of one emoji, so that a text is not divided between them.
-func Together(before, after rune) bool {
+// joinsRunes reports whether two characters in a row are parts of one emoji, so that a text is not divided between them.
+func joinsRunes(before, after rune) bool {
 	switch {
 	case after == joiner, after == dress:
-		return picture(before) || tone(before) || before == dress && after == joiner || key(before) && after == dress
+		return picture(before) || tone(before) || before == dress && after == joiner || emojiKey(before) && after == dress
 	case before == joiner, tone(after):
 		return picture(after) || picture(before)
 	case after == keycap:
@@ -69,8 +68,8 @@ func tone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
 // tag reports whether r is an invisible letter, or their end.
 func tag(r rune) bool { return r >= 0xE0020 && r <= 0xE007F }
 
-// key reports whether r can be shown as a key.
-func key(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+// emojiKey reports whether r can be shown as a key.
+func emojiKey(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 // half reports whether r is one of the two letters of a flag.
 func half(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }

@@ -1,6 +1,4 @@
-// Package evidence adds to a sheet what was recorded about it: which long values its reviewer has opened, and what the audit
-// log holds of the change and of the agent's calls before it.
-package evidence
+package review
 
 import (
 	"context"
@@ -12,12 +10,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// Open records that a person has opened what at names, of a sheet that review.New has made; w is what they were shown.
+// OpenValues records that a person has opened what at names, of a sheet that review.New has made; w is what they were shown.
 // The record may be dropped a day after the change has expired.
-func Open(ctx context.Context, used once.Store, person string, s *review.Sheet, w *review.Whole) error {
+func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w *Whole) error {
 	part := w.Side
 	if part == "" {
 		part = strconv.Itoa(w.Page)
@@ -33,16 +30,16 @@ func Open(ctx context.Context, used once.Store, person string, s *review.Sheet, 
 	return nil
 }
 
-// Opened marks the fields of a sheet that a person has opened whole. It returns the check of it; none if the sheet
+// OpenedValues marks the fields of a sheet that a person has opened whole. It returns the check of it; none if the sheet
 // shows everything.
-func Opened(ctx context.Context, used once.Store, person string, s *review.Sheet) ([]review.Check, error) {
+func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet) ([]Check, error) {
 	longs := s.Longs()
 	if longs == nil {
 		return nil, nil
 	}
 	var left []string
 	for _, l := range longs {
-		read, err := read(ctx, used, person, l)
+		read, err := evidenceRead(ctx, used, person, l)
 		if err != nil {
 			return nil, err
 		}
@@ -52,15 +49,15 @@ func Opened(ctx context.Context, used once.Store, person string, s *review.Sheet
 	}
 	switch {
 	case left == nil:
-		return []review.Check{{Name: "opened", OK: true, Detail: "you have opened the long values"}}, nil
+		return []Check{{Name: "opened", OK: true, Detail: "you have opened the long values"}}, nil
 	case len(left) > 3:
 		left = append(left[:3], fmt.Sprintf("%d more", len(left)-3))
 	}
-	return []review.Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
+	return []Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
 }
 
-// read reports whether a person has opened a long field whole: each of its pages, or each of its sides.
-func read(ctx context.Context, used once.Store, person string, l review.Long) (bool, error) {
+// evidenceRead reports whether a person has opened a long field whole: each of its pages, or each of its sides.
+func evidenceRead(ctx context.Context, used once.Store, person string, l Long) (bool, error) {
 	all := func(parts []string) (bool, error) {
 		for _, part := range parts {
 			if there, err := used.UsedUp(ctx, l.Mark(person, part)); err != nil || !there {
@@ -79,9 +76,9 @@ func read(ctx context.Context, used once.Store, person string, l review.Long) (b
 	return all(pages)
 }
 
-// History adds to a sheet what the audit log has, if reader isn't nil: the record that ended the change, and, with reads, the
+// ReadHistory adds to a sheet what the audit log has, if reader isn't nil: the record that ended the change, and, with reads, the
 // agent's calls before it.
-func History(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet, reads bool) error {
+func ReadHistory(ctx context.Context, reader audit.Reader, found *change.Change, s *Sheet, reads bool) error {
 	if reader == nil {
 		return nil
 	}
@@ -108,7 +105,7 @@ const (
 )
 
 // trail adds the agent's calls in the half hour before it proposed the change.
-func trail(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
+func trail(ctx context.Context, reader audit.Reader, found *change.Change, s *Sheet) error {
 	last := audit.Last
 	looked := 0
 	err := reader.Backwards(ctx, last, func(r audit.Record) bool {
@@ -117,7 +114,7 @@ func trail(ctx context.Context, reader audit.Reader, found *change.Change, s *re
 			return looked < trailLooked
 		}
 		if r.Principal == found.Agent.Principal && r.Change == "" {
-			s.Trail = append(s.Trail, review.Read{Tool: r.Tool, Class: r.Class, Outcome: r.Outcome, Rows: r.Rows, At: r.Time})
+			s.Trail = append(s.Trail, Read{Tool: r.Tool, Class: r.Class, Outcome: r.Outcome, Rows: r.Rows, At: r.Time})
 		}
 		return len(s.Trail) < trailReads && looked < trailLooked && found.Created.Sub(r.Time) < trailTime
 	})

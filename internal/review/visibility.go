@@ -1,0 +1,100 @@
+package review
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// VisibilityOf returns a function that returns what principal sees of a class "source.Class", computed once per class. Values
+// are masked with key. It covers fields only, not which records the principal sees.
+func VisibilityOf(p *policy.Policy, principal identity.Principal, key plan.MaskKey) func(class string) Visibility {
+	known := map[string]Visibility{}
+	return func(class string) Visibility {
+		s, ok := known[class]
+		if !ok {
+			s = sees(p, principal, key, class)
+			known[class] = s
+		}
+		return s
+	}
+}
+
+// DeniedFields returns the number of fields of v's class that the rules show to no principal, without those that the source generates.
+func DeniedFields(v *policy.View) int {
+	n := 0
+	for i := range v.Class().Fields {
+		if f := &v.Class().Fields[i]; v.Field(f.Name) == nil && !f.Generated {
+			n++
+		}
+	}
+	return n
+}
+
+// sees returns what principal sees of a class, or of an operation of an API, that a change writes; the zero Visibility if nothing. A mask
+// that can't be made shows null.
+func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, class string) Visibility {
+	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
+		return visibilityCalled(p, principal, api, operation)
+	}
+	v, err := p.View(principal, class, "", true)
+	if err != nil {
+		return Visibility{}
+	}
+	s := Visibility{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]Masked{}}
+	s.Denied, s.Label, s.Points = DeniedFields(v), v.Label(), map[string]Pointer{}
+	for _, r := range v.Relations() {
+		if r.List {
+			continue
+		}
+		s.Points[r.Field] = Pointer{Class: r.Target, Key: r.TargetKey}
+	}
+	for _, f := range v.Fields() {
+		s.Fields[f.Name] = f.Type
+		m := v.Mask(f.Name)
+		if m == nil {
+			continue
+		}
+		masked, err := m.Under(key)
+		if err != nil || m.Names() { // a pseudonym is made of the key of the record, not of the value
+			masked = func(value.Value) value.Value { return value.Value{} }
+		}
+		s.Masks[f.Name] = masked
+	}
+	return s
+}
+
+// visibilityCalled returns what principal sees of calls of an operation. A name hidden in any schema is hidden everywhere: the
+// data that is sent doesn't say which schema its parts belong to.
+func visibilityCalled(p *policy.Policy, principal identity.Principal, api, operation string) Visibility {
+	reach, err := p.APIs().Reach(principal, api, "")
+	if err != nil {
+		return Visibility{}
+	}
+	op, err := reach.View.Operation(operation)
+	if err != nil {
+		return Visibility{}
+	}
+	return Visibility{Class: api + "." + op.ID, Call: reach.Shows}
+}
+
+// VisibilityDoubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
+// field.
+func VisibilityDoubts(c *change.Change, visibility func(class string) Visibility) []Check {
+	var out []Check
+	for _, d := range c.Doubts {
+		detail := "a value doesn't fit a class that you may not see"
+		s := visibility(d.Class)
+		_, seen := s.Fields[d.Field]
+		if s.Class != "" && s.Masks[d.Field] == nil && (seen || d.Field == "") {
+			detail = s.Class + ": " + d.Text
+		}
+		out = append(out, Check{Name: "described", Detail: detail})
+	}
+	return out
+}
