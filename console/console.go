@@ -28,7 +28,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -141,14 +140,14 @@ func (c *Console) Handler() http.Handler {
 		harden(w.Header())
 		defer c.recovered(w, r)
 		if err := c.options.Allow(r); err != nil {
-			refused.Because(r.Context(), "host", "")
-			refused.Cause(r.Context(), fmt.Errorf("host %s: %w", problem.Cut(r.Host), err))
+			edge.RefusedBecause(r.Context(), "host", "")
+			edge.RefusalCause(r.Context(), fmt.Errorf("host %s: %w", problem.Cut(r.Host), err))
 			http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
 			return
 		}
 		// Pages of other sites are refused on every route, before anything of the request is read.
 		if edge.Foreign(r, c.options.URL) {
-			refused.Because(r.Context(), "origin", "")
+			edge.RefusedBecause(r.Context(), "origin", "")
 			c.fail(w, r, http.StatusForbidden)
 			return
 		}

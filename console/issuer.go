@@ -8,7 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -36,8 +35,8 @@ func (c *Console) toIssuer(v *visit) error {
 	q := v.r.URL.Query()
 	to, kept, err := c.options.Issuer.Begin(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", q.Has("again"))
 	if err != nil {
-		refused.Because(v.ctx(), "issuer_unreachable", v.correlation)
-		refused.Cause(v.ctx(), err)
+		edge.RefusedBecause(v.ctx(), "issuer_unreachable", v.correlation)
+		edge.RefusalCause(v.ctx(), err)
 		return c.signInWith(v, signingIn{Next: edge.Within(Path, q.Get("next")), Wrong: "The place where you sign in doesn't answer now. Try again in a moment."}, http.StatusBadGateway)
 	}
 	http.SetCookie(v.w, cookies.Leave(v.r, cookies.Away{Kept: kept, Next: edge.Within(Path, q.Get("next")), Session: v.session.ID}))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console/internal/words"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -44,7 +44,7 @@ func (c *Console) events(v *visit) error {
 	ctx, cancel := wire.While(v.ctx(), func() bool { return c.holds(&visit{r: v.r}) })
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
-	s := sse.Begin(v.w)
+	s := edge.BeginEvents(v.w)
 	s.Send(": here\n\n")
 	for came := 0; s.Err == nil && ctx.Err() == nil; {
 		waiting, stop := context.WithTimeout(ctx, heartbeat)

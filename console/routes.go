@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -116,13 +115,13 @@ func (c *Console) serve(rt route) http.Handler {
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, formSize)
 			if !c.genuine(v) {
-				refused.Because(v.ctx(), "foreign_form", v.correlation)
+				edge.RefusedBecause(v.ctx(), "foreign_form", v.correlation)
 				c.fail(w, r, http.StatusForbidden)
 				return
 			}
 		}
 		if rt.needs != "" && !v.who.Has(rt.needs) {
-			refused.Because(v.ctx(), "scope", v.correlation)
+			edge.RefusedBecause(v.ctx(), "scope", v.correlation)
 			c.show(v, &problem.Error{Code: problem.PermissionDenied, Detail: "This page needs the scope " + string(rt.needs), Scope: string(rt.needs)})
 			return
 		}
@@ -155,7 +154,7 @@ func remoteOf(r *http.Request) netip.Addr {
 
 // refuseVisitor redirects a visitor that isn't signed in to the sign-in page, which leads back afterwards.
 func (c *Console) refuseVisitor(v *visit, err error) {
-	refused.Because(v.ctx(), cmp.Or(problem.Of(err).Kind, string(problem.CodeOf(err))), v.correlation)
+	edge.RefusedBecause(v.ctx(), cmp.Or(problem.Of(err).Kind, string(problem.CodeOf(err))), v.correlation)
 	if problem.CodeOf(err) != problem.Unauthorized {
 		c.show(v, err)
 		return

@@ -9,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -39,7 +38,7 @@ func (c *Console) recognise(v *visit) error {
 		return identity.Unauthorized("not_for_console", nil)
 	}
 	v.session, v.who = session{k, cookie.Value}, p
-	refused.By(v.ctx(), p.ID)
+	edge.RefusedBy(v.ctx(), p.ID)
 	return nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -131,8 +130,8 @@ func (c *Console) wrong(v *visit, p signingIn, err error) error {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		return err
 	}
-	refused.Because(v.ctx(), problem.Of(err).Kind, v.correlation)
-	refused.Cause(v.ctx(), problem.Of(err).Err)
+	edge.RefusedBecause(v.ctx(), problem.Of(err).Kind, v.correlation)
+	edge.RefusalCause(v.ctx(), problem.Of(err).Err)
 	return c.signInWith(v, p, http.StatusForbidden)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/installlink"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -18,7 +18,7 @@ type tokensPage struct {
 	Ended  bool      // also shows tokens that are no longer valid
 	Gone   int       // how many are no longer valid
 	Ask    *tokenRow // the token to be revoked, if the page asks for confirmation
-	Links  []installlink.Link
+	Links  []edge.InstallLink
 }
 
 // A tokenRow is a token as the list shows it, never with its secret.
@@ -61,7 +61,7 @@ func (c *Console) tokens(v *visit) error {
 		return err
 	}
 	q := v.r.URL.Query()
-	p := tokensPage{Ended: q.Has("ended"), Links: installlink.Links("bailiwick", c.base(v.r)+"/mcp")}
+	p := tokensPage{Ended: q.Has("ended"), Links: edge.InstallLinks("bailiwick", c.base(v.r)+"/mcp")}
 	for _, t := range all {
 		if t.ID == q.Get("revoke") && t.State == "good" {
 			p.Ask = &t

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -103,8 +103,8 @@ func (c *Console) showConsent(v *visit, asking *authserver.Asking, query string,
 func (c *Console) asking(v *visit, q url.Values) (*authserver.Asking, error) {
 	asking, back, err := c.options.Agents.Ask(v.r, q, v.who)
 	if back != "" {
-		refused.Because(v.ctx(), "authorization_request", v.correlation)
-		refused.Cause(v.ctx(), err)
+		edge.RefusedBecause(v.ctx(), "authorization_request", v.correlation)
+		edge.RefusalCause(v.ctx(), err)
 		http.Redirect(v.w, v.r, back, http.StatusSeeOther)
 		return nil, nil
 	}

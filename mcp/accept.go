@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -94,7 +94,7 @@ func (w *whole) end() {
 func responseIn(stream []byte) []byte {
 	var last []byte
 	// The stream is the SDK's own, so that it can be read.
-	_ = sse.Read(bytes.NewReader(stream), len(stream)+1, func(e sse.Event) error {
+	_ = edge.ReadEvents(bytes.NewReader(stream), len(stream)+1, func(e edge.Event) error {
 		v, err := value.Read(e.Data, 0)
 		if err != nil || v.Kind() != value.Object {
 			return nil

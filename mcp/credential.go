@@ -14,7 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -40,11 +40,11 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 	}
 	switch {
 	case err == nil && principal.ID != "":
-		refused.By(r.Context(), principal.ID)
+		edge.RefusedBy(r.Context(), principal.ID)
 		return principal, nil
 	case err == nil || problem.CodeOf(err) == problem.Unauthorized:
 		if p := problem.Of(err); p != nil { // the reason is for operators and never sent to the client
-			refused.Because(r.Context(), cmp.Or(p.Kind, "no_credential"), "")
+			edge.RefusedBecause(r.Context(), cmp.Or(p.Kind, "no_credential"), "")
 			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
 		}
 		return identity.Principal{}, s.unauthorized(r)

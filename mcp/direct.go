@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -101,7 +101,7 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 		status := http.StatusBadRequest
 		if !stateless { // before 2026-07-28 errors are sent with 200
 			status = http.StatusOK
-			refused.Because(r.Context(), cmp.Or(kinds[f.Code], "rpc_error"), x.correlation)
+			edge.RefusedBecause(r.Context(), cmp.Or(kinds[f.Code], "rpc_error"), x.correlation)
 		}
 		(&wire.RPCFault{Status: status, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)
 		return

@@ -15,7 +15,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -254,7 +253,7 @@ func fail(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, id string) {
 		kind = "no_session"
 	}
 	if f.Status != http.StatusUnauthorized { // that has its reason
-		refused.Because(r.Context(), cmp.Or(kind, "rpc_error"), "")
+		edge.RefusedBecause(r.Context(), cmp.Or(kind, "rpc_error"), "")
 	}
 	f.Write(w, id)
 }

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -26,7 +26,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		ctx = s.begin(ctx, x, method)
 		defer func() { // older protocols send errors with 200
 			if e, ok := errors.AsType[*jsonrpc.Error](err); ok && x != nil {
-				refused.Because(x.gone, cmp.Or(kinds[e.Code], "rpc_error"), x.correlation)
+				edge.RefusedBecause(x.gone, cmp.Or(kinds[e.Code], "rpc_error"), x.correlation)
 			}
 		}()
 		defer func() { s.ended(ctx, x, wire.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error

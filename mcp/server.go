@@ -29,10 +29,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -68,9 +68,9 @@ type Options struct {
 	Instructions string                          // for the agent, sent at initialization
 	Guide        func(identity.Principal) string // instructions by caller, in the place of Instructions; nil sends Instructions
 	Logger       *slog.Logger
-	Observer     wire.Observer // is notified of every request; may be nil
-	Refused      *refused.Log  // receives every refused request; nil logs to Logger
-	Metrics      http.Handler  // serves /metrics to principals with the scope operator or audit; may be nil
+	Observer     wire.Observer    // is notified of every request; may be nil
+	Refused      *edge.RefusalLog // receives every refused request; nil logs to Logger
+	Metrics      http.Handler     // serves /metrics to principals with the scope operator or audit; may be nil
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, if set, replaces Tokens and
 	// Anonymous and decides from the whole request. Anonymous is the principal of requests from a loopback address
@@ -170,7 +170,7 @@ func New(o Options) (*Server, error) {
 	o.Heartbeat = cmp.Or(o.Heartbeat, 2*time.Second)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
 	if o.Refused == nil {
-		o.Refused = refused.New(o.Logger, nil)
+		o.Refused = edge.NewRefusalLog(o.Logger, nil)
 	}
 	if o.Extend.StateKey != nil && o.Extend.Used == nil {
 		return nil, errors.New("server: a StateKey that replicas share needs a store, Used, that they share too: one answer would be good once at each")

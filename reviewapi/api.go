@@ -23,7 +23,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -158,7 +157,7 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 	if err != nil {
 		return p, nil, err
 	}
-	refused.By(r.Context(), p.ID)
+	edge.RefusedBy(r.Context(), p.ID)
 	if needs == identity.Operator && (p.Kind != identity.Human || !p.Has(needs) || p.Depth > 0) {
 		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_operator", Scope: string(needs), Detail: "tokens and people are managed by operators: this needs the credential of a human with the scope operator"}
 	}
@@ -234,7 +233,7 @@ func (a *API) ask(methods map[string]answer, needs identity.Scope) func(http.Res
 // fail writes err as all transports do, with its HTTP status, and logs its cause.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, c *call, err error) {
 	p := problem.Of(err)
-	refused.Because(r.Context(), cmp.Or(p.Kind, string(p.Code)), c.correlation)
+	edge.RefusedBecause(r.Context(), cmp.Or(p.Kind, string(p.Code)), c.correlation)
 	if p.Code == problem.Internal {
 		a.options.Logger.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "correlation_id", c.correlation, "error", cause(err))
 		p = problem.New(problem.Internal, "Internal error")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -42,7 +42,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	if err != nil {
 		return err
 	}
-	s := sse.Begin(w)
+	s := edge.BeginEvents(w)
 	s.Send("retry: 1000\n\n")
 	for s.Err == nil && ctx.Err() == nil {
 		if _, reviewer, err = a.admit(r, c, identity.Review); err == nil {
@@ -57,7 +57,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 }
 
 // tell sends the events after at, or waits for more, and returns the Seq to continue from.
-func (a *API) tell(ctx context.Context, s *sse.Stream, reviewer bailiwick.Reviewer, at int64) (int64, error) {
+func (a *API) tell(ctx context.Context, s *edge.EventStream, reviewer bailiwick.Reviewer, at int64) (int64, error) {
 	found, err := reviewer.Events(ctx, at)
 	if err != nil {
 		return at, err

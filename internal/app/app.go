@@ -21,9 +21,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
@@ -51,7 +51,7 @@ type App struct {
 	latest   atomic.Pointer[config.Config] // see inForce
 
 	Telemetry *telemetry.Telemetry // nil if telemetry is off
-	Refused   *refused.Log         // records refused requests; nil unless built with Observed
+	Refused   *edge.RefusalLog     // records refused requests; nil unless built with Observed
 	sources   map[string]source.Source
 	opened    []config.Source // the sources it was built with
 

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
-	"github.com/bailiwick-dev/bailiwick/internal/outage"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -139,7 +139,7 @@ func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop f
 		defer close(done)
 		var at int64
 		begun := false
-		failures := &outage.Log{Log: log, Level: slog.LevelWarn, Fails: "agents do not hear of their changes now", Works: "agents hear of their changes again"}
+		failures := &edge.OutageLog{Log: log, Level: slog.LevelWarn, Fails: "agents do not hear of their changes now", Works: "agents hear of their changes again"}
 		for ctx.Err() == nil {
 			err := p.tell(ctx, s, &at, &begun)
 			if failures.Note(ctx, err); err != nil {

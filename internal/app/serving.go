@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
@@ -94,7 +93,7 @@ func (s *Serving) Handler() http.Handler {
 func own(h http.Handler, site string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if edge.Foreign(r, site) {
-			refused.Because(r.Context(), "origin", "")
+			edge.RefusedBecause(r.Context(), "origin", "")
 			http.Error(w, "this comes from a page of another site", http.StatusForbidden)
 			return
 		}

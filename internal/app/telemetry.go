@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -39,7 +38,7 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, er
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}
 	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
-		p := &App{Config: c, log: log, serves: true, Refused: refused.New(log, nil)}
+		p := &App{Config: c, log: log, serves: true, Refused: edge.NewRefusalLog(log, nil)}
 		p.closers = []func() error{p.endRefused}
 		return p, p.open(ctx)
 	}
@@ -47,7 +46,7 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, er
 	if err != nil {
 		return nil, err
 	}
-	p := &App{Config: c, log: log, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
+	p := &App{Config: c, log: log, Telemetry: t, serves: true, Refused: edge.NewRefusalLog(log, t.Refused)}
 	p.closers = []func() error{func() error { return t.Close(ctx) }, p.endRefused}
 	if err = p.open(ctx); err == nil && !c.Log.Quiet {
 		log.InfoContext(ctx, "start", "rules", c.Rules.Version, "gates", c.Gates())

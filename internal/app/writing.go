@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/outage"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
@@ -124,7 +124,7 @@ func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		failures := &outage.Log{Log: log, Level: slog.LevelError, Fails: "a change could not be brought to its end, or the classes not read again; it is tried again", Works: "changes are brought to their end again"}
+		failures := &edge.OutageLog{Log: log, Level: slog.LevelError, Fails: "a change could not be brought to its end, or the classes not read again; it is tried again", Works: "changes are brought to their end again"}
 		p.Gateway.Execute(ctx, func(err error) { failures.Note(ctx, err) })
 	}()
 	return func() {

@@ -17,7 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -138,8 +138,8 @@ func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	r.Header.Set("Accept", "application/json")
 	resp, err := s.Client.Do(r)
 	if err != nil {
-		refused.Because(ctx, "client_document", "")
-		refused.Cause(ctx, err)
+		edge.RefusedBecause(ctx, "client_document", "")
+		edge.RefusalCause(ctx, err)
 		return nil, errors.New("its metadata document can't be read")
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read

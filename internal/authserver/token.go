@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -104,8 +104,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem.Of(err)
 	switch p.Code {
 	case problem.Unauthorized:
-		refused.Because(r.Context(), p.Kind, "")
-		refused.Cause(r.Context(), p.Err)
+		edge.RefusedBecause(r.Context(), p.Kind, "")
+		edge.RefusalCause(r.Context(), p.Err)
 		refuse(w, &refusal{"invalid_grant", "the code or token is not good, or no longer; sign in again"})
 	case problem.RateLimited, problem.BudgetExceeded:
 		refuse(w, &refusal{"temporarily_unavailable", "too many requests"})

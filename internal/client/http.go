@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // overHTTP sends each request as a POST, answered by the response itself or by a stream of events that ends with it.
@@ -86,7 +86,7 @@ func readAll(r io.Reader) ([]byte, error) {
 // fromEvents returns the response with the id and drops notifications before it.
 func fromEvents(body io.Reader, id int64) (response, error) {
 	var found response
-	err := sse.Read(body, maxMessage, func(e sse.Event) error {
+	err := edge.ReadEvents(body, maxMessage, func(e edge.Event) error {
 		r, ok := responseTo(e.Data, id)
 		if !ok {
 			return nil

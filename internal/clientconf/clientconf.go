@@ -7,7 +7,7 @@ package clientconf
 import (
 	"path/filepath"
 
-	"github.com/bailiwick-dev/bailiwick/internal/installlink"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Server is what a client connects to: a URL with a token, or a program that the client starts.
@@ -41,7 +41,7 @@ type Client struct {
 
 	file     func(Machine) string
 	at       []string // the path of the object, or table, of servers
-	variable string   // how the file refers to installlink.Variable
+	variable string   // how the file refers to edge.InstallVariable
 	toml     bool
 	inputs   bool // the file asks for the token by an input
 	remote   func(Server) any
@@ -82,7 +82,7 @@ func local(s Server) any  { return entry{Command: s.Command[0], Args: s.Command[
 // claudeCode returns the client Claude Code, whose one file has the servers of all projects.
 func claudeCode() Client {
 	return Client{ID: "claude-code", Name: "Claude Code", Format: "tried with @anthropic-ai/claude-code 2.1.197", Check: "claude mcp list",
-		Project: ".mcp.json", at: []string{"mcpServers"}, variable: "${" + installlink.Variable + "}",
+		Project: ".mcp.json", at: []string{"mcpServers"}, variable: "${" + edge.InstallVariable + "}",
 		file: func(m Machine) string {
 			if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 				return filepath.Join(dir, ".claude.json")
@@ -115,13 +115,13 @@ func codex() Client {
 
 func cursor() Client {
 	return Client{ID: "cursor", Name: "Cursor", Format: "cursor.com/docs, “Model Context Protocol”, 2025", Check: "Cursor Settings, MCP",
-		Project: ".cursor/mcp.json", at: []string{"mcpServers"}, variable: "${env:" + installlink.Variable + "}", remote: remote, local: local,
+		Project: ".cursor/mcp.json", at: []string{"mcpServers"}, variable: "${env:" + edge.InstallVariable + "}", remote: remote, local: local,
 		file: func(m Machine) string { return filepath.Join(m.Home, ".cursor", "mcp.json") }}
 }
 
 func gemini() Client {
 	return Client{ID: "gemini", Name: "Gemini CLI", Format: "tried with @google/gemini-cli 0.61.0", Check: "gemini mcp list",
-		Project: ".gemini/settings.json", at: []string{"mcpServers"}, variable: "$" + installlink.Variable, local: local,
+		Project: ".gemini/settings.json", at: []string{"mcpServers"}, variable: "$" + edge.InstallVariable, local: local,
 		file:   func(m Machine) string { return filepath.Join(m.Home, ".gemini", "settings.json") },
 		remote: func(s Server) any { return entry{HTTPURL: s.URL, Headers: headers(s)} }}
 }
@@ -135,7 +135,7 @@ func lmStudio() Client {
 // opencode returns the client opencode, whose file is in XDG_CONFIG_HOME on every system.
 func opencode() Client {
 	return Client{ID: "opencode", Name: "opencode", Format: "tried with opencode-ai 1.18.33", Check: "opencode mcp list",
-		Project: "opencode.json", at: []string{"mcp"}, variable: "{env:" + installlink.Variable + "}",
+		Project: "opencode.json", at: []string{"mcp"}, variable: "{env:" + edge.InstallVariable + "}",
 		file: func(m Machine) string {
 			dir := m.Getenv("XDG_CONFIG_HOME")
 			if dir == "" {
@@ -151,7 +151,7 @@ func opencode() Client {
 
 func vsCode() Client {
 	return Client{ID: "vscode", Name: "VS Code", Format: "code.visualstudio.com/docs, “Use MCP servers in VS Code”, 2025", Check: "the command “MCP: List Servers”",
-		Project: ".vscode/mcp.json", at: []string{"servers"}, variable: "${input:" + installlink.InputID + "}", inputs: true,
+		Project: ".vscode/mcp.json", at: []string{"servers"}, variable: "${input:" + edge.InstallInputID + "}", inputs: true,
 		file:   func(m Machine) string { return filepath.Join(m.Config, "Code", "User", "mcp.json") },
 		remote: func(s Server) any { return entry{Type: "http", URL: s.URL, Headers: headers(s)} },
 		local:  func(s Server) any { return entry{Type: "stdio", Command: s.Command[0], Args: s.Command[1:]} }}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/installlink"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // Edit returns the text of a configuration file in which the entry of s is set; an empty text begins a file. replaced
@@ -41,7 +41,7 @@ func (c *Client) Edit(text []byte, s Server) (out []byte, replaced bool, err err
 	return out, replaced, c.same(was, out, s.Name)
 }
 
-// EditProject is Edit for a project's file, which others read: it refers to installlink.Variable, or asks for the token, in the place of
+// EditProject is Edit for a project's file, which others read: it refers to edge.InstallVariable, or asks for the token, in the place of
 // the token of s.
 func (c *Client) EditProject(text []byte, s Server) (out []byte, replaced bool, err error) {
 	if s.Token != "" {
@@ -186,7 +186,7 @@ func ask(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	input := installlink.Input()
+	input := edge.InstallInput()
 	list := root.Find("/inputs")
 	if list == nil {
 		return setMember(text, []string{"inputs"}, []any{input})
@@ -195,7 +195,7 @@ func ask(text []byte) ([]byte, error) {
 	if !ok {
 		return nil, errors.New(`its "inputs" is not a list: mend it, or use --print`)
 	}
-	if bytes.Contains(list.Pack(), []byte(`"`+installlink.InputID+`"`)) {
+	if bytes.Contains(list.Pack(), []byte(`"`+edge.InstallInputID+`"`)) {
 		return text, nil
 	}
 	unit := indentation(&root)

@@ -9,8 +9,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // connKey is the key of a request's connection in its context.
@@ -68,7 +66,7 @@ func (c *conn) Write(b []byte) (int, error) {
 
 func (c *conn) note(kind string) {
 	if kind != "" {
-		c.listener.options.Refused.Note(context.Background(), refused.Refusal{Door: "http", Kind: kind, Remote: c.remote})
+		c.listener.options.Refused.Note(context.Background(), Refusal{Door: "http", Kind: kind, Remote: c.remote})
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // A leaving is a server that can be asked to end.
@@ -30,7 +29,7 @@ func leave(t *testing.T, o edge.Options, h http.HandlerFunc) *leaving {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Refused = refused.New(nil, nil)
+	o.Refused = edge.NewRefusalLog(nil, nil)
 	s := edge.New(h, o)
 	v := &leaving{addr: l.Addr().String(), draining: make(chan struct{}), ended: make(chan error, 1)}
 	s.OnDrain(func() { close(v.draining) })

@@ -5,6 +5,29 @@
 // body has two lengths, and requests that share a packet with the previous one. It ends connections that don't finish
 // a request or don't read their response. Deadlines hold until the response is sent. Refusals are reported to a
 // refused.Log.
+//
+// # Installlink
+//
+// This part makes the links that add this server to an MCP client when they are opened.
+//
+// # Outage
+//
+// This part logs a failure that repeats, such as that of a store which a loop asks each second, in a bounded number of
+// lines: one at once, then at most one a minute with the number of times, and one when it has ended.
+//
+// # Refused
+//
+// This part reports refused requests to operators in a bounded number of log lines.
+//
+// The first refusal of a kind from a principal or an address is logged at once as a warning; further ones are counted
+// and reported once a minute. The number of lines is bounded, so that no client can fill a disk with them. The
+// package decides nothing, and keeps no value of a request.
+//
+// # Sse
+//
+// This part reads server-sent events, which MCP servers and model providers answer with, and sends them.
+//
+// It refuses events larger than the reader says.
 package edge
 
 import (
@@ -17,8 +40,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // Options are the bounds of a Server. The zero value of a field means its default.
@@ -37,7 +58,7 @@ type Options struct {
 
 	Rate int // bytes of a response that its reader must take per second; default 16 KiB
 
-	Refused *refused.Log // receives refused requests; may be nil
+	Refused *RefusalLog  // receives refused requests; may be nil
 	Log     *slog.Logger // receives what net/http reports, for debugging; nil discards it
 
 	draining *atomic.Bool // answers end their connections while it is true. It is nil under another server

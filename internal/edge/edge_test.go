@@ -19,7 +19,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -54,7 +53,7 @@ func until(t *testing.T, what string, cond func() bool) {
 func open(t *testing.T, o edge.Options, h http.HandlerFunc) *lobby {
 	t.Helper()
 	b := &lobby{seen: map[string]int{}}
-	o.Refused = refused.New(slog.New(slog.NewTextHandler(&b.log, nil)), func(door, kind string) {
+	o.Refused = edge.NewRefusalLog(slog.New(slog.NewTextHandler(&b.log, nil)), func(door, kind string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.seen[kind]++
@@ -382,25 +381,25 @@ func TestTraced(t *testing.T) {
 		want string
 	}{
 		"forbidden": {func(w http.ResponseWriter, r *http.Request) {
-			refused.By(r.Context(), "token:a")
-			refused.Because(r.Context(), "scope", "c1")
-			refused.Because(r.Context(), "later", "c2")
+			edge.RefusedBy(r.Context(), "token:a")
+			edge.RefusedBecause(r.Context(), "scope", "c1")
+			edge.RefusedBecause(r.Context(), "later", "c2")
 			http.Error(w, "no", http.StatusForbidden)
 		}, "door=http kind=scope from=token:a correlation_id=c1"},
 		"with 200": {func(w http.ResponseWriter, r *http.Request) {
-			refused.By(r.Context(), "token:a")
+			edge.RefusedBy(r.Context(), "token:a")
 			w.WriteHeader(http.StatusOK)
-			refused.Because(r.Context(), "unknown_method", "")
+			edge.RefusedBecause(r.Context(), "unknown_method", "")
 		}, "door=http kind=unknown_method from=token:a"},
 		"no reason": {func(w http.ResponseWriter, r *http.Request) {
-			refused.By(r.Context(), "token:a")
+			edge.RefusedBy(r.Context(), "token:a")
 			http.Error(w, "no", http.StatusForbidden)
 		}, "door=http kind=status_403 from=token:a"},
-		"well": {func(w http.ResponseWriter, r *http.Request) { refused.By(r.Context(), "token:a") }, ""},
+		"well": {func(w http.ResponseWriter, r *http.Request) { edge.RefusedBy(r.Context(), "token:a") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			log := refused.New(slog.New(slog.NewTextHandler(&out, nil)), nil)
+			log := edge.NewRefusalLog(slog.New(slog.NewTextHandler(&out, nil)), nil)
 			edge.Timed(tt.h, edge.Options{Refused: log}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/x", strings.NewReader("{}")))
 			log.Close()
 			if got := out.String(); !strings.Contains(got, tt.want) || tt.want != "" && strings.Count(got, "\n") != 1 || tt.want == "" && got != "" {

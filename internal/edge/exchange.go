@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // Timed returns h with the deadlines of o, for a program that serves it with its own http.Server, which then has to
@@ -27,7 +25,7 @@ func timed(h http.Handler, o Options) http.Handler {
 			return
 		}
 		c, _ := r.Context().Value(connKey{}).(*conn)
-		ctx, trace := refused.Traced(r.Context())
+		ctx, trace := Traced(r.Context())
 		r = r.WithContext(ctx)
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), options: &o, request: r, trace: trace, conn: c, length: r.ContentLength}
 		defer x.end()
@@ -68,7 +66,7 @@ var refusals = map[string]string{
 
 func (x *exchange) refuse(r *http.Request, kind string) {
 	remote, _ := netip.ParseAddrPort(r.RemoteAddr)
-	x.options.Refused.Note(r.Context(), refused.Refusal{Door: "http", Kind: kind, Remote: remote.Addr()})
+	x.options.Refused.Note(r.Context(), Refusal{Door: "http", Kind: kind, Remote: remote.Addr()})
 	x.Header().Set("Connection", "close")
 	x.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	x.WriteHeader(http.StatusBadRequest)
@@ -82,7 +80,7 @@ type exchange struct {
 	control *http.ResponseController
 	options *Options
 	request *http.Request
-	trace   *refused.Trace
+	trace   *Trace
 	told    bool        // the refusal was reported
 	conn    *conn       // nil under another server
 	length  int64       // of the body; -1 if unknown
@@ -115,7 +113,7 @@ func (x *exchange) WriteHeader(status int) {
 // transports maps the first element of a path to its transport.
 var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "oauth": "oauth", "metrics": "metrics"}
 
-// report reports a refusal to the refused.Log, once: a response with a status that refuses, or any other for which a
+// report reports a refusal to the RefusalLog, once: a response with a status that refuses, or any other for which a
 // transport has noted a reason, such as a JSON-RPC error with 200 or a redirect to sign in. Refused calls are in the
 // audit log, but requests refused before they become a call are recorded only here.
 func (x *exchange) report(status int) {

@@ -7,8 +7,6 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // A listener accepts connections within the bounds. Over them it closes the connection that has been idle longest,
@@ -42,7 +40,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if kind == "" {
 			return c, nil
 		}
-		l.options.Refused.Note(context.Background(), refused.Refusal{Door: "http", Kind: kind, Remote: c.remote})
+		l.options.Refused.Note(context.Background(), Refusal{Door: "http", Kind: kind, Remote: c.remote})
 		// A new connection accepts this at once, or is gone.
 		_ = raw.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
 		_, _ = raw.Write([]byte(full))
@@ -59,8 +57,8 @@ func addressOf(a net.Addr) netip.Addr {
 func (l *listener) admit(c *conn) (refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from := refused.Network(c.remote)
-	if l.count[from] >= l.options.PerAddress && !l.evict(func(o *conn) bool { return refused.Network(o.remote) == from }) {
+	from := NetworkOf(c.remote)
+	if l.count[from] >= l.options.PerAddress && !l.evict(func(o *conn) bool { return NetworkOf(o.remote) == from }) {
 		return "connections_of_address"
 	}
 	if len(l.open) >= l.options.Connections && !l.evict(func(*conn) bool { return true }) {
@@ -94,7 +92,7 @@ func (l *listener) drop(c *conn) {
 		return
 	}
 	delete(l.open, c)
-	from := refused.Network(c.remote)
+	from := NetworkOf(c.remote)
 	if l.count[from]--; l.count[from] == 0 {
 		delete(l.count, from)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // form is the size for which a body is counted that doesn't declare one, and the most that a handler behind Handler reads.
@@ -30,7 +30,7 @@ func (b *Budget) Handler(h http.Handler) http.Handler {
 			body.lane = &b.large
 		}
 		if err := body.take(r.Context(), body.lane.parsed, copies*n); err != nil {
-			refused.Because(r.Context(), "body_memory", "")
+			edge.RefusedBecause(r.Context(), "body_memory", "")
 			b.Discard(w, r)
 			w.Header().Set("Retry-After", strconv.Itoa(Again))
 			http.Error(w, Busy(err), http.StatusServiceUnavailable)
@@ -45,5 +45,5 @@ func (b *Budget) Handler(h http.Handler) http.Handler {
 // address returns the network whose share of the memory the sender of r has.
 func address(r *http.Request) string {
 	at, _ := netip.ParseAddrPort(r.RemoteAddr) // senders without an address share one
-	return refused.Network(at.Addr()).String()
+	return edge.NetworkOf(at.Addr()).String()
 }

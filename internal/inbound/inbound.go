@@ -29,9 +29,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -120,7 +120,7 @@ func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, at, good := signed(&h, r.Header, body)
 	if age := time.Since(at); !known || !good || age > window || age < -window {
-		refused.Because(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "") // a line each would fill a disk
+		edge.RefusedBecause(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "") // a line each would fill a disk
 		http.Error(w, "the signature or its time is not right", http.StatusUnauthorized)
 		return
 	}
@@ -152,8 +152,8 @@ func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook
 	s, by, err := d.decided(r.Context(), h, asked)
 	said := problem.Of(err)
 	if err != nil {
-		refused.By(r.Context(), "hook:"+h.Name)
-		refused.Because(r.Context(), said.Kind, "") // Slack takes no other status than 200
+		edge.RefusedBy(r.Context(), "hook:"+h.Name)
+		edge.RefusedBecause(r.Context(), said.Kind, "") // Slack takes no other status than 200
 	}
 	if err != nil && (said.Code == problem.Internal || said.Store) {
 		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err, "cause", said.Err)

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -35,7 +35,7 @@ func TestRefusedQuietly(t *testing.T) {
 		{"none", webhook.Sign(secret, "m1", old, []byte("{}")), "signature"},
 		{"ops", webhook.Sign(secret, "m1", old, []byte("{}")), "signature_time"},
 	} {
-		ctx, trace := refused.Traced(t.Context())
+		ctx, trace := edge.Traced(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", Path+tt.path, strings.NewReader("{}"))
 		r.Header.Set("Webhook-Id", "m1")
 		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(old.Unix(), 10))
@@ -72,7 +72,7 @@ func TestDecisionsRefused(t *testing.T) {
 				body = url.Values{"payload": {`{"type":"block_actions","user":{"id":"` + tt.account + `"},"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()
 				status = 200
 			}
-			ctx, trace := refused.Traced(t.Context())
+			ctx, trace := edge.Traced(t.Context())
 			r := httptest.NewRequestWithContext(ctx, "POST", Path+hook, strings.NewReader(body))
 			stamp := strconv.FormatInt(now.Unix(), 10)
 			m := hmac.New(sha256.New, secret)

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/outage"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 const (
@@ -38,7 +38,7 @@ type Keeper struct {
 	found   []string // how others differed in the last round
 	logged  []string // how others differed when it was last logged
 	late    bool     // the log says that the clock differs
-	failing *outage.Log
+	failing *edge.OutageLog
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
@@ -53,7 +53,7 @@ func Keep(ctx context.Context, o Options) *Keeper {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	k := &Keeper{options: o, cancel: cancel, done: make(chan struct{}),
-		failing: &outage.Log{Log: o.Log, Level: slog.LevelWarn, Fails: "this process can't be compared with its replicas", Works: "this process is compared with its replicas again"}}
+		failing: &edge.OutageLog{Log: o.Log, Level: slog.LevelWarn, Fails: "this process can't be compared with its replicas", Works: "this process is compared with its replicas again"}}
 	k.own.ID = rand.Text()
 	host, _ := os.Hostname() // without a name, the process id must do
 	k.own.Name = fmt.Sprintf("%s process %d", host, os.Getpid())

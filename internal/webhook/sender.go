@@ -15,7 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/outage"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -65,7 +65,7 @@ type Sender struct {
 	sums  []string      // of those that send many at a time
 	fed   chan struct{} // signals that something may be due
 
-	feeding, delivering *outage.Log // the failures of the two loops
+	feeding, delivering *edge.OutageLog // the failures of the two loops
 }
 
 // A target is a hook and its HTTP client.
@@ -81,8 +81,8 @@ func New(o Options) *Sender {
 	}
 	o.First, o.Poll = cmp.Or(o.First, 5*time.Second), cmp.Or(o.Poll, time.Second)
 	s := &Sender{o: o, hooks: map[string]*target{}, fed: make(chan struct{}, 1)}
-	for _, l := range []**outage.Log{&s.feeding, &s.delivering} {
-		*l = &outage.Log{Log: o.Logger, Level: slog.LevelWarn, Fails: "notifications wait", Works: "notifications go on"}
+	for _, l := range []**edge.OutageLog{&s.feeding, &s.delivering} {
+		*l = &edge.OutageLog{Log: o.Logger, Level: slog.LevelWarn, Fails: "notifications wait", Works: "notifications go on"}
 	}
 	for _, h := range o.Hooks {
 		h.Attempts = cmp.Or(h.Attempts, attempts)
@@ -108,7 +108,7 @@ func (s *Sender) Run(ctx context.Context) {
 }
 
 // failing logs a failure of the store, and waits.
-func failing(ctx context.Context, l *outage.Log, doing string, err error) {
+func failing(ctx context.Context, l *edge.OutageLog, doing string, err error) {
 	if ctx.Err() != nil {
 		return
 	}

@@ -137,15 +137,14 @@ var mayImport = map[string]string{
 	"internal/tools/packs":      ". change identity internal/openapi/calls internal/openapi/spec internal/pack internal/review internal/tools/changes policy problem tool value write",
 	"internal/tools/describe":   ". policy problem schema source tool value",
 	"prompt":                    ". change identity internal/tools/files policy problem query schema tool value",
-	"mcp":                       "identity internal/authserver internal/edge internal/extension internal/fair internal/once internal/refused internal/sse internal/wire problem prompt tool value",
+	"mcp":                       "identity internal/authserver internal/edge internal/extension internal/fair internal/once internal/wire problem prompt tool value",
 	"internal/wire":             "problem value",
-	"reviewapi":                 ". change identity internal/edge internal/fair internal/people internal/refused internal/review internal/sse internal/webhook internal/wire problem value",
-	"internal/edge":             "internal/refused",
-	"internal/refused":          "",
-	"internal/fair":             "internal/refused",
+	"reviewapi":                 ". change identity internal/edge internal/fair internal/people internal/review internal/webhook internal/wire problem value",
+	"internal/edge":             "",
+	"internal/fair":             "internal/edge",
 	"internal/garbage":          "",
-	"internal/authserver":       "identity internal/edge internal/netguard internal/refused problem value",
-	"console":                   ". audit change console/internal/access console/internal/assets console/internal/chart console/internal/cookies console/internal/editing console/internal/listing console/internal/outbox console/internal/pagefunc console/internal/sanitize console/internal/usagelog console/internal/words identity internal/authserver internal/connect internal/edge internal/fair internal/installlink internal/people internal/policyreport internal/refused internal/review internal/sse internal/webhook internal/wire problem",
+	"internal/authserver":       "identity internal/edge internal/netguard problem value",
+	"console":                   ". audit change console/internal/access console/internal/assets console/internal/chart console/internal/cookies console/internal/editing console/internal/listing console/internal/outbox console/internal/pagefunc console/internal/sanitize console/internal/usagelog console/internal/words identity internal/authserver internal/connect internal/edge internal/fair internal/people internal/policyreport internal/review internal/webhook internal/wire problem",
 	"console/internal/chart":    "",
 	"console/internal/editing":  "internal/review problem value",
 	"console/internal/listing":  "change problem",
@@ -170,28 +169,25 @@ var mayImport = map[string]string{
 	"internal/config/checked":   "internal/expression internal/openapi/calls internal/writes internal/yamlconf",
 	"internal/config/apis":      "internal/config/checked internal/expression internal/netguard internal/openapi/calls internal/openapi/spec internal/pack internal/secretnames internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
-	"internal/client":           "internal/sse problem",
-	"internal/sse":              "",
+	"internal/client":           "internal/edge problem",
 
 	// a conversation with a model, over a client
 	"assistant":                    "internal/assistant/anthropic internal/assistant/google internal/assistant/llm internal/assistant/openai internal/client problem",
-	"internal/assistant/llm":       "internal/sse",
-	"internal/assistant/openai":    "internal/assistant/llm internal/sse",
-	"internal/assistant/anthropic": "internal/assistant/llm internal/sse",
-	"internal/assistant/google":    "internal/assistant/llm internal/sse",
+	"internal/assistant/llm":       "internal/edge",
+	"internal/assistant/openai":    "internal/assistant/llm internal/edge",
+	"internal/assistant/anthropic": "internal/assistant/llm internal/edge",
+	"internal/assistant/google":    "internal/assistant/llm internal/edge",
 	"internal/assistant/scripted":  "internal/assistant/llm",
 
 	// below the owner's configuration
 	"internal/pack": "identity internal/config/checked internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
 
 	// the clients that people use
-	"internal/clientconf":  "internal/installlink",
-	"internal/installlink": "",
+	"internal/clientconf": "internal/edge",
 
 	// beside change
-	"internal/outage":   "",
-	"internal/webhook":  "change identity internal/expression internal/netguard internal/outage internal/review problem write",
-	"internal/inbound":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem value",
+	"internal/webhook":  "change identity internal/edge internal/expression internal/netguard internal/review problem write",
+	"internal/inbound":  ". change identity internal/edge internal/netguard internal/once internal/review internal/webhook problem value",
 	"internal/netguard": "",
 
 	// for operators
@@ -209,7 +205,7 @@ var mayImport = map[string]string{
 	// storage
 	"internal/once":                   "",
 	"internal/reach":                  "",
-	"internal/replicas":               "internal/outage",
+	"internal/replicas":               "internal/edge",
 	"internal/store/changes":          "audit change value",
 	"internal/store/failure":          "",
 	"internal/archive":                "audit",
@@ -258,7 +254,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/policies": "action audit identity internal/app internal/config internal/policydiff internal/policyreport internal/policyreport/findings internal/policytest internal/terminal internal/yamlconf policy problem",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
-	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/expression internal/installlink internal/people internal/policyreport internal/review internal/terminal problem query value",
+	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/edge internal/expression internal/people internal/policyreport internal/review internal/terminal problem query value",
 }
 
 func TestImports(t *testing.T) {

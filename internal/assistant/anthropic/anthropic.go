@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // version is that of the format.
@@ -183,7 +183,7 @@ type reply struct {
 
 // read adds one event to the reply. The input in message_start doesn't count what was read from or written to the cache, so the three
 // are added.
-func (out *reply) read(ev sse.Event) error {
+func (out *reply) read(ev edge.Event) error {
 	var e event
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
 		return llm.CutOff()

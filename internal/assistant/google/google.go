@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Gemini is a model behind generateContent.
@@ -204,7 +204,7 @@ type reply struct {
 }
 
 // read adds one chunk to the reply: its usage, which is that of the reply so far, and the parts of its one candidate.
-func (out *reply) read(e sse.Event) error {
+func (out *reply) read(e edge.Event) error {
 	var c chunk
 	if err := json.Unmarshal(e.Data, &c); err != nil {
 		return llm.CutOff()

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // The bounds of what a provider sends, in bytes.
@@ -37,7 +37,7 @@ var errSilent = errors.New("the provider is silent")
 
 // Stream posts body as JSON to path below the base and calls each for every event of the answer. Timeout bounds the time
 // without a byte, not the whole answer. All its errors but those of ctx are *Faults; those of each are returned as they are.
-func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]string, body any, each func(sse.Event) error) error {
+func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]string, body any, each func(edge.Event) error) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
@@ -58,7 +58,7 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 		return &Failure{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events; is the base URL right?", kind)}
 	}
 	var own error
-	err = sse.Read(&alive{res.Body, silence, e.Timeout}, maxEvent, func(ev sse.Event) error {
+	err = edge.ReadEvents(&alive{res.Body, silence, e.Timeout}, maxEvent, func(ev edge.Event) error {
 		own = each(ev)
 		return own
 	})

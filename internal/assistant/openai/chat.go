@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Chat is a model behind chat completions. Compatible servers get only what all of them know.
@@ -167,7 +167,7 @@ type chatReply struct {
 }
 
 // read adds one event to the reply. Calls come in pieces, by index. An event that isn't JSON means that the stream was cut off.
-func (out *chatReply) read(e sse.Event) error {
+func (out *chatReply) read(e edge.Event) error {
 	if string(bytes.TrimSpace(e.Data)) == "[DONE]" {
 		return nil
 	}

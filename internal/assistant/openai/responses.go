@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
-	"github.com/bailiwick-dev/bailiwick/internal/sse"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Responses is a model behind the responses format. Nothing is kept at the provider: each request carries all.
@@ -160,7 +160,7 @@ type responsesReply struct {
 
 // read adds one event to the reply. Text is passed on as it comes, the items of the turn when each is done. A fault of the provider is
 // temporary only if its code says that a later attempt may succeed.
-func (out *responsesReply) read(ev sse.Event) error {
+func (out *responsesReply) read(ev edge.Event) error {
 	var e responsesEvent
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
 		if string(ev.Data) == "[DONE]" {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/clientconf"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/installlink"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -315,7 +315,7 @@ func (c *connection) next(made *identity.Token) {
 	}
 	if c.project && c.server.Token != "" {
 		c.t.Notef("The file refers to the token. It is shown this once; for this shell:")
-		c.t.Printf("export %s=%s\n", installlink.Variable, c.server.Token)
+		c.t.Printf("export %s=%s\n", edge.InstallVariable, c.server.Token)
 	}
 	if c.server.URL != "" {
 		c.t.Notef("%s asks %s: \"bailiwick serve\" must run there.", c.client.Name, c.server.URL)

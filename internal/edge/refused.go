@@ -1,9 +1,4 @@
-// Package refused reports refused requests to operators in a bounded number of log lines.
-//
-// The first refusal of a kind from a principal or an address is logged at once as a warning; further ones are counted
-// and reported once a minute. The number of lines is bounded, so that no client can fill a disk with them. The
-// package decides nothing, and keeps no value of a request.
-package refused
+package edge
 
 import (
 	"cmp"
@@ -41,11 +36,11 @@ func (r *Refusal) from() string {
 	if r.Principal != "" {
 		return r.Principal
 	}
-	return Network(r.Remote).String()
+	return NetworkOf(r.Remote).String()
 }
 
-// Network returns the network taken to belong to one client: an IPv4 address, or the /64 of an IPv6 address.
-func Network(a netip.Addr) netip.Prefix {
+// NetworkOf returns the network taken to belong to one client: an IPv4 address, or the /64 of an IPv6 address.
+func NetworkOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 32
 	if a.Is6() {
@@ -58,8 +53,8 @@ func Network(a netip.Addr) netip.Prefix {
 // A key is what refusals are counted by: where, why, and from which principal or network.
 type key struct{ door, kind, from string }
 
-// A Log logs and counts refusals. It is safe for concurrent use; a nil Log drops them.
-type Log struct {
+// A RefusalLog logs and counts refusals. It is safe for concurrent use; a nil RefusalLog drops them.
+type RefusalLog struct {
 	log   *slog.Logger
 	count func(door, kind string)
 
@@ -70,19 +65,19 @@ type Log struct {
 	ended bool
 }
 
-// New returns a Log that writes to log and calls count for each refusal; either may be nil.
-func New(log *slog.Logger, count func(door, kind string)) *Log {
+// NewRefusalLog returns a RefusalLog that writes to log and calls count for each refusal; either may be nil.
+func NewRefusalLog(log *slog.Logger, count func(door, kind string)) *RefusalLog {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	if count == nil {
 		count = func(string, string) {}
 	}
-	return &Log{log: log, count: count, seen: map[key]int{}}
+	return &RefusalLog{log: log, count: count, seen: map[key]int{}}
 }
 
 // Note logs or counts a refusal. It reports whether it is the first of its kind from its source in this interval.
-func (l *Log) Note(ctx context.Context, r Refusal) (first bool) {
+func (l *RefusalLog) Note(ctx context.Context, r Refusal) (first bool) {
 	if l == nil {
 		return false
 	}
@@ -121,7 +116,7 @@ func (l *Log) Note(ctx context.Context, r Refusal) (first bool) {
 }
 
 // flush logs the counts of the interval, and starts a new one.
-func (l *Log) flush() {
+func (l *RefusalLog) flush() {
 	l.mu.Lock()
 	seen := l.seen
 	l.seen, l.spent, l.timer = map[key]int{}, 0, nil
@@ -149,7 +144,7 @@ func (l *Log) flush() {
 }
 
 // Close logs the counts so far. Later refusals are only counted.
-func (l *Log) Close() {
+func (l *RefusalLog) Close() {
 	if l == nil {
 		return
 	}

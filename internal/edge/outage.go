@@ -1,6 +1,4 @@
-// Package outage logs a failure that repeats, such as that of a store which a loop asks each second, in a bounded number of
-// lines: one at once, then at most one a minute with the number of times, and one when it has ended.
-package outage
+package edge
 
 import (
 	"context"
@@ -10,11 +8,11 @@ import (
 	"time"
 )
 
-// interval is the least time between two lines about a failure that goes on.
-const interval = time.Minute
+// outageInterval is the least time between two lines about a failure that goes on.
+const outageInterval = time.Minute
 
-// A Log logs the failures of one loop. It is safe for concurrent use.
-type Log struct {
+// A OutageLog logs the failures of one loop. It is safe for concurrent use.
+type OutageLog struct {
 	Log   *slog.Logger
 	Level slog.Level // of a failure
 	Fails string     // the message while it fails
@@ -29,7 +27,7 @@ type Log struct {
 
 // Note takes what came of one round of the loop: nil if nothing failed. Errors that are joined are written once each. What
 // fails because ctx has ended isn't written.
-func (l *Log) Note(ctx context.Context, err error) {
+func (l *OutageLog) Note(ctx context.Context, err error) {
 	now := time.Now
 	if l.Now != nil {
 		now = l.Now
@@ -48,7 +46,7 @@ func (l *Log) Note(ctx context.Context, err error) {
 			l.since = at
 		}
 		l.times++
-		if !first && at.Sub(l.logged) < interval {
+		if !first && at.Sub(l.logged) < outageInterval {
 			return
 		}
 		attrs := []slog.Attr{slog.String("error", text(err))}

@@ -1,4 +1,4 @@
-package installlink_test
+package edge_test
 
 import (
 	"encoding/base64"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/installlink"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // TestLinks checks what the links hold, and that those of the README are for the address of the default configuration.
@@ -20,7 +20,7 @@ func TestLinks(t *testing.T) {
 		"Cursor":  `{"headers":{"Authorization":"Bearer ${env:BAILIWICK_TOKEN}"},"url":"http://127.0.0.1:8420/mcp"}`,
 		"VS Code": `{"headers":{"Authorization":"Bearer ${input:bailiwick-token}"},"type":"http","url":"http://127.0.0.1:8420/mcp"}`,
 	}
-	for _, l := range installlink.Links("bailiwick", "http://127.0.0.1:8420/mcp") {
+	for _, l := range edge.InstallLinks("bailiwick", "http://127.0.0.1:8420/mcp") {
 		if !strings.Contains(string(readme), "]("+l.URL+")") {
 			t.Errorf("README.md has no link\n](%s)", l.URL)
 		}

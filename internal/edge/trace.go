@@ -1,4 +1,4 @@
-package refused
+package edge
 
 import (
 	"context"
@@ -16,19 +16,19 @@ type Trace struct {
 // traceKey is the key of a Trace in a context.
 type traceKey struct{}
 
-// Traced returns ctx with a Trace, for By and Because.
+// Traced returns ctx with a Trace, for RefusedBy and RefusedBecause.
 func Traced(ctx context.Context) (context.Context, *Trace) {
 	t := &Trace{}
 	return context.WithValue(ctx, traceKey{}, t), t
 }
 
-// By notes the principal of a request.
-func By(ctx context.Context, principal string) {
+// RefusedBy notes the principal of a request.
+func RefusedBy(ctx context.Context, principal string) {
 	note(ctx, func(r *Refusal) { r.Principal = principal })
 }
 
-// Because notes why a request is refused, as an identifier, and its correlation ID. The first reason is kept.
-func Because(ctx context.Context, kind, correlation string) {
+// RefusedBecause notes why a request is refused, as an identifier, and its correlation ID. The first reason is kept.
+func RefusedBecause(ctx context.Context, kind, correlation string) {
 	note(ctx, func(r *Refusal) {
 		if r.Kind == "" {
 			r.Kind, r.Correlation = kind, correlation
@@ -36,8 +36,8 @@ func Because(ctx context.Context, kind, correlation string) {
 	})
 }
 
-// Cause notes the error behind a refusal, for operators alone. The first one is kept.
-func Cause(ctx context.Context, err error) {
+// RefusalCause notes the error behind a refusal, for operators alone. The first one is kept.
+func RefusalCause(ctx context.Context, err error) {
 	note(ctx, func(r *Refusal) {
 		if r.Err == nil {
 			r.Err = err

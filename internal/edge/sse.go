@@ -1,7 +1,4 @@
-// Package sse reads server-sent events, which MCP servers and model providers answer with, and sends them.
-//
-// It refuses events larger than the reader says.
-package sse
+package edge
 
 import (
 	"bufio"
@@ -15,9 +12,9 @@ type Event struct {
 	Data []byte // the lines of data, joined by line feeds; valid until the next event
 }
 
-// Read calls each for every event of r until r ends or each fails. An event that is cut off by the end counts. most bounds
+// ReadEvents calls each for every event of r until r ends or each fails. An event that is cut off by the end counts. most bounds
 // a line and the data of an event, in bytes.
-func Read(r io.Reader, most int, each func(Event) error) error {
+func ReadEvents(r io.Reader, most int, each func(Event) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, min(64<<10, most)), most)
 	var e Event

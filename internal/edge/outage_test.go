@@ -1,4 +1,4 @@
-package outage
+package edge
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func TestNote(t *testing.T) {
 		}
 		return a
 	}}))
-	l := &Log{Log: plain, Level: slog.LevelError, Fails: "fails", Works: "works", Now: func() time.Time { return at }}
+	l := &OutageLog{Log: plain, Level: slog.LevelError, Fails: "fails", Works: "works", Now: func() time.Time { return at }}
 	l.Note(t.Context(), nil)
 	for range 150 {
 		l.Note(t.Context(), errors.Join(errors.New("disk full"), errors.New("disk full"), errors.New("no lease")))

@@ -1,4 +1,4 @@
-package refused_test
+package edge_test
 
 import (
 	"bytes"
@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // TestBounded: all refusals are counted, whatever their kinds and sources, and logged in few lines.
 func TestBounded(t *testing.T) {
 	var out bytes.Buffer
 	counted := 0
-	l := refused.New(slog.New(slog.NewTextHandler(&out, nil)), func(string, string) { counted++ })
+	l := edge.NewRefusalLog(slog.New(slog.NewTextHandler(&out, nil)), func(string, string) { counted++ })
 	for i := range 100_000 {
-		l.Note(t.Context(), refused.Refusal{Door: "mcp", Kind: "no_credential", Remote: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})})
+		l.Note(t.Context(), edge.Refusal{Door: "mcp", Kind: "no_credential", Remote: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})})
 	}
-	l.Note(t.Context(), refused.Refusal{Door: "http", Kind: "body_late"})
+	l.Note(t.Context(), edge.Refusal{Door: "http", Kind: "body_late"})
 	l.Close()
 	l.Close()
 	if lines := strings.Count(out.String(), "\n"); lines > 41 || counted != 100_001 {
@@ -27,8 +27,8 @@ func TestBounded(t *testing.T) {
 	if sum := strings.Count(out.String(), "times="); sum == 0 {
 		t.Error("no sums")
 	}
-	var none *refused.Log
-	none.Note(t.Context(), refused.Refusal{})
+	var none *edge.RefusalLog
+	none.Note(t.Context(), edge.Refusal{})
 	none.Close()
 }
 
@@ -36,10 +36,10 @@ func TestBounded(t *testing.T) {
 // as a sum.
 func TestFirst(t *testing.T) {
 	var out bytes.Buffer
-	l := refused.New(slog.New(slog.NewTextHandler(&out, nil)), nil)
+	l := edge.NewRefusalLog(slog.New(slog.NewTextHandler(&out, nil)), nil)
 	at := netip.MustParseAddr("2001:db8::1")
 	for i := range 3 {
-		for _, r := range []refused.Refusal{{Door: "api", Kind: "not_a_reviewer", Principal: "token:a", Correlation: "c1"}, {Door: "mcp", Kind: "no_credential", Remote: at.Next()}} {
+		for _, r := range []edge.Refusal{{Door: "api", Kind: "not_a_reviewer", Principal: "token:a", Correlation: "c1"}, {Door: "mcp", Kind: "no_credential", Remote: at.Next()}} {
 			if first := l.Note(t.Context(), r); first != (i == 0) {
 				t.Errorf("%v: first is %v", r, first)
 			}

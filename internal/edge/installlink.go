@@ -1,0 +1,44 @@
+package edge
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// InstallVariable is the environment variable that holds the token where a configuration must hold none.
+const InstallVariable = "BAILIWICK_TOKEN"
+
+// InstallInputID is the id of the input with which VS Code asks for the token.
+const InstallInputID = "bailiwick-token"
+
+// A InstallLink adds a server to a client.
+type InstallLink struct{ Client, URL string }
+
+// InstallInput is the input with which VS Code asks for the token.
+func InstallInput() map[string]any {
+	return map[string]any{"id": InstallInputID, "type": "promptString", "description": "The token of Bailiwick", "password": true}
+}
+
+// InstallLinks returns the links that add the server at address, without a token: VS Code asks for it, Cursor reads it from
+// InstallVariable. Formats: cursor.com/docs, “MCP install links”, and code.visualstudio.com/api, “MCP developer guide”, 2025.
+func InstallLinks(name, address string) []InstallLink {
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+	bearer := func(token string) map[string]any { return map[string]any{"Authorization": "Bearer " + token} }
+	cursor := encode(map[string]any{"url": address, "headers": bearer("${env:" + InstallVariable + "}")})
+	code := encode(map[string]any{"type": "http", "url": address, "headers": bearer("${input:" + InstallInputID + "}")})
+	return []InstallLink{
+		{"Cursor", "https://cursor.com/en/install-mcp?name=" + escape(name) + "&config=" + escape(base64.StdEncoding.EncodeToString(cursor))},
+		{"VS Code", "https://insiders.vscode.dev/redirect/mcp/install?name=" + escape(name) + "&config=" + escape(string(code)) + "&inputs=" + escape(string(encode([]any{InstallInput()})))},
+	}
+}
+
+// encode encodes what always can be.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,27 @@
+package edge
+
+import "net/http"
+
+// A EventStream is a text/event-stream response. After an error nothing more is sent.
+type EventStream struct {
+	Err     error
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// BeginEvents sets the header of a stream. What is sent leaves at once, also through nginx, which would buffer events otherwise.
+func BeginEvents(w http.ResponseWriter) *EventStream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	return &EventStream{w: w, control: http.NewResponseController(w)}
+}
+
+// Send sends whole lines.
+func (s *EventStream) Send(text string) {
+	if s.Err != nil {
+		return
+	}
+	if _, s.Err = s.w.Write([]byte(text)); s.Err == nil {
+		s.Err = s.control.Flush()
+	}
+}
