@@ -11,7 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
-	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
@@ -53,7 +52,7 @@ func (p *App) signIn(log *slog.Logger) (console.Issuer, error) {
 	if p.Config.Auth.SignIn == nil {
 		return nil, nil
 	}
-	provider, err := signin.New(*p.Config.Auth.SignIn, p.issuer(log))
+	provider, err := oidc.NewProvider(*p.Config.Auth.SignIn, p.issuer(log))
 	if err != nil {
 		return nil, err
 	}

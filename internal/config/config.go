@@ -29,7 +29,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
-	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -143,7 +142,7 @@ type Auth struct {
 	TokenLife time.Duration       // default lifetime of a new token; 0 is 90 days
 	Anonymous *identity.Principal // the principal for local requests without a credential, ID "anonymous"; nil refuses them
 	OIDC      *oidc.Options       // accepted JSON Web Tokens and the meaning of their claims; nil accepts none
-	SignIn    *signin.Options     // with OIDC: people sign in there; nil if they don't
+	SignIn    *oidc.SignInOptions // with OIDC: people sign in there; nil if they don't
 	Fresh     time.Duration       // the longest time since a sign-in for breaking the glass; 0 for the default
 	Agents    Agents              // how agents sign in by themselves
 	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" publishes none

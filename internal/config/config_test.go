@@ -24,7 +24,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -195,7 +194,7 @@ func TestParse(t *testing.T) {
 			Resource:  "https://agents.example/mcp",
 			Agents:    config.Agents{Off: true, Access: 30 * time.Minute, Idle: 7 * 24 * time.Hour, Life: 14 * 24 * time.Hour},
 			Fresh:     5 * time.Minute,
-			SignIn: &signin.Options{ClientID: "gate", Secret: "s", Name: "Example", Scopes: []string{"groups"}, Levels: []string{"mfa"},
+			SignIn: &oidc.SignInOptions{ClientID: "gate", Secret: "s", Name: "Example", Scopes: []string{"groups"}, Levels: []string{"mfa"},
 				Claims: oidc.Mapping{Owner: "upn", Scopes: "groups", ScopeOf: map[string][]identity.Scope{"reviewers": {identity.Review}}}},
 			OIDC: &oidc.Options{Issuer: "https://login.example/realms/a", Audience: []string{"agents"}, JWKS: "https://login.example/keys", Algorithms: []string{"ES256"},
 				Claims: oidc.Mapping{ID: "client_id", Name: "name", Owner: "email", Tenant: "/org/id", Kind: "typ", Kinds: map[string]identity.Kind{"user": identity.Human},

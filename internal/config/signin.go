@@ -3,13 +3,13 @@ package config
 import (
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/signin"
+	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
 // signIn is the shape of the sign-in of people at the issuer.
-func (c *Config) signIn(into **signin.Options) yamlconf.Shape {
-	s := &signin.Options{}
+func (c *Config) signIn(into **oidc.SignInOptions) yamlconf.Shape {
+	s := &oidc.SignInOptions{}
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "client_id", Doc: "What the issuer calls this gateway. Register the address of the gateway and /console/sign-in/callback there", Must: true, Shape: yamlconf.Words(&s.ClientID)},
 		{Name: "client_secret", Doc: "The client's secret. A client without one is public, and PKCE alone protects its codes", Shape: yamlconf.Secret("a secret, as ${NAME}", func(_, text string) string {

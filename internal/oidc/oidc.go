@@ -3,6 +3,14 @@
 // It accepts only asymmetric algorithms, keys from the issuer's own address, and tokens for the configured audience. A
 // Mapping written by the operator turns claims into a Principal; other claims have no effect. A token is never
 // forwarded. Every refusal looks the same.
+//
+// # Signin
+//
+// This part signs people in at an OpenID Connect provider: by an authorization code with PKCE, a state that only
+// their browser has, a nonce, and the issuer's name in the answer.
+//
+// golang.org/x/oauth2 speaks with the provider, and package oidc verifies what it says: the same checks as for the tokens
+// of agents. Neither the provider's tokens nor its secrets are kept.
 package oidc
 
 import (

@@ -1,4 +1,4 @@
-package signin_test
+package oidc_test
 
 import (
 	"crypto/ed25519"
@@ -13,7 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/signin"
+	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -72,14 +72,14 @@ func TestProviderIgnores(t *testing.T) {
 	type claims = map[string]any
 	said, more := claims{}, claims{}
 	address := vouches(t, &said, &more)
-	kinds := func(o *signin.Options) {
+	kinds := func(o *oidc.SignInOptions) {
 		o.Claims.Kind, o.Claims.Kinds = "type", map[string]identity.Kind{"robot": identity.Service, "person": identity.Human}
 	}
-	levels := func(o *signin.Options) { o.Levels = []string{"gold", "mfa"} }
+	levels := func(o *oidc.SignInOptions) { o.Levels = []string{"gold", "mfa"} }
 	now := time.Now().Unix()
 	for _, tt := range []struct {
 		name       string
-		options    func(*signin.Options)
+		options    func(*oidc.SignInOptions)
 		again      bool
 		said, more claims
 		want       string // the kind of the refusal, or "" for a person

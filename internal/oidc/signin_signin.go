@@ -1,9 +1,4 @@
-// Package signin signs people in at an OpenID Connect provider: by an authorization code with PKCE, a state that only
-// their browser has, a nonce, and the issuer's name in the answer.
-//
-// golang.org/x/oauth2 speaks with the provider, and package oidc verifies what it says: the same checks as for the tokens
-// of agents. Neither the provider's tokens nor its secrets are kept.
-package signin
+package oidc
 
 import (
 	"cmp"
@@ -21,30 +16,29 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 )
 
-// Options configure a Provider. ClientID is required.
-type Options struct {
+// SignInOptions configure a Provider. ClientID is required.
+type SignInOptions struct {
 	ClientID string
 	Secret   string   // "" for a public client
 	Name     string   // on the sign-in page; "" means the issuer's host
 	Scopes   []string // beside openid; nil means profile and email
-	Claims   oidc.Mapping
+	Claims   Mapping
 	Levels   []string      // the values of acr that prove enough for breaking the glass; nil for any
 	Timeout  time.Duration // of a request to the provider; 0 means 10 s
 }
 
 // A Provider signs people in.
 type Provider struct {
-	options Options
-	issuer  *oidc.Issuer
+	options SignInOptions
+	issuer  *Issuer
 	address string
 	client  *http.Client
 }
 
-// New returns a Provider for the issuer with options from, whose audience is the client.
-func New(o Options, from oidc.Options) (*Provider, error) {
+// NewProvider returns a Provider for the issuer with options from, whose audience is the client.
+func NewProvider(o SignInOptions, from Options) (*Provider, error) {
 	if o.ClientID == "" {
 		return nil, errors.New("sign_in: client_id is missing")
 	}
@@ -53,7 +47,7 @@ func New(o Options, from oidc.Options) (*Provider, error) {
 	o.Claims.Filters = from.Claims.Filters
 	from.Audience, from.Claims = []string{o.ClientID}, o.Claims
 	client := &http.Client{Timeout: cmp.Or(o.Timeout, 10*time.Second), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	issuer, err := oidc.New(from)
+	issuer, err := New(from)
 	return &Provider{o, issuer, from.Issuer, client}, err
 }
 
@@ -77,7 +71,7 @@ type kept struct {
 	Began    int64  `json:"b"` // Unix seconds
 }
 
-func (p *Provider) config(e oidc.Endpoints, back string) *oauth2.Config {
+func (p *Provider) config(e Endpoints, back string) *oauth2.Config {
 	scopes := p.options.Scopes
 	if scopes == nil {
 		scopes = []string{"profile", "email"}
@@ -145,7 +139,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 	}
 	// The ID token has the nonce of this sign-in, so that another one's can't be put in its place.
 	text, _ := token.Extra("id_token").(string)
-	person, proof, err := p.issuer.SignedIn(ctx, text, oidc.Expect{ClientID: p.options.ClientID, Nonce: k.Nonce, Access: token.AccessToken})
+	person, proof, err := p.issuer.SignedIn(ctx, text, Expect{ClientID: p.options.ClientID, Nonce: k.Nonce, Access: token.AccessToken})
 	if err != nil {
 		return identity.Principal{}, err
 	}
@@ -153,7 +147,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 		return refuse("no_person", nil)
 	}
 	person.Proven = proof.At // zero where the provider doesn't say, which is long ago
-	if k.Again && proof.At.Before(time.Unix(k.Began, 0).Add(-oidc.Skew)) {
+	if k.Again && proof.At.Before(time.Unix(k.Began, 0).Add(-Skew)) {
 		return refuse("not_proved_again", nil) // it ignored prompt=login and max_age=0
 	}
 	if p.options.Levels != nil && !slices.Contains(p.options.Levels, proof.Level) {

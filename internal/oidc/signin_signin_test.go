@@ -1,4 +1,4 @@
-package signin_test
+package oidc_test
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
-	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -20,14 +19,14 @@ import (
 
 const back = "http://127.0.0.1:9/console/sign-in/callback"
 
-func person(t *testing.T, issuer string, change func(*signin.Options)) *signin.Provider {
+func person(t *testing.T, issuer string, change func(*oidc.SignInOptions)) *oidc.Provider {
 	t.Helper()
-	o := signin.Options{ClientID: "gate", Secret: "secret", Scopes: []string{"profile", "email"}, Claims: oidc.Mapping{Scopes: "groups",
+	o := oidc.SignInOptions{ClientID: "gate", Secret: "secret", Scopes: []string{"profile", "email"}, Claims: oidc.Mapping{Scopes: "groups",
 		ScopeOf: map[string][]identity.Scope{"reviewers": {identity.Read, identity.Review}, "operators": {identity.Operator}}}}
 	if change != nil {
 		change(&o)
 	}
-	p, err := signin.New(o, oidc.Options{Issuer: issuer})
+	p, err := oidc.NewProvider(o, oidc.Options{Issuer: issuer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +120,7 @@ func TestStepUp(t *testing.T) {
 	if who, err := p.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); err != nil || time.Since(who.Proven) > 10*time.Minute {
 		t.Error(who.Proven, err, problem.Of(err).Err)
 	}
-	strict := person(t, issuer, func(o *signin.Options) { o.Levels = []string{"mfa"} })
+	strict := person(t, issuer, func(o *oidc.SignInOptions) { o.Levels = []string{"mfa"} })
 	to, kept, err = strict.Begin(t.Context(), back, false)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +153,7 @@ func TestEchoedSecret(t *testing.T) {
 			w.WriteHeader(status)
 			fmt.Fprintf(w, `{"error": "invalid_client", "error_description": %q, "error_uri": %[1]q, "id_token": %[1]q}`, r.PostForm.Encode())
 		})
-		p := person(t, s.URL, func(o *signin.Options) { o.Secret = "a-secret-of-the-gateway" })
+		p := person(t, s.URL, func(o *oidc.SignInOptions) { o.Secret = "a-secret-of-the-gateway" })
 		to, kept, err := p.Begin(t.Context(), back, false)
 		if err != nil {
 			t.Fatal(err)
