@@ -296,8 +296,8 @@ type attempt struct {
 	sending func(writes.Permit) error
 }
 
-// A result is how an attempt ended.
-type result struct {
+// An outcome is how an attempt ended.
+type outcome struct {
 	receipt change.Receipt
 	failed  stage // "" if the source was asked to apply the change
 }
@@ -313,7 +313,7 @@ const (
 
 // heal makes an attempt, and again while the source fails for now, as when a connection is cut. The marker in the source keeps what was carried
 // out from being repeated. Sources without one are asked once.
-func (e *execution) heal(ctx context.Context, try attempt) (did result, err error) {
+func (e *execution) heal(ctx context.Context, try attempt) (did outcome, err error) {
 	begun, pause := time.Now(), healPause
 	for {
 		did, err = e.attempt(ctx, try)
@@ -330,21 +330,21 @@ func (e *execution) heal(ctx context.Context, try attempt) (did result, err erro
 }
 
 // attempt decides whether the change may be applied, checks it once more, and applies it.
-func (e *execution) attempt(ctx context.Context, try attempt) (did result, err error) {
+func (e *execution) attempt(ctx context.Context, try attempt) (did outcome, err error) {
 	permit, err := try.allow()
 	if err != nil {
-		return result{failed: permitting}, err
+		return outcome{failed: permitting}, err
 	}
 	again, err := e.gateway.examinedFor(e.policy, e.who, try.c)
 	if err == nil {
 		err = again.pass(ctx, checks)
 	}
 	if err != nil {
-		return result{failed: checking}, err
+		return outcome{failed: checking}, err
 	}
 	if try.sending != nil {
 		if err := try.sending(permit); err != nil {
-			return result{failed: recording}, err
+			return outcome{failed: recording}, err
 		}
 	}
 	did.receipt, err = try.w.Apply(ctx, permit)

@@ -46,14 +46,14 @@ func TestMasks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := permit.Plan()
+		planned, err := permit.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows := func(yield func(value.Row, error) bool) {
 			for _, r := range tt.rows {
 				row := append(value.Row{}, r...)
-				if plan.Unique {
+				if planned.Unique {
 					row = append(row, r[0])
 				}
 				if !yield(row, nil) {

@@ -41,7 +41,7 @@ func account() schema.Class {
 		{Name: "Flags", Type: schema.String, Native: "multipicklist", Values: texts("A", "B")}}}
 }
 
-var catalogue = []schema.Class{account(),
+var described = []schema.Class{account(),
 	{Source: "org", Name: "Empty__c", Recordless: true},
 	{Source: "org", Name: "Lead", Recordless: true, Fields: []schema.Field{{Name: "Phone", Type: schema.String, NotNull: true, Required: true}, {Name: "Email", Type: schema.String}}},
 	{Source: "app", Name: "orders", Key: []string{"id"}, Relations: []schema.Relation{{Fields: []string{"buyer"}, Target: "orders", TargetFields: []string{"id"}}}, Fields: []schema.Field{
@@ -49,11 +49,11 @@ var catalogue = []schema.Class{account(),
 	{Source: "crm", Name: "orders", Fields: []schema.Field{{Name: "id", Type: schema.Integer}}},
 }
 
-func rules(t *testing.T) *policy.Policy {
+func checkRules(t *testing.T) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
 		"Account": {Denied: []string{"SSN__c"}, Mask: map[string]policy.Mask{"Rating": policy.Null}},
-		"Lead":    {Mask: map[string]policy.Mask{"Phone": policy.Null}}}}, catalogue)
+		"Lead":    {Mask: map[string]policy.Mask{"Phone": policy.Null}}}}, described)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestCompile(t *testing.T) {
 		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
 	} {
 		var got []string
-		writes.CompileCheck(rules(t), c.d, c.arguments, func(at []string, format string, args ...any) {
+		writes.CompileCheck(checkRules(t), c.d, c.arguments, func(at []string, format string, args ...any) {
 			got = append(got, strings.Join(at, ".")+": "+fmt.Sprintf(format, args...))
 		})
 		if text := strings.Join(got, "\n"); text != c.want {
@@ -103,13 +103,13 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-func compiled(t *testing.T, d writes.Declaration, arguments ...string) *writes.Check {
+func compiledCheck(t *testing.T, d writes.Declaration, arguments ...string) *writes.Check {
 	t.Helper()
-	return writes.CompileCheck(rules(t), d, arguments, func(at []string, format string, args ...any) { t.Errorf("%v "+format, append([]any{at}, args...)...) })
+	return writes.CompileCheck(checkRules(t), d, arguments, func(at []string, format string, args ...any) { t.Errorf("%v "+format, append([]any{at}, args...)...) })
 }
 
-// outcome formats the results of a check for the caller and for reviewers.
-func outcome(doubts []write.Doubt, err error) string {
+// checkOutcome formats the results of a check for the caller and for reviewers.
+func checkOutcome(doubts []write.Doubt, err error) string {
 	var out []string
 	if err != nil {
 		p := problem.Of(err)
@@ -126,11 +126,11 @@ func outcome(doubts []write.Doubt, err error) string {
 
 // TestArguments checks what a caller who sees the class learns, and what reviewers do.
 func TestArguments(t *testing.T) {
-	p, now := rules(t), account()
+	p, now := checkRules(t), account()
 	d := writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew}
-	check := compiled(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
+	check := compiledCheck(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
 	d.Record = writes.CheckOnChange
-	change := compiled(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
+	change := compiledCheck(t, d, "Name", "Industry", "active", "number", "Rating", "Where", "reason")
 	const good = `"Name": "Acme", "active": true, "number": "123"`
 	for _, c := range []struct {
 		check  *writes.Check
@@ -163,7 +163,7 @@ func TestArguments(t *testing.T) {
 				want = c.narrow
 			}
 			described := writes.Described{Class: &now, View: p.Fresh(principal, &now)}
-			if got := outcome(c.check.Arguments(described, read(t, c.args), "/arguments")); got != want {
+			if got := checkOutcome(c.check.Arguments(described, read(t, c.args), "/arguments")); got != want {
 				t.Errorf("%s for %s: got\n%s\nwant\n%s", c.args, principal.ID, got, want)
 			}
 		}
@@ -172,8 +172,8 @@ func TestArguments(t *testing.T) {
 
 // TestNow checks that the current class applies.
 func TestNow(t *testing.T) {
-	p := rules(t)
-	check := compiled(t, writes.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
+	p := checkRules(t)
+	check := compiledCheck(t, writes.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
 	args := read(t, `{"a": "Coal", "Name": "Acme Ltd", "Phone": 5}`)
 	grown, less, other := account(), account(), account()
 	grown.Fields = append(grown.Fields, schema.Field{Name: "Phone", Type: schema.String})
@@ -185,13 +185,13 @@ func TestNow(t *testing.T) {
 		d    writes.Described
 		want string
 	}{
-		{"as it was", writes.Described{Class: &catalogue[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name holds at most 5 characters, not 8"},
+		{"as it was", writes.Described{Class: &described[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name holds at most 5 characters, not 8"},
 		{"longer, with another value and a field of the argument's name", writes.Described{Class: &grown, View: p.Fresh(whole, &grown)}, "invalid_argument /Phone near []\n/Phone type Phone must be a text, not 5"},
 		{"without a field that was named", writes.Described{Class: &less}, "doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Industry: there is no field Industry any more"},
 		{"without fields", writes.Described{Class: &other, View: p.Fresh(whole, &other)}, "doubt org.Account : it could not be checked: nothing is known of its fields"},
 		{"gone", writes.Described{Why: "it isn't cached any more"}, "doubt org.Account : it could not be checked: it isn't cached any more"},
 	} {
-		if got := outcome(check.Arguments(c.d, args, "")); got != c.want {
+		if got := checkOutcome(check.Arguments(c.d, args, "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
@@ -199,19 +199,19 @@ func TestNow(t *testing.T) {
 
 // TestTable checks against a database class, with ids written as text.
 func TestTable(t *testing.T) {
-	p := rules(t)
+	p := checkRules(t)
 	view, err := p.View(whole, "app.orders", "", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := compiled(t, writes.Declaration{Class: "app.orders"}, "id", "buyer", "n", "doc")
+	check := compiledCheck(t, writes.Declaration{Class: "app.orders"}, "id", "buyer", "n", "doc")
 	for _, c := range []struct{ args, want string }{
 		{`{"id": "7", "buyer": "8", "n": 9, "doc": "x"}`, ""},
 		{`{"id": 7, "buyer": 8}`, ""},
 		{`{"buyer": "x", "n": "nine", "doc": []}`, "invalid_argument /buyer near []\n/buyer type buyer must be a whole number of at most 64 bits, not the text \"x\"\n" +
 			"/n type n must be a whole number of at most 64 bits, not the text \"nine\"\n/doc type doc must be a text, a number or a boolean, not a list"},
 	} {
-		if got := outcome(check.Arguments(writes.Described{Class: &catalogue[3], View: view}, read(t, c.args), "")); got != c.want {
+		if got := checkOutcome(check.Arguments(writes.Described{Class: &described[3], View: view}, read(t, c.args), "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)
 		}
 	}
@@ -219,8 +219,8 @@ func TestTable(t *testing.T) {
 
 // TestHints checks that hints contain nothing the caller doesn't see.
 func TestHints(t *testing.T) {
-	p := rules(t)
-	check := compiled(t, writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew},
+	p := checkRules(t)
+	check := compiledCheck(t, writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew},
 		"Name", "Industry", "active", "number", "Rating", "Where", "Flags", "reason")
 	declared := read(t, `{"type": "object", "properties": {"Name": {"maxLength": 80, "description": "d"}, "Industry": {"type": "string"}, "active": {"type": "string"}, "number": {}, "Rating": {}, "Where": {}, "Flags": {}, "reason": {}}, "required": ["Name"]}`)
 	now := account()
@@ -247,12 +247,12 @@ func TestHints(t *testing.T) {
 			`{"properties":{"Id":{"type":"string"},"Name":{"type":"string","maxLength":5},"Active__c":{"default":true,"type":"boolean"},"Industry":{"type":"number"}},"required":["Name"]}`},
 		{writes.CheckOnChange, `{"properties":{"Name":{}}}`, `{"properties":{"Name":{"type":"string","maxLength":5}}}`},
 	} {
-		check := compiled(t, writes.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
+		check := compiledCheck(t, writes.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
 		if got := string(check.Narrowed(p.Fresh(whole, &now), read(t, c.declared)).AppendJSON(nil)); got != c.narrows {
 			t.Errorf("schema %s\nwant %s", got, c.narrows)
 		}
 	}
-	if got, _ := compiled(t, writes.Declaration{Class: "Account"}, "Name").Hint(p.Fresh(whole, &now)).Get("record"); got.Text() != "change" {
+	if got, _ := compiledCheck(t, writes.Declaration{Class: "Account"}, "Name").Hint(p.Fresh(whole, &now)).Get("record"); got.Text() != "change" {
 		t.Error(got)
 	}
 	many := make([]value.Value, 51)

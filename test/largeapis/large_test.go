@@ -89,7 +89,7 @@ func TestLarge(t *testing.T) {
 			}
 			texts(t, v)
 			searches(t, v, ix)
-			calls(t, v)
+			callAll(t, v)
 		})
 	}
 }
@@ -144,8 +144,8 @@ func searches(t *testing.T, v *spec.View, ix *search.Index) {
 	}
 }
 
-// calls checks and builds a call of every operation, with texts for required arguments.
-func calls(t *testing.T, v *spec.View) {
+// callAll checks and builds a call of every operation, with texts for required arguments.
+func callAll(t *testing.T, v *spec.View) {
 	t.Helper()
 	check := validate.New(v, validate.Options{})
 	built := 0

@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestBodies has a row for each form of a body of text or with files: what is on the wire, or what is wrong. Parts of a form are separated by
+// TestBodiesChecked has a row for each form of a body of text or with files: what is on the wire, or what is wrong. Parts of a form are separated by
 // bars, without the boundary.
-func TestBodies(t *testing.T) {
+func TestBodiesChecked(t *testing.T) {
 	const text, bare, bytes = `{"type":"string"}`, `{}`, `{"type":"string","format":"binary"}`
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	file := func(name, content, kind string) string {

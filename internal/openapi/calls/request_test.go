@@ -361,8 +361,8 @@ func TestLists(t *testing.T) {
 	for lists, want := range map[ListStyle]string{
 		Brackets: "q[a][]=1&q[a][]=2&q[b][0][c]=3&q[e][0][]=4",
 		Indices:  "q[a][0]=1&q[a][1]=2&q[b][0][c]=3&q[e][0][0]=4",
-		Repeat:   "q[a]=1&q[a]=2&q[b][0][c]=3&q[e][0]=4",
-		Comma:    "q[a]=1,2&q[b][0][c]=3&q[e][0]=4",
+		repeat:   "q[a]=1&q[a]=2&q[b][0][c]=3&q[e][0]=4",
+		comma:    "q[a]=1,2&q[b][0][c]=3&q[e][0]=4",
 	} {
 		r, err := buildAs(t, doc, "op", `{"query":{"q":{"a":[1,2],"b":[{"c":3}],"e":[[4]]}}}`, RequestOptions{Lists: lists})
 		if err != nil || r.Query != want {
