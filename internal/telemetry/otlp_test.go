@@ -160,7 +160,7 @@ func TestBusyCollector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tel.Requests().End(tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"}), "")
+	tel.Requests().End(tel.Requests().Begin(t.Context(), wire.Operation{Method: "ping"}), "")
 	if err := tel.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestEnvironmentEncryption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tel.Requests().End(tel.Requests().Begin(t.Context(), mcpobserve.Operation{Method: "ping"}), "")
+	tel.Requests().End(tel.Requests().Begin(t.Context(), wire.Operation{Method: "ping"}), "")
 	if err := tel.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
