@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/wire"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -118,7 +118,7 @@ func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) ou
 	}
 	text := p.Text()
 	meta := append(s.meta(x, a.name, len(text)), `,"`+problem.MetaName+`":`...)
-	return outcome{meta: append(meta, wire.Problem(p, x.correlation)...), text: text, isError: true}
+	return outcome{meta: append(meta, edge.ProblemBody(p, x.correlation)...), text: text, isError: true}
 }
 
 // cause returns the error to log for operators.

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/prompt"
@@ -183,6 +184,6 @@ func (s *Server) refused(ctx context.Context, x *exchange, name string, err erro
 	case p.Retryable() || p.Code == problem.Cancelled:
 		out.Code = wire.CodeBusy
 	}
-	out.Data = wire.Problem(p, x.correlation)
+	out.Data = edge.ProblemBody(p, x.correlation)
 	return out
 }

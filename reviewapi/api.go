@@ -23,7 +23,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -253,7 +252,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, c *call, err error) {
 	}
 	head.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(wire.Problem(p, c.correlation), '\n'))
+	_, _ = w.Write(append(edge.ProblemBody(p, c.correlation), '\n'))
 }
 
 func cause(err error) error {

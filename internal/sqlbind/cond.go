@@ -62,7 +62,7 @@ func (c cond) value() plan.Expr {
 	return plan.Case{If: []plan.Expr{c.Yes, c.No}, Then: []plan.Expr{constantly(true), constantly(false)}, Else: plan.Const{T: schema.Boolean}, T: schema.Boolean}
 }
 
-// cond binds a condition.
+// Cond binds a condition.
 func (b *Binder) Cond(e sqlparse.Expr) (cond, error) {
 	c, err := b.condition(e)
 	if err == nil {

@@ -6,14 +6,9 @@
 // [brackets], TOP n, LIMIT a, b. Everything else that SQL can say is refused by name, with its line and column. The
 // package resolves no names: package sqlbind does, over the views of one principal.
 //
-// # Idiom
+// RewriteIdioms turns forms of other databases that have one meaning into PostgreSQL's, so that nothing else knows them:
 //
-// This part takes forms that other databases have for what PostgreSQL's SELECT says another way.
-//
-//	*sqlparse.Query, with NVL2(a, b, c) → the same, with CASE WHEN a IS NOT NULL THEN b ELSE c END
-//
-// Only forms with one meaning are taken. A form is written as others without any of its parts twice, so that no
-// statement grows. The rest of the program knows none of them.
+//	NVL2(a, b, c) → CASE WHEN a IS NOT NULL THEN b ELSE c END
 package sqlparse
 
 import "strings"

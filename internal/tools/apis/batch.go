@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -145,7 +145,7 @@ func alone(ctx context.Context, c *bailiwick.Call, args value.Value) (out outcom
 
 // failed returns an error as the transports show it, without what belongs to the whole answer.
 func failed(p *problem.Error) value.Value {
-	doc, err := value.Read(wire.Problem(p, ""), 0)
+	doc, err := value.Read(edge.ProblemBody(p, ""), 0)
 	if err != nil {
 		return value.OfObject([]value.Member{text("error", "Internal error"), text("error_code", string(problem.Internal))})
 	}

@@ -2,10 +2,10 @@
 package main
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-func show(rows source.Rows) { pages.Rows(rows, 1) }
+func show(rows source.Rows) { result.NewPage(rows, 1) }
 
 func main() {}

@@ -1,18 +1,19 @@
-package wire
+package edge
 
 import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Problem encodes p as all transports show it: {error, error_code, details?, retryable, suggestion?, retry_after?,
+// invalidParams is JSON-RPC's code of arguments that break their schema.
+const invalidParams = -32602
+
+// ProblemBody encodes p as all transports show it: {error, error_code, details?, retryable, suggestion?, retry_after?,
 // correlation_id}.
-func Problem(p *problem.Error, correlation string) json.RawMessage {
+func ProblemBody(p *problem.Error, correlation string) json.RawMessage {
 	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
 	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
 	if d := details(p); d != nil {
@@ -42,7 +43,7 @@ func details(p *problem.Error) json.RawMessage {
 		*problem.Reply
 	}
 	if len(p.Faults) > 0 {
-		d.Code, d.Errors = jsonrpc.CodeInvalidParams, p.Faults
+		d.Code, d.Errors = invalidParams, p.Faults
 	}
 	d.Pointer, d.Near, d.Scope, d.Denial, d.Reply = p.Pointer, p.Near, p.Scope, p.Denial, p.Reply
 	b, err := json.Marshal(d)
