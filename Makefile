@@ -79,8 +79,8 @@ mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many smal
 	@go run ./scripts/mutate identity internal/oidc internal/secretnames internal/expression
 	@go run ./scripts/mutate internal/plan internal/redact internal/writes change
 	@go run ./scripts/mutate internal/openapi/calls
-	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqlgen/dml internal/sqlgen internal/sqlgen/regex internal/sqlgen/stage internal/sqlgen/expr internal/sqlgen/sqlite
-	@go run ./scripts/mutate -tests internal/sqlgen/postgres:TestTexts,internal/sqlgen/mariadb:TestTexts,internal/sqlgen/expr,internal/sqlgen internal/sqlgen/postgres internal/sqlgen/mariadb
+	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqlgen/dml internal/sqlgen internal/sqlgen/sqlite
+	@go run ./scripts/mutate -tests internal/sqlgen/postgres:TestTexts,internal/sqlgen/mariadb:TestTexts,internal/sqlgen internal/sqlgen/postgres internal/sqlgen/mariadb
 	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,source/memory,internal/tools/describe,internal/policyreport,test/agent,test/endtoend:(Interference|InterferencePolicies)SQLite' policy
 
 conformance: ## the official MCP suites

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -45,7 +46,7 @@ func TestSchemaOfStatement(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			st, err := sqlgen.SQL(permit, sqlgen.PostgreSQL)
+			st, err := sqlgen.SQL(permit, postgres.Dialect())
 			if err != nil {
 				t.Fatal(err)
 			}

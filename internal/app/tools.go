@@ -12,8 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/describe"
@@ -66,11 +68,11 @@ func runnable(c *config.Config, set *action.Set) error {
 			wrong(a, "do", "sql runs a statement, and the source is no SQL database")
 			continue
 		}
-		dialect := sqlgen.PostgreSQL
+		dialect := postgres.Dialect()
 		if _, ok := c.Sources[i].SQLite(); ok {
-			dialect = sqlgen.SQLite
+			dialect = sqlite.Dialect()
 		} else if c.Sources[i].MariaDB() {
-			dialect = sqlgen.MySQL
+			dialect = mariadb.Dialect()
 		}
 		var values []value.Member
 		for _, name := range a.Parameters() {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/written"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -61,14 +60,14 @@ var simplerTypes = map[schema.Type]struct {
 	schema.JSON: {schema.Array, MixedJSON}}
 
 // Script returns the statements that create the tables and their records in a SQL database.
-func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
+func (d Dataset) Script(t testing.TB, dialect Kind) []string {
 	t.Helper()
 	var create, insert, relate []string
-	if dialect == sqlgen.PostgreSQL {
+	if dialect == PostgreSQL {
 		create = append(create, `SET timezone = 'UTC'`, `CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')`,
 			`CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`)
 	}
-	if dialect == sqlgen.MySQL {
+	if dialect == MySQL {
 		create = append(create, `SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', foreign_key_checks = 0`)
 	}
 	for _, table := range d.Tables {
@@ -86,10 +85,10 @@ func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
 		for _, f := range table.Foreign {
 			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
 			switch dialect {
-			case sqlgen.DuckDB: // it has no keys that some of the records violate
-			case sqlgen.SQLite:
+			case DuckDB: // it has no keys that some of the records violate
+			case SQLite:
 				parts = append(parts, foreign)
-			case sqlgen.MySQL:
+			case MySQL:
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign)
 			default: // NOT VALID, since some of the existing records dangle
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign+" NOT VALID")
@@ -107,14 +106,14 @@ func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
 	return append(append(create, insert...), relate...)
 }
 
-func (c Column) declared(dialect sqlgen.Dialect) string {
+func (c Column) declared(dialect Kind) string {
 	own, usual := c.SQLite, sqliteTypes[c.Is]
 	switch dialect {
-	case sqlgen.PostgreSQL:
+	case PostgreSQL:
 		own, usual = c.Postgres, postgresTypes[c.Is]
-	case sqlgen.MySQL:
+	case MySQL:
 		own, usual = c.MySQL, mysqlTypes[c.Is]
-	case sqlgen.DuckDB:
+	case DuckDB:
 		own, usual = c.DuckDB, duckdbTypes[c.Is]
 	}
 	if own != "" {
@@ -209,7 +208,7 @@ func needed(v value.Value, lists int) []Ability {
 }
 
 // literal writes v as the dialect's SQL.
-func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
+func (c Column) literal(v value.Value, dialect Kind) string {
 	if v.IsNull() && c.Is != schema.JSON {
 		return "NULL"
 	}
@@ -220,10 +219,10 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 		}
 		return quoted(string(v.AppendJSON(nil)))
 	case schema.Array:
-		if dialect == sqlgen.PostgreSQL {
+		if dialect == PostgreSQL {
 			return quoted(written.Array(v))
 		}
-		if dialect == sqlgen.DuckDB {
+		if dialect == DuckDB {
 			return "from_json(" + quoted(string(v.AppendJSON(nil))) + ", '" + map[bool]string{true: `["BIGINT"]`, false: `["VARCHAR"]`}[c.DuckDB != ""] + "')"
 		}
 		return quoted(string(v.AppendJSON(nil)))
@@ -236,9 +235,9 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 	case schema.Bytes:
 		raw := hex.EncodeToString([]byte(written.Bytes(v)))
 		switch dialect {
-		case sqlgen.PostgreSQL:
+		case PostgreSQL:
 			return `'\x` + raw + `'`
-		case sqlgen.DuckDB:
+		case DuckDB:
 			return "unhex('" + raw + "')"
 		}
 		return "x'" + raw + "'"
@@ -246,20 +245,20 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
-	if c.Is == schema.Date && dialect == sqlgen.MySQL { // its literals have no zones
+	if c.Is == schema.Date && dialect == MySQL { // its literals have no zones
 		return quoted(time.UnixMicro(written.Date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
 	return quoted(v.Text())
 }
 
 // double writes a double; NaN and the infinities are strings in the rows.
-func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
+func (c Column) double(v value.Value, dialect Kind) string {
 	switch {
 	case v.Kind() != value.String:
 		return v.String()
-	case dialect == sqlgen.PostgreSQL, dialect == sqlgen.DuckDB:
+	case dialect == PostgreSQL, dialect == DuckDB:
 		return quoted(v.Text())
-	case dialect == sqlgen.MySQL:
+	case dialect == MySQL:
 		x, _ := written.Largest(v).AsFloat()
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case v.Text() == "Infinity":

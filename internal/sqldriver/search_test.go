@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -229,7 +230,7 @@ func TestSearchPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	st, err := sqlgen.SQL(searchFor(t, overNotes(t, src), "7 12 -13", nil), sqlgen.PostgreSQL)
+	st, err := sqlgen.SQL(searchFor(t, overNotes(t, src), "7 12 -13", nil), dialect.Dialect())
 	if err != nil {
 		t.Fatal(err)
 	}

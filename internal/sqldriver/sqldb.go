@@ -78,15 +78,12 @@ func Text(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	return st.Text, err
 }
 
-// systems are the database names in the semantic conventions of OpenTelemetry.
-var systems = map[sqlgen.Dialect]string{sqlgen.SQLite: "sqlite", sqlgen.PostgreSQL: "postgresql", sqlgen.MySQL: "mariadb", sqlgen.DuckDB: "duckdb"}
-
 // describe sets the attributes of a statement's span: the database, the class, and the digest of the text.
 func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan) {
 	if !s.IsRecording() {
 		return
 	}
-	s.SetAttributes(attribute.String("db.system.name", systems[d.Base()]), attribute.String("bailiwick.source", plan.View.Source()),
+	s.SetAttributes(attribute.String("db.system.name", d.Name()), attribute.String("bailiwick.source", plan.View.Source()),
 		attribute.String("bailiwick.class", plan.View.Class().Name), attribute.String("bailiwick.statement", digest(text)))
 }
 

@@ -63,12 +63,12 @@ func (w *writer) long(f *schema.Field) bool {
 // size returns the size in bytes of a column as it is selected. Databases know it for stored text without reading the
 // text.
 func (w *writer) size(x string, f *schema.Field) string {
-	return w.Bytes(w.Written(x, f), f)
+	return w.Bytes(w.AsText(x, f), f)
 }
 
 // piece writes a piece of a column, and the field that describes the piece.
 func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *schema.Field) {
-	text, t := w.Written(x, f), schema.String
+	text, t := w.AsText(x, f), schema.String
 	units, most := w.Pieces()
 	if f.Type == schema.Bytes {
 		units, t = "octet_length", schema.Bytes

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -48,12 +49,12 @@ func TestBounds(t *testing.T) {
 			`CASE WHEN octet_length(v1."id") > 100 OR octet_length(v1."plan"::text) > 100 THEN ` +
 			`concat_ws(',', coalesce(octet_length(v1."id"), 0), coalesce(octet_length(v1."plan"::text), 0)) END` + from},
 	} {
-		permit := permitted(t, sqlgen.PostgreSQL, nil, &query.Find{Class: "orgs", Keys: []query.Path{{"plan"}}, Limit: 1}, nil)
+		permit := permitted(t, postgres.Dialect(), nil, &query.Find{Class: "orgs", Keys: []query.Path{{"plan"}}, Limit: 1}, nil)
 		permit, err := permit.Within(tt.most)
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := sqlgen.SQL(permit, sqlgen.PostgreSQL)
+		st, err := sqlgen.SQL(permit, postgres.Dialect())
 		if err != nil || st.Text != tt.want || fmt.Sprint(st.Bounded) != "[0 1]" {
 			t.Errorf("%v, %v\n got %s\nwant %s", err, st.Bounded, st.Text, tt.want)
 		}
@@ -85,7 +86,7 @@ func TestBoundOfRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st, err := sqlgen.SQL(permit, sqlgen.PostgreSQL); err != nil || st.Most != tt.want || len(st.Bounded) != tt.columns {
+		if st, err := sqlgen.SQL(permit, postgres.Dialect()); err != nil || st.Most != tt.want || len(st.Bounded) != tt.columns {
 			t.Errorf("%d columns of at most %d: %d bytes each of %d, %v; want %d", tt.columns, tt.most, st.Most, len(st.Bounded), err, tt.want)
 		}
 	}

@@ -9,50 +9,30 @@
 // are arguments. Every expression is total: none can raise an error, whatever a hidden record holds. Text is
 // deterministic, so that statements are prepared once and tests show query and SQL side by side. The package refuses
 // what it can't translate.
+//
+// A plan takes this way through the package:
+//
+//	SQL → views and their layers (layers.go) → columns, conditions and order (filter.go, order.go)  of a find or a count
+//	    → stages (stage.go, relation.go)     → expressions (write.go, logic.go)                     of a pipeline
+//	    → Writer.Statement: the text with placeholders, and the arguments
+//
+// What databases write differently is a method of Dialect. Each adapter of a database has its dialect in its own folder and passes it
+// in. Standard has the forms that most of them share, and regex.go translates regular expressions of RE2 to two other syntaxes.
+//
+// Texts of expressions are plain strings in which Scope.Arg has left the places of values. So texts are joined like strings, and values
+// stay apart from them. Stages become clauses of one SELECT as long as that means the same. Otherwise the stages so far become a derived
+// table, whose columns are named by their positions: the names in a pipeline may be longer than a database accepts.
 package sqlgen
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
-
-// A Dialect is a kind of SQL.
-type Dialect uint8
-
-// The dialects.
-const (
-	SQLite Dialect = iota
-	PostgreSQL
-	MySQL // MariaDB's dialect
-	DuckDB
-	SQLiteFirst       // SQLite, where a sum of integers beyond 64 bits ends the statement, which must run again with another
-	SQLiteApart       // SQLite, with views that are computed before anything else is
-	SQLiteWide        // SQLite, where the texts of the file are in UTF-16
-	SQLiteWideApart   // SQLiteWide, with views as in SQLiteApart
-	PostgreSQLEncoded // PostgreSQL, where the encoding of the database orders texts in another way than UTF-8
-)
-
-// Base returns the dialect of which d is a variant.
-func (d Dialect) Base() Dialect {
-	switch d {
-	case SQLiteFirst, SQLiteApart, SQLiteWide, SQLiteWideApart:
-		return SQLite
-	case PostgreSQLEncoded:
-		return PostgreSQL
-	}
-	return d
-}
 
 // A Statement is SQL text, with every value apart from the text.
 type Statement struct {
@@ -78,10 +58,10 @@ type Column struct {
 	Day    bool       // with Millis: of the midnight of a calendar date
 }
 
-// ColumnOf returns the column of a row that holds f. A column may have the declared type of condition.Milliseconds, but then it
+// ColumnOf returns the column of a row that holds f. A column may have the declared type of Milliseconds, but then it
 // isn't a date.
 func ColumnOf(f *schema.Field) Column {
-	millis := f.Native == condition.Milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
+	millis := f.Native == Milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
 	return Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day}
 }
 
@@ -91,15 +71,14 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	s, err := d.conditions()
-	if err != nil {
-		return Statement{}, err
-	}
-	return (&writer{Dialect: s, plan: &plan}).statement()
+	return (&writer{Dialect: d, plan: &plan}).statement()
 }
 
-// statement writes the plan.
+// statement writes the plan. Nothing is written in no dialect.
 func (w *writer) statement() (Statement, error) {
+	if w.Dialect == nil {
+		return Statement{}, problem.New(problem.Internal, "a statement is written in no dialect")
+	}
 	var err error
 	switch {
 	case w.plan.Program != nil:
@@ -124,38 +103,13 @@ func (w *writer) longest() int {
 	if w.plan.Program != nil {
 		return w.Longest()
 	}
-	return condition.MaxText
-}
-
-// conditions returns how the dialect writes conditions.
-func (d Dialect) conditions() (condition.Dialect, error) {
-	switch d {
-	case SQLite:
-		return sqlite.Conditions(), nil
-	case SQLiteFirst:
-		return sqlite.First(), nil
-	case SQLiteApart:
-		return sqlite.Apart(), nil
-	case PostgreSQL:
-		return postgres.Conditions(), nil
-	case SQLiteWide:
-		return sqlite.Wide(), nil
-	case SQLiteWideApart:
-		return sqlite.WideApart(), nil
-	case PostgreSQLEncoded:
-		return postgres.Encoded(), nil
-	case MySQL:
-		return mariadb.Conditions(), nil
-	case DuckDB:
-		return duckdb.Conditions(), nil
-	}
-	return nil, problem.New(problem.Internal, fmt.Sprintf("compile speaks no dialect %d", d))
+	return MaxText
 }
 
 // A writer writes one statement; columns, order, bounded and most become those of the Statement.
 type writer struct {
-	condition.Dialect
-	condition.Writer
+	Dialect
+	Writer
 	plan    *policy.Plan
 	columns []Column
 	order   []int
@@ -254,11 +208,11 @@ func (w *writer) from() error {
 			from = w.plan.Joins[j.From].View
 		}
 		pointer, key := from.Class().Field(j.Field), j.View.Class().Field(j.Key)
-		at := w.Key(w.column(view(j.From), j.Field), pointer, key)
+		at := w.JoinKey(w.column(view(j.From), j.Field), pointer, key)
 		if j.From >= 0 {
 			at = w.Optional(at)
 		}
-		w.Write(" ON ", w.Key(w.column(view(i), j.Key), key, pointer), " = ", at)
+		w.Write(" ON ", w.JoinKey(w.column(view(i), j.Key), key, pointer), " = ", at)
 	}
 	sep := " WHERE "
 	if w.plan.Where != nil {
@@ -285,7 +239,7 @@ func (w *writer) from() error {
 // searched is the statement as a search writes it: over the view of the plan's class.
 type searched struct{ *writer }
 
-// Column implements condition.Text.
+// Column implements SearchedView.
 func (s searched) Column(name string) string { return s.column(view(-1), name) }
 
 // derived writes a view as a derived table. Classes are named nowhere else.
@@ -296,11 +250,11 @@ func (w *writer) derived(v *policy.View, alias string) error {
 			w.Write(", ")
 		}
 		w.Write(w.inView(class, f))
-		if held := w.Held(f.Name); held != f.Name || f.Stored != nil {
+		if held := w.ViewColumn(f.Name); held != f.Name || f.Stored != nil {
 			w.Write(" AS ", w.Quote(held))
 		}
 		if raw := rawName(v.Class(), f); raw != "" {
-			w.Write(", ", w.column(class, f.Name), " AS ", w.Quote(w.Held(raw)))
+			w.Write(", ", w.column(class, f.Name), " AS ", w.Quote(w.ViewColumn(raw)))
 		}
 	}
 	w.Write(" FROM ")
@@ -332,7 +286,7 @@ const class = "t"
 
 func (w *writer) column(alias, name string) string {
 	if alias != class {
-		name = w.Held(name)
+		name = w.ViewColumn(name)
 	}
 	return alias + "." + w.Quote(name)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -49,7 +51,7 @@ func selected(field, key string) string {
 }
 
 func TestSQLiteConditions(t *testing.T) {
-	conditions(t, sqlgen.SQLite, []schema.Field{
+	conditions(t, sqlite.Dialect(), []schema.Field{
 		{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true}, {Name: "s", Type: schema.String, Native: "TEXT"},
 		{Name: "ci", Type: schema.String, Native: "TEXT", Unordered: true}, {Name: "ci2", Type: schema.String, Native: "TEXT", Unordered: true},
 		{Name: "name", Type: schema.String, Native: "VARCHAR"}, {Name: "u", Type: schema.UUID, Native: "UUID"},
@@ -120,7 +122,7 @@ func TestSQLiteConditions(t *testing.T) {
 }
 
 func TestPostgreSQLConditions(t *testing.T) {
-	conditions(t, sqlgen.PostgreSQL, []schema.Field{
+	conditions(t, postgres.Dialect(), []schema.Field{
 		{Name: "id", Type: schema.Integer, Native: "int8", NotNull: true}, {Name: "s", Type: schema.String, Native: "text"},
 		{Name: "ci", Type: schema.String, Native: "citext", Unordered: true}, {Name: "mood", Type: schema.String, Native: "enum"},
 		{Name: "name", Type: schema.String, Native: "varchar"}, {Name: "u", Type: schema.UUID, Native: "uuid"}, {Name: "r", Type: schema.Double, Native: "float4"},
@@ -201,11 +203,11 @@ func places(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []placeR
 // TestPlacesOfPages shows where a page continues, from positions of more than one kind.
 func TestPlacesOfPages(t *testing.T) {
 	at := value.OfDate(1769846400123456)
-	places(t, sqlgen.SQLite, []schema.Field{{Name: "id", Type: schema.Integer, Native: "INTEGER"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}, []placeRow{
+	places(t, sqlite.Dialect(), []schema.Field{{Name: "id", Type: schema.Integer, Native: "INTEGER"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}, []placeRow{
 		{"-at", []value.Value{at, value.OfInt(1)}, `((«ms v1."at"» < ? OR «ms v1."at"» IS NULL) OR («ms v1."at"» = ? AND (v1."id" > ?))) ORDER BY «ms v1."at"» DESC, v1."id" LIMIT +?`,
 			`1.769846400123456e+12 1.769846400123456e+12 1 2`},
 	})
-	places(t, sqlgen.PostgreSQL, []schema.Field{{Name: "id", Type: schema.UUID, Native: "uuid", NotNull: true}, {Name: "at", Type: schema.Date, Native: "timestamptz", NotNull: true},
+	places(t, postgres.Dialect(), []schema.Field{{Name: "id", Type: schema.UUID, Native: "uuid", NotNull: true}, {Name: "at", Type: schema.Date, Native: "timestamptz", NotNull: true},
 		{Name: "r", Type: schema.Double, Native: "float4"}}, []placeRow{
 		{"at", []value.Value{value.OfString("infinity"), value.OfString("00000000-0000-0000-0000-00000000000a")},
 			`(v1."at" > $1::timestamptz OR (v1."at" = $2::timestamptz AND (v1."id" > $3::uuid))) ORDER BY v1."at", v1."id" LIMIT $4`,

@@ -1,58 +1,42 @@
 package sqlgen
 
 import (
+	"fmt"
+
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The bounds of a statement.
-const (
-	MaxArguments = condition.MaxArguments
-	MaxText      = condition.MaxText
-)
+// MaxArguments is the most arguments of one statement.
+const MaxArguments = maxArguments
 
 // Resolve puts placeholders at the places of args in text, a text for the plan.
 func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, []any, error) {
-	s, err := d.conditions()
-	if err != nil {
-		return "", nil, err
-	}
-	w := &writer{Dialect: s, plan: &planned}
+	w := &writer{Dialect: d, plan: &planned}
 	for _, a := range args {
 		w.Arg(a, "")
 	}
 	w.Write(text)
-	return w.Writer.Statement(s, w.longest())
+	return w.Writer.Statement(d, w.longest())
 }
 
 // Long reports whether values of a field may be of any length in d.
 func Long(d Dialect, f *schema.Field) bool {
-	s, err := d.conditions()
-	return err == nil && (&writer{Dialect: s}).long(f)
+	return (&writer{Dialect: d}).long(f)
 }
 
 // Layer returns one condition of a view.
 func Layer(d Dialect, v *policy.View, l policy.Layer) (string, error) {
-	s, err := d.conditions()
-	if err != nil {
-		return "", err
-	}
-	w := &writer{Dialect: s, plan: &policy.Plan{}}
+	w := &writer{Dialect: d, plan: &policy.Plan{}}
 	return w.Captured(func() error { return w.layer(v, l, class) })
 }
 
 // Planned compiles a plan that wasn't made by package policy.
 func Planned(planned policy.Plan, d Dialect) (Statement, error) {
-	s, err := d.conditions()
-	if err != nil {
-		return Statement{}, err
-	}
-	return (&writer{Dialect: s, plan: &planned}).statement()
+	return (&writer{Dialect: d, plan: &planned}).statement()
 }
 
 // Faulty compiles p as SQL does, but its n-th step that can fail, counted from 1, fails with fault. It reports whether
@@ -62,12 +46,15 @@ func Faulty(p policy.Permit, d Dialect, n int, fault error) (st Statement, reach
 	if err != nil {
 		return Statement{}, false, err
 	}
-	s, err := d.conditions()
-	if err != nil {
-		return Statement{}, false, err
-	}
 	f := &faults{n, fault}
-	st, err = (&writer{Dialect: faultyConditions{s, f}, plan: &planned}).statement()
+	var faulty Dialect = faultyDialect{d, f}
+	if n, ok := d.(NullComparer); ok {
+		faulty = struct {
+			faultyDialect
+			NullComparer
+		}{faultyDialect{d, f}, n}
+	}
+	st, err = (&writer{Dialect: faulty, plan: &planned}).statement()
 	return st, f.left <= 0, err
 }
 
@@ -84,107 +71,112 @@ func (f *faults) next() error {
 	return nil
 }
 
-type faultyConditions struct {
-	condition.Dialect
+type faultyDialect struct {
+	Dialect
 	*faults
 }
 
-func (s faultyConditions) Expressions() expr.Dialect {
-	d := faultyDialect{s.Dialect.Expressions(), s.faults}
-	if n, ok := s.Dialect.Expressions().(expr.NullComparer); ok {
-		return struct {
-			faultyDialect
-			expr.NullComparer
-		}{d, n}
-	}
-	return d
-}
-
-func (s faultyConditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (s faultyDialect) CompareValue(w *Writer, x Operand, op string, v any) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.Dialect.Compare(w, x, op, v)
+	return s.Dialect.CompareValue(w, x, op, v)
 }
 
-func (s faultyConditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
+func (s faultyDialect) Among(w *Writer, x Operand, values []value.Value) error {
 	if err := s.next(); err != nil {
 		return err
 	}
 	return s.Dialect.Among(w, x, values)
 }
 
-func (s faultyConditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
+func (s faultyDialect) After(w *Writer, x string, f *schema.Field, op string, v any) error {
 	if err := s.next(); err != nil {
 		return err
 	}
 	return s.Dialect.After(w, x, f, op, v)
 }
 
-func (s faultyConditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+func (s faultyDialect) Nodes(w *Writer, x Operand, path query.Path) (Operand, error) {
 	if err := s.next(); err != nil {
-		return condition.Operand{}, err
+		return Operand{}, err
 	}
 	return s.Dialect.Nodes(w, x, path)
 }
 
-func (s faultyConditions) Search(t condition.Text, space string, of *policy.Search) error {
+func (s faultyDialect) Search(t SearchedView, space string, of *policy.Search) error {
 	if err := s.next(); err != nil {
 		return err
 	}
 	return s.Dialect.Search(t, space, of)
 }
 
-type faultyDialect struct {
-	expr.Dialect
-	*faults
-}
-
-func (d faultyDialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+func (d faultyDialect) Compare(s Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Compare(s, op, x, y, t)
 }
 
-func (d faultyDialect) Apply(s expr.Scope, e plan.Apply, args []string) (string, error) {
+func (d faultyDialect) Apply(s Scope, e plan.Apply, args []string) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Apply(s, e, args)
 }
 
-func (d faultyDialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+func (d faultyDialect) Part(s Scope, x string, path query.Path) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Part(s, x, path)
 }
 
-func (d faultyDialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
+func (d faultyDialect) SetPart(s Scope, x string, path query.Path, v string) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.SetPart(s, x, path, v)
 }
 
-func (d faultyDialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+func (d faultyDialect) Matches(s Scope, x string, r query.Regex) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Matches(s, x, r)
 }
 
-func (d faultyDialect) Over(s expr.Scope, o expr.Over) (string, error) {
+func (d faultyDialect) Over(s Scope, o Over) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Over(s, o)
 }
 
-func (d faultyDialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+func (d faultyDialect) Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Accumulate(s, op, x, from)
 }
+
+// ObjectText returns a record of a shape as JSON, whose columns are t.c1, t.c2, …, with more members. Values are written in place.
+func ObjectText(d Dialect, shape plan.Shape, more ...string) string {
+	s := scopeIn(d, shape)
+	return s.b.object(s, more...)
+}
+
+// LeafText returns one column of a record in the JSON of it.
+func LeafText(d Dialect, c plan.Column) string {
+	s := scopeIn(d, plan.Shape{Columns: []plan.Column{c}})
+	return s.b.leaf(s, 0)
+}
+
+func scopeIn(d Dialect, shape plan.Shape) *scope {
+	return &scope{b: &builder{s: plainStatement{}, d: d}, r: &relation{shape: shape, alias: "t", columns: positions("t", len(shape.Columns))}}
+}
+
+// plainStatement is a statement that writes values in place.
+type plainStatement struct{ programStatement }
+
+func (plainStatement) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }

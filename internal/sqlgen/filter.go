@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -25,7 +24,7 @@ func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error)
 	case query.Not:
 		return w.not(func() error { return w.logic(f.Part, one) })
 	case query.Never:
-		w.Write(condition.Never)
+		w.Write(Never)
 		return nil
 	}
 	path, ok := query.PathOf(f)
@@ -74,7 +73,7 @@ func (w *writer) not(write func() error) error {
 }
 
 // atom writes a condition on a column that isn't JSON.
-func (w *writer) atom(f query.Filter, x condition.Operand) error {
+func (w *writer) atom(f query.Filter, x Operand) error {
 	switch f := f.(type) {
 	case query.Compare:
 		switch {
@@ -104,7 +103,7 @@ func (w *writer) atom(f query.Filter, x condition.Operand) error {
 		}
 		return nil
 	case query.Regex:
-		return w.Matches(&w.Writer, x, f)
+		return w.MatchText(&w.Writer, x, f)
 	case query.StartsWith:
 		w.Begins(&w.Writer, x, f.Prefix)
 		return nil
@@ -120,7 +119,7 @@ func (w *writer) atom(f query.Filter, x condition.Operand) error {
 }
 
 // inQuery writes that x is the key of a record of another view.
-func (w *writer) inQuery(f query.InQuery, x condition.Operand) error {
+func (w *writer) inQuery(f query.InQuery, x Operand) error {
 	if f.View < 1 || f.View > len(w.plan.Views) || len(f.Key) != 1 {
 		return problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
 	}
@@ -152,16 +151,16 @@ func (w *writer) inQuery(f query.InQuery, x condition.Operand) error {
 
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
 
-func (w *writer) scalar(x condition.Operand, op query.Op, v value.Value) error {
+func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
 	if x.Raw != "" { // a date, which is compared with dates alone
 		w.counted(x, operators[op], v.Micros())
 		return nil
 	}
-	return w.Compare(&w.Writer, x, operators[op], condition.Argument(v))
+	return w.CompareValue(&w.Writer, x, operators[op], Argument(v))
 }
 
 // oneOf writes that x equals one of values: texts, numbers and dates each in one comparison if the dialect has one.
-func (w *writer) oneOf(x condition.Operand, values []value.Value) error {
+func (w *writer) oneOf(x Operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
 	null := false
@@ -200,7 +199,7 @@ func (w *writer) oneOf(x condition.Operand, values []value.Value) error {
 	return w.Either(parts)
 }
 
-func (w *writer) null(x condition.Operand) string {
+func (w *writer) null(x Operand) string {
 	if x.Node() {
 		return w.Is(x, "null")
 	}
@@ -209,7 +208,7 @@ func (w *writer) null(x condition.Operand) string {
 
 // inside writes a condition on the value at path in the JSON of x. As in MongoDB, a path goes through the objects of
 // arrays, and a comparison is about a node and, if that is an array, its elements as well; but see query.Whole.
-func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) error {
+func (w *writer) inside(f query.Filter, x Operand, path query.Path) error {
 	at := spot{x, path, false}
 	switch f := f.(type) {
 	case query.Compare:
@@ -232,26 +231,26 @@ func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) er
 		return w.not(there)
 	case query.Regex:
 		at.whole = f.Whole
-		return w.some(at, func(n condition.Operand) error { return w.Matches(&w.Writer, n, f) })
+		return w.some(at, func(n Operand) error { return w.MatchText(&w.Writer, n, f) })
 	case query.StartsWith:
 		at.whole = f.Whole
-		return w.some(at, func(n condition.Operand) error { w.Begins(&w.Writer, n, f.Prefix); return nil })
+		return w.some(at, func(n Operand) error { w.Begins(&w.Writer, n, f.Prefix); return nil })
 	case query.GeoWithin:
 		at.whole = f.Whole
-		return w.some(at, func(n condition.Operand) error { return w.On(&w.Writer, n, f) })
+		return w.some(at, func(n Operand) error { return w.On(&w.Writer, n, f) })
 	case query.Size:
-		return w.any(x, path, func(n condition.Operand) error {
+		return w.any(x, path, func(n Operand) error {
 			w.Write(w.Length(n), " = ")
 			w.Put(f.N, "int8")
 			return nil
 		})
 	case query.ElemMatch:
-		return w.any(x, path, func(n condition.Operand) error {
-			return w.anyElement(n, func(e condition.Operand) error { return w.element(f.Match, e) })
+		return w.any(x, path, func(n Operand) error {
+			return w.anyElement(n, func(e Operand) error { return w.element(f.Match, e) })
 		})
 	case query.InQuery:
 		found := func() error {
-			return w.some(at, func(n condition.Operand) error { return w.inQuery(f, n) })
+			return w.some(at, func(n Operand) error { return w.inQuery(f, n) })
 		}
 		if f.Not {
 			return w.not(found)
@@ -263,14 +262,14 @@ func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) er
 
 // A spot is the place in a JSON document that a condition is about.
 type spot struct {
-	x     condition.Operand
+	x     Operand
 	path  query.Path
 	whole bool // the whole value is compared: see query.Whole
 }
 
 // some writes that a node at the spot, or an element of it, satisfies the condition that holds writes. The whole value isn't an element,
 // and isn't in a list.
-func (w *writer) some(at spot, holds func(condition.Operand) error) error {
+func (w *writer) some(at spot, holds func(Operand) error) error {
 	if !at.whole {
 		return w.any(at.x, at.path, w.orElement(holds))
 	}
@@ -285,7 +284,7 @@ func (w *writer) unlisted(at spot, holds func() error) error {
 	w.Write("(")
 	for n := range at.path {
 		w.Write("NOT ")
-		if err := w.any(at.x, at.path[:n], func(n condition.Operand) error { w.Write(w.Is(n, "array")); return nil }); err != nil {
+		if err := w.any(at.x, at.path[:n], func(n Operand) error { w.Write(w.Is(n, "array")); return nil }); err != nil {
 			return err
 		}
 		w.Write(" AND ")
@@ -300,19 +299,19 @@ func (w *writer) compareInside(op query.Op, v value.Value, at spot) error {
 	if v.IsNull() {
 		return w.inInside([]value.Value{v}, at)
 	}
-	return w.some(at, func(n condition.Operand) error { return w.scalar(n, op, v) })
+	return w.some(at, func(n Operand) error { return w.scalar(n, op, v) })
 }
 
 // inInside writes that a value at a spot in a JSON document is one of values. Null also holds where there is no value at the path, as in
 // MongoDB.
 func (w *writer) inInside(values []value.Value, at spot) error {
 	if len(values) == 0 {
-		w.Write(condition.Never)
+		w.Write(Never)
 		return nil
 	}
 	return w.unlisted(at, func() error {
 		w.Write("(")
-		among := func(n condition.Operand) error { return w.oneOf(n, values) }
+		among := func(n Operand) error { return w.oneOf(n, values) }
 		if !at.whole {
 			among = w.orElement(among)
 		}
@@ -321,7 +320,7 @@ func (w *writer) inInside(values []value.Value, at spot) error {
 		}
 		if slices.ContainsFunc(values, value.Value.IsNull) {
 			w.Write(" OR NOT ")
-			if err := w.any(at.x, at.path, func(condition.Operand) error { w.Write(condition.Always); return nil }); err != nil {
+			if err := w.any(at.x, at.path, func(Operand) error { w.Write(always); return nil }); err != nil {
 				return err
 			}
 		}
@@ -330,13 +329,13 @@ func (w *writer) inInside(values []value.Value, at spot) error {
 	})
 }
 
-func (w *writer) thereNode(n condition.Operand) error {
+func (w *writer) thereNode(n Operand) error {
 	w.Write("NOT ", w.Is(n, "null"))
 	return nil
 }
 
 // any writes that some node at path in x satisfies the condition that holds writes.
-func (w *writer) any(x condition.Operand, path query.Path, holds func(condition.Operand) error) error {
+func (w *writer) any(x Operand, path query.Path, holds func(Operand) error) error {
 	w.Write("EXISTS (SELECT 1 FROM ")
 	n, err := w.Nodes(&w.Writer, x, path)
 	if err != nil {
@@ -349,8 +348,8 @@ func (w *writer) any(x condition.Operand, path query.Path, holds func(condition.
 }
 
 // orElement extends a condition on a node to its elements.
-func (w *writer) orElement(holds func(condition.Operand) error) func(condition.Operand) error {
-	return func(n condition.Operand) error {
+func (w *writer) orElement(holds func(Operand) error) func(Operand) error {
+	return func(n Operand) error {
 		w.Write("(")
 		if err := holds(n); err != nil {
 			return err
@@ -364,9 +363,9 @@ func (w *writer) orElement(holds func(condition.Operand) error) func(condition.O
 	}
 }
 
-func (w *writer) anyElement(n condition.Operand, holds func(condition.Operand) error) error {
+func (w *writer) anyElement(n Operand, holds func(Operand) error) error {
 	w.Write("EXISTS (SELECT 1 FROM ")
-	e := w.Elements(&w.Writer, n)
+	e := w.NodeElements(&w.Writer, n)
 	w.Write(" WHERE ")
 	err := holds(e)
 	w.Write(")")
@@ -374,6 +373,6 @@ func (w *writer) anyElement(n condition.Operand, holds func(condition.Operand) e
 }
 
 // element writes the filter of an $elemMatch over one element.
-func (w *writer) element(f query.Filter, e condition.Operand) error {
+func (w *writer) element(f query.Filter, e Operand) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.inside(f, e, path) })
 }

@@ -55,7 +55,7 @@ func (w *writer) unguarded(v *policy.View, l policy.Layer, alias string) error {
 		return w.filter(l.Filter, w.inClass(c, alias))
 	}
 	pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
-	w.Write(w.Key(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.Key(w.inView(class, key), key, pointer), " FROM ")
+	w.Write(w.JoinKey(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.JoinKey(w.inView(class, key), key, pointer), " FROM ")
 	if err := w.scoped(l.Through.View); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *writer) unguarded(v *policy.View, l policy.Layer, alias string) error {
 // barrier returns what ends a view that is computed apart, "" if views aren't.
 func (w *writer) barrier() string {
 	if _, read := w.Bounds(); read > 0 {
-		return w.Expressions().Barrier()
+		return w.Dialect.Barrier()
 	}
 	return ""
 }

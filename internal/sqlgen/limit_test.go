@@ -8,6 +8,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -36,22 +39,22 @@ func TestPlaces(t *testing.T) {
 		args       []any
 		want, argv string // of long texts, only the length
 	}{
-		{"none", sqlgen.SQLite, policy.Plan{}, "a", nil, "a", ""},
-		{"again", sqlgen.SQLite, policy.Plan{}, "\x001\x00, \x000\x00, \x001\x00", []any{"a", "b"}, "?, ?, ?", "'b' 'a' 'b'"},
-		{"named", sqlgen.PostgreSQL, policy.Plan{}, "\x001\x00, \x000\x00, \x001\x00", []any{"a", "b"}, "$1, $2, $1", "'b' 'a'"},
-		{"never there", sqlgen.PostgreSQL, policy.Plan{}, "\x001\x00", []any{"a", "b"}, "$1", "'b'"},
-		{"one NUL", sqlgen.SQLite, policy.Plan{}, "a\x000", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
-		{"no number", sqlgen.SQLite, policy.Plan{}, "\x00a\x00", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
-		{"no such value", sqlgen.SQLite, policy.Plan{}, "\x001\x00", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
-		{"as many as can be", sqlgen.SQLite, policy.Plan{}, most, mostArgs, fmt.Sprint(sqlgen.MaxArguments), ""},
-		{"one too many", sqlgen.SQLite, policy.Plan{}, over, overArgs, "invalid_query: the query compares with 30001 values; at most 30000", ""},
-		{"as long as can be", sqlgen.MySQL, policy.Plan{}, strings.Repeat("a", sqlgen.MaxText), nil, fmt.Sprint(sqlgen.MaxText), ""},
-		{"one byte too long", sqlgen.MySQL, policy.Plan{}, strings.Repeat("a", sqlgen.MaxText+1), nil,
+		{"none", sqlite.Dialect(), policy.Plan{}, "a", nil, "a", ""},
+		{"again", sqlite.Dialect(), policy.Plan{}, "\x001\x00, \x000\x00, \x001\x00", []any{"a", "b"}, "?, ?, ?", "'b' 'a' 'b'"},
+		{"named", postgres.Dialect(), policy.Plan{}, "\x001\x00, \x000\x00, \x001\x00", []any{"a", "b"}, "$1, $2, $1", "'b' 'a'"},
+		{"never there", postgres.Dialect(), policy.Plan{}, "\x001\x00", []any{"a", "b"}, "$1", "'b'"},
+		{"one NUL", sqlite.Dialect(), policy.Plan{}, "a\x000", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
+		{"no number", sqlite.Dialect(), policy.Plan{}, "\x00a\x00", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
+		{"no such value", sqlite.Dialect(), policy.Plan{}, "\x001\x00", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
+		{"as many as can be", sqlite.Dialect(), policy.Plan{}, most, mostArgs, fmt.Sprint(sqlgen.MaxArguments), ""},
+		{"one too many", sqlite.Dialect(), policy.Plan{}, over, overArgs, "invalid_query: the query compares with 30001 values; at most 30000", ""},
+		{"as long as can be", mariadb.Dialect(), policy.Plan{}, strings.Repeat("a", sqlgen.MaxText), nil, fmt.Sprint(sqlgen.MaxText), ""},
+		{"one byte too long", mariadb.Dialect(), policy.Plan{}, strings.Repeat("a", sqlgen.MaxText+1), nil,
 			"unsupported_by_source: the query becomes a statement of 4194305 bytes here; at most 4194304", ""},
-		{"a pipeline as long as can be", sqlgen.MySQL, pipeline, strings.Repeat("a", 1<<20), nil, "1048576", ""},
-		{"a pipeline one byte too long", sqlgen.MySQL, pipeline, strings.Repeat("a", 1<<20+1), nil,
+		{"a pipeline as long as can be", mariadb.Dialect(), pipeline, strings.Repeat("a", 1<<20), nil, "1048576", ""},
+		{"a pipeline one byte too long", mariadb.Dialect(), pipeline, strings.Repeat("a", 1<<20+1), nil,
 			"unsupported_by_source: the query becomes a statement of 1048577 bytes here; at most 1048576", ""},
-		{"others take more", sqlgen.SQLite, pipeline, strings.Repeat("a", 1<<20+1), nil, "1048577", ""},
+		{"others take more", sqlite.Dialect(), pipeline, strings.Repeat("a", 1<<20+1), nil, "1048577", ""},
 	} {
 		text, args, err := sqlgen.Resolve(tt.dialect, tt.plan, tt.text, tt.args...)
 		got, argv := text, arguments(args)
@@ -69,12 +72,12 @@ func TestPlaces(t *testing.T) {
 
 // TestTooManyValues checks the limit of a statement's arguments.
 func TestTooManyValues(t *testing.T) {
-	planned, err := permitted(t, sqlgen.SQLite, nil, &query.Count{Class: "orgs"}, nil).Plan()
+	planned, err := permitted(t, sqlite.Dialect(), nil, &query.Count{Class: "orgs"}, nil).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	planned.Where = query.In{Path: query.Path{"id"}, Values: slices.Repeat([]value.Value{value.OfString("a")}, sqlgen.MaxArguments+1)}
-	if st, err := sqlgen.Planned(planned, sqlgen.SQLite); problem.CodeOf(err) != problem.InvalidQuery || st.Text != "" {
+	if st, err := sqlgen.Planned(planned, sqlite.Dialect()); problem.CodeOf(err) != problem.InvalidQuery || st.Text != "" {
 		t.Errorf("%d bytes, %v; want %s", len(st.Text), err, problem.InvalidQuery)
 	}
 }
@@ -82,7 +85,7 @@ func TestTooManyValues(t *testing.T) {
 // TestImpossible checks that plans that policy never makes are refused: a statement must not be written with the missing
 // part left out.
 func TestImpossible(t *testing.T) {
-	permit := permitted(t, sqlgen.PostgreSQL, nil, &query.Count{Class: "orgs"}, nil)
+	permit := permitted(t, postgres.Dialect(), nil, &query.Count{Class: "orgs"}, nil)
 	planned, err := permit.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -110,26 +113,26 @@ func TestImpossible(t *testing.T) {
 		{"no such field of the view", func(p *policy.Plan) { p.Where = select1(1, path, query.Exists{Path: query.Path{"nope"}}) }, "internal_error: no field nope in what the plan filters"},
 		{"nothing to compare with text", func(p *policy.Plan) {
 			p.Where = query.Compare{Path: path, Value: value.OfArray(nil)}
-		}, "unsupported_by_source: condition.Document can't be compared with a column of type string"},
+		}, "unsupported_by_source: sqlgen.Document can't be compared with a column of type string"},
 		{"nothing to compare with JSON", func(p *policy.Plan) {
 			p.Where = query.Compare{Path: query.Path{"plan"}, Value: value.OfBytes("a")}
 		}, "unsupported_by_source: []uint8 can't be compared with JSON"},
 		{"a place of another kind", func(p *policy.Plan) {
 			p.Count, p.Limit = false, 1
 			p.Order, p.After = []policy.Order{{Join: -1, Field: p.View.Fields()[0]}}, []value.Value{value.OfArray(nil)}
-		}, "unsupported_by_source: condition.Document can't be compared with a column of type string"},
+		}, "unsupported_by_source: sqlgen.Document can't be compared with a column of type string"},
 		{"a second place of another kind", func(p *policy.Plan) {
 			p.Count, p.Limit = false, 1
 			f := p.View.Fields()[0]
 			p.Order, p.After = []policy.Order{{Join: -1, Field: f}, {Join: -1, Field: f, Desc: true}}, []value.Value{string1, value.OfArray(nil)}
-		}, "unsupported_by_source: condition.Document can't be compared with a column of type string"},
+		}, "unsupported_by_source: sqlgen.Document can't be compared with a column of type string"},
 		{"a pipeline of no view", func(p *policy.Plan) { p.Program = &plan.Program{From: 1} }, "internal_error: the plan has no view 1"},
 		{"a pipeline of less than no view", func(p *policy.Plan) { p.Program = &plan.Program{From: -2} }, "internal_error: the plan has no view -2"},
 		{"a pipeline of no facet", func(p *policy.Plan) { p.Program = &plan.Program{From: plan.Input} }, "internal_error: a program reads the records of no facet"},
 		{"a pipeline that filters by no column", func(p *policy.Plan) {
 			p.Program = &plan.Program{From: 0, Base: plan.Shape{}, Stages: []plan.Stage{&plan.Filter{Where: query.Exists{Path: query.Path{"nope"}}}}}
 		}, "internal_error: no field nope in what the plan filters"},
-		{"a stage that isn't one", func(p *policy.Plan) { p.Program = &plan.Program{From: 0, Stages: []plan.Stage{nil}} }, "internal_error: sqlgen/stage can't write <nil>"},
+		{"a stage that isn't one", func(p *policy.Plan) { p.Program = &plan.Program{From: 0, Stages: []plan.Stage{nil}} }, "internal_error: sqlgen can't write <nil>"},
 		{"a union of what isn't there", func(p *policy.Plan) {
 			p.Program = &plan.Program{Stages: []plan.Stage{&plan.Union{Right: &plan.Program{}, Left: []plan.Expr{plan.Outer{Up: 1}}, Added: []plan.Expr{plan.Const{}},
 				Shape: plan.Shape{Columns: make([]plan.Column, 3)}}}}
@@ -138,7 +141,7 @@ func TestImpossible(t *testing.T) {
 		p := planned
 		p.Views = []*policy.View{planned.View}
 		tt.change(&p)
-		st, err := sqlgen.Planned(p, sqlgen.PostgreSQL)
+		st, err := sqlgen.Planned(p, postgres.Dialect())
 		if err == nil || st.Text != "" {
 			t.Errorf("%s: %q", tt.name, st.Text)
 			continue
@@ -151,14 +154,14 @@ func TestImpossible(t *testing.T) {
 
 // TestPartOfAKey checks that the position in an order is the whole value, if a record has only a part of it.
 func TestPartOfAKey(t *testing.T) {
-	planned, err := permitted(t, sqlgen.PostgreSQL, nil, &query.Count{Class: "orgs"}, nil).Plan()
+	planned, err := permitted(t, postgres.Dialect(), nil, &query.Count{Class: "orgs"}, nil).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := planned.View.Class().Field("plan")
 	planned.Count, planned.Unique, planned.Limit = false, true, 1
 	planned.Columns, planned.Order = []policy.Column{{Join: -1, Field: f, Part: query.Path{"a"}}}, []policy.Order{{Join: -1, Field: f}}
-	st, err := sqlgen.Planned(planned, sqlgen.PostgreSQL)
+	st, err := sqlgen.Planned(planned, postgres.Dialect())
 	const want = `SELECT v1."plan", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "public"."orgs" AS t) AS v1 ORDER BY v1."plan"::text COLLATE "C" NULLS FIRST LIMIT $1`
 	if err != nil || plain(t, st) != want || fmt.Sprint(st.Order) != "[1]" {
 		t.Errorf("%v, places %v\n got %s\nwant %s", err, st.Order, st.Text, want)
@@ -197,7 +200,7 @@ func TestPrograms(t *testing.T) {
 	} {
 		p := planned
 		p.Program = &plan.Program{Base: tt.base, Stages: tt.stages}
-		st, err := sqlgen.Planned(p, sqlgen.PostgreSQL)
+		st, err := sqlgen.Planned(p, postgres.Dialect())
 		if args := arguments(st.Args); err != nil || plain(t, st) != tt.want || args != tt.args {
 			t.Errorf("%s: %v\n got %s\n     %s\nwant %s\n     %s", tt.name, err, st.Text, args, tt.want, tt.args)
 		}
@@ -207,20 +210,20 @@ func TestPrograms(t *testing.T) {
 // TestPipelineColumns shows how the values of a pipeline are to be read.
 func TestPipelineColumns(t *testing.T) {
 	const stages = `[{"$project": {"id": 1, "opened": 1, "next": {"$dateAdd": {"startDate": "$opened", "unit": "day", "amount": 1}}, "up": {"$toUpper": "$status"}}}]`
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		dialect sqlgen.Dialect
 		want    string
 	}{
-		{sqlgen.SQLite, "id integer INTEGER; opened date DATETIME;  date milliseconds milliseconds;  string "},
-		{sqlgen.PostgreSQL, "id integer int4; opened date timestamptz;  date timestamp;  string text"},
-		{sqlgen.MySQL, "id integer int; opened date datetime;  date datetime;  string longtext"},
+		{sqlite.Dialect(), "id integer INTEGER; opened date DATETIME;  date milliseconds milliseconds;  string "},
+		{postgres.Dialect(), "id integer int4; opened date timestamptz;  date timestamp;  string text"},
+		{mariadb.Dialect(), "id integer int; opened date datetime;  date datetime;  string longtext"},
 	} {
-		st, err := sqlgen.SQL(pipelinePermit(t, int(tt.dialect), "issues", stages), tt.dialect)
+		st, err := sqlgen.SQL(pipelinePermit(t, i, "issues", stages), tt.dialect)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := columnsOf(st); got != tt.want {
-			t.Errorf("dialect %d: %s\nwant %s", tt.dialect, got, tt.want)
+			t.Errorf("dialect %s: %s\nwant %s", tt.dialect.Name(), got, tt.want)
 		}
 	}
 	// A declared type is no guarantee: this column holds integers.
@@ -234,7 +237,7 @@ func TestPipelineColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := sqlgen.SQL(permit, sqlgen.SQLite)
+	st, err := sqlgen.SQL(permit, sqlite.Dialect())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +247,7 @@ func TestPipelineColumns(t *testing.T) {
 	if permit, err = p.Read(reader, &query.Pipeline{Class: "t", Stages: pipeline(t, `[{"$limit": 1}]`), Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if st, err = sqlgen.SQL(permit, sqlgen.SQLite); err != nil {
+	if st, err = sqlgen.SQL(permit, sqlite.Dialect()); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := columnsOf(st), "id integer milliseconds; day day DATE; at date DATETIME"; got != want {

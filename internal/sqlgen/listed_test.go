@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -23,7 +24,7 @@ func TestListed(t *testing.T) {
 		for i := range tt.rows {
 			p.Program.Rows = append(p.Program.Rows, value.Row{value.OfInt(int64(i))})
 		}
-		st, err := sqlgen.Planned(p, sqlgen.SQLite)
+		st, err := sqlgen.Planned(p, sqlite.Dialect())
 		unions, inside := strings.Count(st.Text, " UNION ALL "), strings.Count(st.Text, "SELECT * FROM (SELECT ")
 		if err != nil || unions != tt.unions || inside != tt.inside || len(st.Args) != tt.rows+1 || st.Args[tt.rows-1] != int64(tt.rows-1) {
 			t.Errorf("%d rows: %d unions, %d of them of unions, %d arguments, %v", tt.rows, unions, inside, len(st.Args), err)
@@ -50,7 +51,7 @@ func TestGathered(t *testing.T) {
 		p := planned
 		p.Program = &plan.Program{Base: planned.Program.Base, Stages: []plan.Stage{&plan.Group{Shape: plan.Shape{Columns: []plan.Column{{Type: schema.JSON}}},
 			Accumulators: []plan.Accumulator{{Op: tt.op, X: plan.ToJSON{X: tt.x}, T: schema.JSON}}}}}
-		st, n, err := sqlgen.Prefix(&p, sqlgen.SQLite, 10, 0)
+		st, n, err := sqlgen.Prefix(&p, sqlite.Dialect(), 10, 0)
 		if err != nil || n != 1 || strings.Contains(st.Text, long) != tt.want {
 			t.Errorf("%v of %v: %v\n%s", tt.op, tt.x, err, st.Text)
 		}

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mariadb are fields as MariaDB's adapter describes them. As usual there, text has its own collation, except for bin.
-var mariadb = []schema.Field{
+// mariadbFields are fields as MariaDB's adapter describes them. As usual there, text has its own collation, except for bin.
+var mariadbFields = []schema.Field{
 	{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true},
 	{Name: "bin", Type: schema.String, Native: "varchar"}, {Name: "d", Type: schema.Decimal, Native: "decimal"}, {Name: "x", Type: schema.Double, Native: "double"},
 	{Name: "at", Type: schema.Date, Native: "datetime", NotNull: true}, {Name: "seen", Type: schema.Date, Native: "datetime"},
@@ -26,7 +27,7 @@ var mariadb = []schema.Field{
 // TestMySQLUnicode shows that text in the character set of the connection is compared by its bytes without a conversion.
 func TestMySQLUnicode(t *testing.T) {
 	fields := []schema.Field{{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true, Unicode: true}}
-	conditions(t, sqlgen.MySQL, fields, []conditionRow{
+	conditions(t, mariadb.Dialect(), fields, []conditionRow{
 		{`{"s":"a"}`, "(v1.`s` = ? AND v1.`s` COLLATE utf8mb4_nopad_bin = ?)", `'a' 'a'`},
 		{`{"s":{"$gt":"a"}}`, "v1.`s` COLLATE utf8mb4_nopad_bin > ?", `'a'`},
 		{`{"s":{"$ne":"é"}}`, "((v1.`s` COLLATE utf8mb4_nopad_bin = ?) IS NOT TRUE)", `'é'`},
@@ -35,7 +36,7 @@ func TestMySQLUnicode(t *testing.T) {
 
 // TestMySQLConditions shows conditions for MariaDB.
 func TestMySQLConditions(t *testing.T) {
-	conditions(t, sqlgen.MySQL, mariadb, []conditionRow{
+	conditions(t, mariadb.Dialect(), mariadbFields, []conditionRow{
 		// Text compares by its bytes; an index finds texts that its collation takes for equal, if the column's character
 		// set has the value.
 		{`{"s":"a"}`, "(v1.`s` = ? AND «bytes v1.`s`» = ?)", `'a' 'a'`},
@@ -142,7 +143,7 @@ func TestMySQLJSON(t *testing.T) {
 	from, object, a := step(doc, "p1", "n2")
 	size := "CASE JSON_TYPE(" + a + ") WHEN 'ARRAY' THEN JSON_LENGTH(" + a + ") END = ?"
 	inner, innerObject, b := step(element(doc, "n1"), "p2", "n3")
-	conditions(t, sqlgen.MySQL, mariadb, []conditionRow{
+	conditions(t, mariadb.Dialect(), mariadbFields, []conditionRow{
 		{`{"doc":"x"}`, has(is), `'x' 'x'`},
 		{`{"doc":{"$gt":"x"}}`, has(func(x string) string { return "(" + text(x) + " > ?)" }), `'x' 'x'`},
 		{`{"doc":true}`, has(boolean), `1 1`},
@@ -177,7 +178,7 @@ func object2(x, p string, first, second func(string) string, member func(x, p st
 
 // TestMySQLFarDates shows comparisons with dates that MariaDB doesn't have, and that can't be written as text.
 func TestMySQLFarDates(t *testing.T) {
-	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadb}})
+	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadbFields}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,8 +203,8 @@ func TestMySQLFarDates(t *testing.T) {
 		{query.Eq, 9999, "(v1.`seen` = CAST(? AS DATETIME(6)))"}, {query.Eq, 0, "(v1.`seen` = CAST(? AS DATETIME(6)))"},
 	} {
 		plan.Where = query.Compare{Path: query.Path{"seen"}, Op: tt.op, Value: micros(tt.year)}
-		st, err := sqlgen.Planned(plan, sqlgen.MySQL)
-		if _, got, _ := strings.Cut(st.Text, " AS v1 WHERE "); err != nil || got != expanded(t, tt.want, sqlgen.MySQL) {
+		st, err := sqlgen.Planned(plan, mariadb.Dialect())
+		if _, got, _ := strings.Cut(st.Text, " AS v1 WHERE "); err != nil || got != expanded(t, tt.want, mariadb.Dialect()) {
 			t.Errorf("%v %d: %v\n got %s\nwant %s", tt.op, tt.year, err, got, tt.want)
 		}
 	}
@@ -212,7 +213,7 @@ func TestMySQLFarDates(t *testing.T) {
 // TestMySQLPlaces shows where MariaDB continues from: all values of a column have a position, valid dates or not.
 func TestMySQLPlaces(t *testing.T) {
 	one := value.OfInt(1)
-	places(t, sqlgen.MySQL, mariadb, []placeRow{
+	places(t, mariadb.Dialect(), mariadbFields, []placeRow{
 		{"id", []value.Value{one}, "(v1.`id` > ?) ORDER BY v1.`id` LIMIT ?", `1 2`},
 		{"x -id", []value.Value{one, one}, "(v1.`x` > ? OR (v1.`x` = ? AND ((v1.`id` < ? OR v1.`id` IS NULL)))) ORDER BY v1.`x`, v1.`id` DESC LIMIT ?", `1.0 1.0 1 2`},
 		{"x", []value.Value{value.OfFloat(0.5), one}, "(v1.`x` > ? OR (v1.`x` = ? AND (v1.`id` > ?))) ORDER BY v1.`x`, v1.`id` LIMIT ?", `0.5 0.5 1 2`},
@@ -237,7 +238,7 @@ func TestMySQLPlaces(t *testing.T) {
 // TestMySQLStatements shows which columns are read, and how classes are joined.
 func TestMySQLStatements(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{
-		{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadb},
+		{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadbFields},
 		{Source: "app", Name: "orgs", Space: "crm", Table: "odd `orgs`", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.String, Native: "varchar"}, {Name: "name", Type: schema.String, Native: "varchar"}}},
 		{Source: "app", Name: "users", Table: "users", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer, Native: "int"},
 			{Name: "org", Type: schema.String, Native: "varchar", Unordered: true}, {Name: "home", Type: schema.String, Native: "varchar"}, {Name: "number", Type: schema.Integer, Native: "int"},
@@ -270,8 +271,8 @@ func TestMySQLStatements(t *testing.T) {
 			t.Errorf("%s: %v", tt.keys, err)
 			continue
 		}
-		st, err := sqlgen.SQL(permit, sqlgen.MySQL)
-		if want := expanded(t, tt.want, sqlgen.MySQL); err != nil || plain(t, st) != want {
+		st, err := sqlgen.SQL(permit, mariadb.Dialect())
+		if want := expanded(t, tt.want, mariadb.Dialect()); err != nil || plain(t, st) != want {
 			t.Errorf("%s: %v\n got %s\nwant %s", tt.keys, err, st.Text, want)
 		}
 	}

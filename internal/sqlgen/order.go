@@ -1,7 +1,6 @@
 package sqlgen
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -39,7 +38,7 @@ func (w *writer) near() error {
 			}
 			return err
 		})
-		w.nearest = "(SELECT " + distance + " FROM " + nodes + condition.Always + " LIMIT 1)"
+		w.nearest = "(SELECT " + distance + " FROM " + nodes + always + " LIMIT 1)"
 		return err
 	}
 	return nil
@@ -89,15 +88,15 @@ func (w *writer) goOn(i int) error {
 	w.Write("(")
 	switch {
 	case v.IsNull() && o.Desc:
-		w.Write(condition.Never) // nulls are last, and nothing with an equal value comes after
+		w.Write(Never) // nulls are last, and nothing with an equal value comes after
 	case v.IsNull():
 		w.Write(x, " IS NOT NULL")
 	case o.Desc:
 		w.Write("(")
-		err = w.After(&w.Writer, x, f, "<", condition.Argument(v))
+		err = w.After(&w.Writer, x, f, "<", Argument(v))
 		w.Write(" OR ", w.Missing(x, f), ")")
 	default:
-		err = w.After(&w.Writer, x, f, ">", condition.Argument(v))
+		err = w.After(&w.Writer, x, f, ">", Argument(v))
 	}
 	if err != nil {
 		return err
@@ -106,7 +105,7 @@ func (w *writer) goOn(i int) error {
 		w.Write(" OR (")
 		if v.IsNull() {
 			w.Write(w.Missing(x, f))
-		} else if err := w.After(&w.Writer, x, f, "=", condition.Argument(v)); err != nil {
+		} else if err := w.After(&w.Writer, x, f, "=", Argument(v)); err != nil {
 			return err
 		}
 		w.Write(" AND ")

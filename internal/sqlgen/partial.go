@@ -11,16 +11,12 @@ import (
 // stages. The rows hold all columns of the shape after them, hidden ones too, in order; they are at most limit and one
 // more, and their values, together, of at most about most bytes. The error is Unsupported if not even the view can be written.
 func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error) {
-	s, err := d.conditions()
-	if err != nil {
-		return Statement{}, 0, err
-	}
 	var refused error
 	for n := len(of.Program.Stages); n >= 0; n-- {
 		program, p := *of.Program, *of
 		program.Stages = program.Stages[:n]
 		p.Program, p.Limit, p.Most = &program, limit, most
-		st, err := (&writer{Dialect: s, plan: &p, whole: true}).statement()
+		st, err := (&writer{Dialect: d, plan: &p, whole: true}).statement()
 		if err == nil {
 			return st, n, nil
 		}
@@ -42,10 +38,6 @@ type Part struct {
 
 // Records compiles records of a view. A row holds the visible fields, in their order.
 func Records(v *policy.View, d Dialect, n Part) (Statement, error) {
-	s, err := d.conditions()
-	if err != nil {
-		return Statement{}, err
-	}
 	p := &policy.Plan{View: v, Limit: n.Limit, Most: n.Most}
 	for _, f := range v.Fields() {
 		p.Columns = append(p.Columns, policy.Column{Path: query.Path{f.Name}, Field: f, Join: -1})
@@ -53,5 +45,5 @@ func Records(v *policy.View, d Dialect, n Part) (Statement, error) {
 	if n.Key != "" {
 		p.Where = query.In{Path: query.Path{n.Key}, Values: n.In}
 	}
-	return (&writer{Dialect: s, plan: p}).statement()
+	return (&writer{Dialect: d, plan: p}).statement()
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -30,7 +33,7 @@ type database struct {
 	dialect sqlgen.Dialect
 }
 
-var databases = []database{{"sqlite", sqlgen.SQLite}, {"postgresql", sqlgen.PostgreSQL}, {"mariadb", sqlgen.MySQL}}
+var databases = []database{{"sqlite", sqlite.Dialect()}, {"postgresql", postgres.Dialect()}, {"mariadb", mariadb.Dialect()}}
 
 // tracker returns the classes of TestPipelines in one of databases.
 func tracker(database int) []schema.Class {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -15,18 +17,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-var dialects = []sqlgen.Dialect{sqlgen.SQLite, sqlgen.PostgreSQL}
+var dialects = []sqlgen.Dialect{sqlite.Dialect(), postgres.Dialect()}
 
 // catalogue returns the classes of the tests as a dialect's adapter describes them.
 func catalogue(d sqlgen.Dialect) []schema.Class {
-	native := func(sqlite, postgres string) string {
-		if d == sqlgen.SQLite {
-			return sqlite
+	native := func(lite, pg string) string {
+		if d == sqlite.Dialect() {
+			return lite
 		}
-		return postgres
+		return pg
 	}
 	decimal, array := schema.Decimal, schema.Array
-	if d == sqlgen.SQLite {
+	if d == sqlite.Dialect() {
 		decimal, array = schema.Double, schema.JSON
 	}
 	return []schema.Class{
@@ -144,7 +146,7 @@ func whereSQL(t *testing.T, text string, d sqlgen.Dialect) (condition, args stri
 	for _, f := range catalogue(d)[0].Fields {
 		fields = append(fields, `t."`+strings.ReplaceAll(f.Name, `"`, `""`)+`"`)
 	}
-	around := `SELECT count(*) FROM (SELECT ` + strings.Join(fields, ", ") + ` FROM "` + map[sqlgen.Dialect]string{sqlgen.SQLite: "main", sqlgen.PostgreSQL: "public"}[d] + `"."things" AS t) AS v1 WHERE `
+	around := `SELECT count(*) FROM (SELECT ` + strings.Join(fields, ", ") + ` FROM "` + map[sqlgen.Dialect]string{sqlite.Dialect(): "main", postgres.Dialect(): "public"}[d] + `"."things" AS t) AS v1 WHERE `
 	condition, ok := strings.CutPrefix(st.Text, around)
 	if !ok || st.Columns != nil || st.Order != nil {
 		t.Errorf("%s: %s\nwant it to begin with %s", text, st.Text, around)
@@ -156,7 +158,7 @@ func TestZeroPermit(t *testing.T) {
 	for _, d := range dialects {
 		st, err := sqlgen.SQL(policy.Permit{}, d)
 		if problem.CodeOf(err) != problem.PermissionDenied || st.Text != "" {
-			t.Errorf("dialect %d: %q, %v; want %s", d, st.Text, err, problem.PermissionDenied)
+			t.Errorf("dialect %s: %q, %v; want %s", d.Name(), st.Text, err, problem.PermissionDenied)
 		}
 	}
 }
@@ -183,7 +185,7 @@ func TestStatements(t *testing.T) {
 			st, err := compiled(t, d, rules, tt.query, tt.at)
 			want, args := tt.sqlite, tt.sqliteArgs
 			order, other, differs := strings.Cut(tt.order, "|")
-			if d == sqlgen.PostgreSQL {
+			if d == postgres.Dialect() {
 				want, args = tt.postgres, tt.postgresArgs
 				if differs {
 					order = other
@@ -283,8 +285,8 @@ var statementRows = []statementRow{
 		`SELECT v1."id", v1."name", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "public"."orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" DESC LIMIT $1`, `6`, `[0]`},
 }
 
-// TestUnknownDialect checks that nothing is written in an unknown dialect.
-func TestUnknownDialect(t *testing.T) {
+// TestNoDialect checks that nothing is written in no dialect.
+func TestNoDialect(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "a", Table: "a", Key: []string{"id"}, Fields: []schema.Field{{Name: "id"}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -293,10 +295,7 @@ func TestUnknownDialect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st, err := sqlgen.SQL(permit, sqlgen.Dialect(99)); problem.CodeOf(err) != problem.Internal || st.Text != "" {
-		t.Errorf("dialect 99: %q, %v; want %s", st.Text, err, problem.Internal)
-	}
-	if text, err := sqlgen.NewText(sqlgen.Dialect(99)); problem.CodeOf(err) != problem.Internal || text != nil {
-		t.Errorf("dialect 99: %v, %v; want %s", text, err, problem.Internal)
+	if st, err := sqlgen.SQL(permit, nil); problem.CodeOf(err) != problem.Internal || st.Text != "" {
+		t.Errorf("no dialect: %q, %v; want %s", st.Text, err, problem.Internal)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -25,7 +26,7 @@ func faulty(t *testing.T, what string, permit policy.Permit, d sqlgen.Dialect) i
 			return n - 1
 		}
 		if !errors.Is(err, fault) || st.Text != "" {
-			t.Errorf("%s, dialect %d: step %d fails, and it becomes %q, %v", what, d, n, st.Text, err)
+			t.Errorf("%s, dialect %s: step %d fails, and it becomes %q, %v", what, d.Name(), n, st.Text, err)
 		}
 	}
 }
@@ -90,7 +91,7 @@ func TestFaultySearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := faulty(t, "search", permit, sqlgen.SQLite); n != 2 {
+	if n := faulty(t, "search", permit, sqlite.Dialect()); n != 2 {
 		t.Errorf("%d steps can fail, want 2", n)
 	}
 }

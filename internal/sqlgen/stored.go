@@ -1,8 +1,6 @@
 package sqlgen
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -13,17 +11,17 @@ func (w *writer) inView(alias string, f *schema.Field) string {
 	if f.Stored == nil {
 		return x
 	}
-	return expr.Declared(w.Expressions(), statement{w}, x, f)
+	return declared(w.Dialect, statement{w}, x, f)
 }
 
 // inClass returns the fields of a class inside of its view.
 func (w *writer) inClass(c *schema.Class, alias string) fields {
-	return func(name string) condition.Operand {
+	return func(name string) Operand {
 		f := c.Field(name)
 		if f == nil {
-			return condition.Operand{}
+			return Operand{}
 		}
-		x := condition.Operand{Text: w.inView(alias, f), Field: f}
+		x := Operand{Text: w.inView(alias, f), Field: f}
 		if f.Unit() > 0 {
 			x.Raw = w.column(alias, f.Name)
 		}
@@ -32,17 +30,17 @@ func (w *writer) inClass(c *schema.Class, alias string) fields {
 }
 
 // fields returns the operand for the first name of a filter's path; an operand without a field means there is none.
-type fields func(name string) condition.Operand
+type fields func(name string) Operand
 
 // of returns the fields of a class under an alias.
 func (w *writer) of(class *schema.Class, alias string) fields {
-	return func(name string) condition.Operand {
+	return func(name string) Operand {
 		return w.operandOf(class, alias, class.Field(name))
 	}
 }
 
 // named returns the fields of the plan's class.
-func (w *writer) named(name string) condition.Operand {
+func (w *writer) named(name string) Operand {
 	join, f := w.plan.Column(name)
 	v := w.plan.View
 	if join >= 0 {
@@ -52,11 +50,11 @@ func (w *writer) named(name string) condition.Operand {
 }
 
 // operandOf returns the operand of a field of c in a view; none if f is nil.
-func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) condition.Operand {
+func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) Operand {
 	if f == nil {
-		return condition.Operand{}
+		return Operand{}
 	}
-	x := condition.Operand{Text: w.column(alias, f.Name), Field: f}
+	x := Operand{Text: w.column(alias, f.Name), Field: f}
 	if raw := rawName(c, f); raw != "" {
 		x.Raw = w.column(alias, raw)
 	}
@@ -75,7 +73,7 @@ func rawName(c *schema.Class, f *schema.Field) string {
 
 // counted writes a comparison of a date with an instant, in microseconds since 1970, by the stored integer, which an
 // index can serve. The date itself is null where the integer isn't one.
-func (w *writer) counted(x condition.Operand, op string, micros int64) {
+func (w *writer) counted(x Operand, op string, micros int64) {
 	unit := x.Field.Unit()
 	n := micros / unit
 	if micros%unit < 0 {
@@ -83,8 +81,8 @@ func (w *writer) counted(x condition.Operand, op string, micros int64) {
 	}
 	if micros%unit != 0 { // between n and n + 1
 		var some bool
-		if op, some = condition.AboveFloor(op); !some {
-			w.Write(condition.Never)
+		if op, some = AboveFloor(op); !some {
+			w.Write(Never)
 			return
 		}
 	}

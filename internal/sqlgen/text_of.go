@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"cmp"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -14,17 +13,10 @@ import (
 // of a permit. It handles names, views and values in the same way: one function quotes, values are arguments.
 type Text struct {
 	w *writer
-	d Dialect
 }
 
 // NewText begins a statement.
-func NewText(d Dialect) (*Text, error) {
-	s, err := d.conditions()
-	if err != nil {
-		return nil, err
-	}
-	return &Text{&writer{Dialect: s, plan: &policy.Plan{}}, d}, nil
-}
+func NewText(d Dialect) *Text { return &Text{&writer{Dialect: d, plan: &policy.Plan{}}} }
 
 // Write appends parts: keywords, names that Name and Table returned, and places that Arg returned.
 func (t *Text) Write(parts ...string) { t.w.Write(parts...) }
@@ -67,7 +59,7 @@ func (t *Text) View(v *policy.View) (next string, err error) {
 }
 
 // Held quotes the name under which a derived table holds a field.
-func (t *Text) Held(name string) string { return t.w.Quote(t.w.Held(name)) }
+func (t *Text) Held(name string) string { return t.w.Quote(t.w.ViewColumn(name)) }
 
 // Not returns the texts around a condition that make it hold where the condition is false or null.
 func (t *Text) Not() (before, after string) { return t.w.Negation() }
@@ -86,10 +78,10 @@ func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 // Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly. The types
 // of both sides are those of an operator of the database itself, which comes before any other.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
-	if f.Native == "varchar" && t.d.Base() == PostgreSQL {
+	if f.Native == "varchar" && t.w.Name() == "postgresql" {
 		x += "::text"
 	}
-	return t.w.Compare(&t.w.Writer, condition.Operand{Text: x, Field: f}, "=", condition.Argument(v))
+	return t.w.CompareValue(&t.w.Writer, Operand{Text: x, Field: f}, "=", Argument(v))
 }
 
 // Fits reports whether a text is in the form of a field that only the source knows, as far as the dialect reads its type.
@@ -102,11 +94,11 @@ func (t *Text) Identified(x string, f *schema.Field, v value.Value) error {
 	if also == nil {
 		return t.Equal(x, f, v)
 	}
-	return t.w.oneOf(condition.Operand{Text: x, Field: f}, append(also, v))
+	return t.w.oneOf(Operand{Text: x, Field: f}, append(also, v))
 }
 
 // Statement ends the text. columns describe its rows; nil if it returns no rows.
 func (t *Text) Statement(columns []Column) (Statement, error) {
-	text, args, err := t.w.Writer.Statement(t.w.Dialect, condition.MaxText)
+	text, args, err := t.w.Writer.Statement(t.w.Dialect, MaxText)
 	return Statement{Text: text, Args: args, Columns: columns}, err
 }

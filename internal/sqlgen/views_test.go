@@ -10,6 +10,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -18,7 +22,7 @@ import (
 )
 
 // viewed are the databases of TestViews: "apart" is SQLite where a value was too long for the statement that came first.
-var viewed = []database{{"sqlite", sqlgen.SQLite}, {"apart", sqlgen.SQLiteApart}, {"postgresql", sqlgen.PostgreSQL}, {"mariadb", sqlgen.MySQL}, {"duckdb", sqlgen.DuckDB}}
+var viewed = []database{{"sqlite", sqlite.Dialect()}, {"apart", sqlite.Apart(false)}, {"postgresql", postgres.Dialect()}, {"mariadb", mariadb.Dialect()}, {"duckdb", duckdb.Dialect()}}
 
 // viewedNatives are the types of the classes of TestViews in the databases, in the order of viewed.
 var viewedNatives = map[schema.Type][5]string{
@@ -196,7 +200,7 @@ func TestLayers(t *testing.T) {
 		{query.Not{Part: query.Compare{}}, "invalid_query: no field of a filter query.Compare is known"},
 		{query.Not{Part: query.And{}}, "invalid_query: an empty AND of conditions"},
 	} {
-		got, err := sqlgen.Layer(sqlgen.SQLiteApart, v, policy.Layer{Filter: tt.filter})
+		got, err := sqlgen.Layer(sqlite.Apart(false), v, policy.Layer{Filter: tt.filter})
 		if err != nil {
 			got = fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
 		}
@@ -233,12 +237,12 @@ func TestNoPart(t *testing.T) {
 		make func() (sqlgen.Statement, int, error)
 		want problem.Code
 	}{
-		{"an unknown dialect", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&planned, 99, 1, 1) }, problem.Internal},
-		{"no view", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&elsewhere, sqlgen.SQLite, 1, 1) }, problem.Internal},
-		{"a stage that isn't one", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&unknown, sqlgen.SQLite, 1, 1) }, problem.Internal},
-		{"a view that can't be written", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&beyond, sqlgen.SQLite, 1, 1) }, problem.Unsupported},
-		{"records in an unknown dialect", func() (sqlgen.Statement, int, error) {
-			st, err := sqlgen.Records(planned.View, 99, sqlgen.Part{})
+		{"no dialect", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&planned, nil, 1, 1) }, problem.Internal},
+		{"no view", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&elsewhere, sqlite.Dialect(), 1, 1) }, problem.Internal},
+		{"a stage that isn't one", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&unknown, sqlite.Dialect(), 1, 1) }, problem.Internal},
+		{"a view that can't be written", func() (sqlgen.Statement, int, error) { return sqlgen.Prefix(&beyond, sqlite.Dialect(), 1, 1) }, problem.Unsupported},
+		{"records in no dialect", func() (sqlgen.Statement, int, error) {
+			st, err := sqlgen.Records(planned.View, nil, sqlgen.Part{})
 			return st, 0, err
 		}, problem.Internal},
 	} {

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 )
 
 // The texts below abbreviate recurring parts: «step n1 n2 n3» is one step of a path from the node n1 through the objects
 // n2 to the node n3. Their expansions are exact as well.
 var fragments = map[sqlgen.Dialect]map[string]string{
-	sqlgen.SQLite: {
+	sqlite.Dialect(): {
 		"ms": "CASE typeof($1) WHEN 'text' THEN CASE WHEN $1 GLOB '[0-9][0-9][0-9][0-9]-*' THEN" +
 			" CAST(round(unixepoch($1, 'subsec') * 1000) AS INTEGER) END" +
 			" WHEN 'integer' THEN CASE WHEN $1 BETWEEN -99999999999 AND 99999999999 THEN $1 * 1000 ELSE $1 END" +
@@ -25,7 +28,7 @@ var fragments = map[sqlgen.Dialect]map[string]string{
 			", json_each(json_array(json(CASE $2.type WHEN 'object' THEN $2.value -> ? END))) AS $3",
 		"elements": "json_each(CASE $1.type WHEN 'array' THEN $1.value ELSE '[]' END) AS $2",
 	},
-	sqlgen.PostgreSQL: {
+	postgres.Dialect(): {
 		"things": things + `"public"."things" AS t) AS v1`,
 		"root":   "(SELECT $1 AS v) AS $2",
 		"step": ", LATERAL jsonb_array_elements(CASE jsonb_typeof($1.v) WHEN 'array' THEN $1.v WHEN 'object' THEN jsonb_build_array($1.v) ELSE '[]' END) AS $2(v)" +
@@ -33,7 +36,7 @@ var fragments = map[sqlgen.Dialect]map[string]string{
 		"elements": "jsonb_array_elements(CASE jsonb_typeof($1.v) WHEN 'array' THEN $1.v ELSE '[]' END) AS $2(v)",
 		"text":     "CASE jsonb_typeof($1) WHEN 'string' THEN $1 #>> '{}' END COLLATE \"C\"",
 	},
-	sqlgen.MySQL: {
+	mariadb.Dialect(): {
 		"bytes": "CONVERT($1 USING utf8mb4) COLLATE utf8mb4_nopad_bin",
 		"date":  "DAYOFMONTH($1) BETWEEN 1 AND DAYOFMONTH(LAST_DAY($1))",
 	},
@@ -62,7 +65,7 @@ func TestWhere(t *testing.T) {
 	for _, tt := range whereRows {
 		for _, d := range dialects {
 			text, args := tt.sqlite, tt.sqliteArgs
-			if d == sqlgen.PostgreSQL {
+			if d == postgres.Dialect() {
 				text, args = tt.postgres, tt.postgresArgs
 			}
 			gotText, gotArgs := whereSQL(t, tt.where, d)

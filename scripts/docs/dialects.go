@@ -9,6 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -118,7 +121,7 @@ func dialects() ([]byte, error) {
 			fmt.Fprintf(&b, "\n## %s%s\n\n| | SQLite | PostgreSQL | MariaDB | MongoDB 7.0 | FerretDB 1.24 |\n|---|---|---|---|---|---|\n", strings.ToUpper(group[:1]), group[1:])
 		}
 		fmt.Fprintf(&b, "| %s |", cell(probe.name))
-		for _, d := range []sqlgen.Dialect{sqlgen.SQLite, sqlgen.PostgreSQL, sqlgen.MySQL} {
+		for _, d := range []sqlgen.Dialect{sqlite.Dialect(), postgres.Dialect(), mariadb.Dialect()} {
 			why, err := refusal(p, probe.stages, d)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", probe.name, err)

@@ -8,13 +8,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/duckdb"
 )
 
 var suite = database.Database{
-	Dialect: sqlgen.DuckDB,
+	Kind:    sourcetest.DuckDB,
+	Dialect: dialect.Dialect(),
 	Tables: sourcetest.Limits{
 		sourcetest.Untyped:     "its columns have types",
 		sourcetest.Conversions: "stored values are read in their own types",

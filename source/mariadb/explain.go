@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -16,7 +17,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
 	}
-	st, err := sqlgen.SQL(p, sqlgen.MySQL)
+	st, err := sqlgen.SQL(p, dialect.Dialect())
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -154,7 +155,9 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 }
 
 // Compile implements source.Compiler.
-func (s *Source) Compile(p policy.Permit) (string, error) { return sqldriver.Text(p, sqlgen.MySQL) }
+func (s *Source) Compile(p policy.Permit) (string, error) {
+	return sqldriver.Text(p, dialect.Dialect())
+}
 
 // grace is how long a statement may run on after KILL QUERY before its connection is ended.
 const grace = 2 * time.Second
@@ -166,7 +169,7 @@ const again = 100 * time.Millisecond
 type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
-func (engine) Dialect() sqlgen.Dialect { return sqlgen.MySQL }
+func (engine) Dialect() sqlgen.Dialect { return dialect.Dialect() }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {

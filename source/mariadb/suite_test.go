@@ -11,13 +11,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 )
 
 var suite = database.Database{
-	Dialect: sqlgen.MySQL,
+	Kind:    sourcetest.MySQL,
+	Dialect: dialect.Dialect(),
 	Tables: sourcetest.Limits{
 		sourcetest.Untyped:     "its columns have types",
 		sourcetest.NaN:         "it stores none",

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -125,7 +126,7 @@ func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	if (engine{s}).Dialect() == sqlgen.PostgreSQLEncoded {
+	if (engine{s}).Dialect() == dialect.Encoded() {
 		return sqldriver.ReadPartly(ctx, engine{s}, p, 0)
 	}
 	return sqldriver.Read(ctx, engine{s}, p)
@@ -133,10 +134,10 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 
 // Compile implements source.Compiler.
 func (s *Source) Compile(p policy.Permit) (string, error) {
-	if (engine{s}).Dialect() == sqlgen.PostgreSQLEncoded {
-		return sqldriver.TextPartly(p, sqlgen.PostgreSQLEncoded)
+	if (engine{s}).Dialect() == dialect.Encoded() {
+		return sqldriver.TextPartly(p, dialect.Encoded())
 	}
-	return sqldriver.Text(p, sqlgen.PostgreSQL)
+	return sqldriver.Text(p, dialect.Dialect())
 }
 
 // engine implements sqldriver.Database.
@@ -146,9 +147,9 @@ type engine struct{ *Source }
 func (s engine) Dialect() sqlgen.Dialect {
 	switch s.encoding {
 	case "UTF8", "LATIN1": // its bytes are the first code points
-		return sqlgen.PostgreSQL
+		return dialect.Dialect()
 	}
-	return sqlgen.PostgreSQLEncoded
+	return dialect.Encoded()
 }
 
 // Errors implements sqldriver.Database.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -79,7 +80,7 @@ func (s *regexServer) matching(ctx context.Context, expression, options string) 
 	if err != nil {
 		return nil, false, err
 	}
-	st, err := sqlgen.SQL(permit, sqlgen.PostgreSQL)
+	st, err := sqlgen.SQL(permit, dialect.Dialect())
 	if problem.CodeOf(err) == problem.Unsupported {
 		return nil, false, nil
 	}

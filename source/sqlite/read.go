@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -128,7 +129,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 type first struct{ engine }
 
 // Dialect implements sqldriver.Database.
-func (first) Dialect() sqlgen.Dialect { return sqlgen.SQLiteFirst }
+func (first) Dialect() sqlgen.Dialect { return dialect.First() }
 
 // Run implements sqldriver.Database.
 func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
@@ -148,9 +149,9 @@ type apart struct{ engine }
 // Dialect implements sqldriver.Database.
 func (s apart) Dialect() sqlgen.Dialect {
 	if s.wide {
-		return sqlgen.SQLiteWideApart
+		return dialect.Apart(true)
 	}
-	return sqlgen.SQLiteApart
+	return dialect.Apart(false)
 }
 
 // Run implements sqldriver.Database.

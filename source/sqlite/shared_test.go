@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // TestSharedFull applies changes that wait for each other until the file can't grow. Each is whole or not there, what was reported is there, and
@@ -20,7 +20,7 @@ func TestSharedFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer outside.Close()
-	for _, statement := range writing.Script(sqlgen.SQLite) {
+	for _, statement := range writing.Script(sourcetest.SQLite) {
 		if _, err := outside.Exec(statement); err != nil {
 			t.Fatal(err)
 		}

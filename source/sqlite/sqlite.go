@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -182,9 +183,9 @@ type engine struct{ *Source }
 // Dialect implements sqldriver.Database.
 func (s engine) Dialect() sqlgen.Dialect {
 	if s.wide {
-		return sqlgen.SQLiteWide
+		return dialect.Wide()
 	}
-	return sqlgen.SQLite
+	return dialect.Dialect()
 }
 
 // Errors implements sqldriver.Database.

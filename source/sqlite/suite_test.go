@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -19,7 +19,8 @@ import (
 )
 
 var suite = database.Database{
-	Dialect: sqlgen.SQLite,
+	Kind:    sourcetest.SQLite,
+	Dialect: dialect.Dialect(),
 	Tables: sourcetest.Limits{
 		sourcetest.NaN:           "it stores a NaN as null",
 		sourcetest.ExactDecimals: "its numbers are 64-bit integers and doubles",

@@ -64,7 +64,7 @@ func TestPlacesOfAnExpression(t *testing.T) {
 	if len(kinds) < 60 || len(names) < 80 {
 		t.Fatalf("internal/plan/expr.go has the operators %v, and query/expr.go %v", kinds, names)
 	}
-	shared := source(t, "internal/sqlgen/expr") // comparisons, conditions and $ifNull
+	shared := source(t, "internal/sqlgen") // comparisons, conditions and $ifNull
 	here := []string{"Common", "Without", "Pairs", "Gather", "Reverse", "Capitalize", "ReplaceMatches", "FindMatch", "FindMatches"}
 	for path, without := range map[string][]string{"internal/interpret": nil, "internal/sqlgen/sqlite": nil, "internal/sqlgen/postgres": nil, "internal/sqlgen/mariadb": nil, "internal/sqlgen/duckdb": here} {
 		text := source(t, path) + shared

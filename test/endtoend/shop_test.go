@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
@@ -24,7 +23,7 @@ func openSQLiteShop(t *testing.T, shop sourcetest.Dataset) source.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(shop.Script(t, sqlgen.SQLite), ";")+";COMMIT"); err != nil {
+	if _, err := db.ExecContext(t.Context(), "BEGIN;"+strings.Join(shop.Script(t, sourcetest.SQLite), ";")+";COMMIT"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -44,7 +43,7 @@ func openPostgresShop(t *testing.T, shop sourcetest.Dataset) source.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.PgConn().Exec(t.Context(), strings.Join(shop.Script(t, sqlgen.PostgreSQL), ";")).ReadAll(); err != nil {
+	if _, err := conn.PgConn().Exec(t.Context(), strings.Join(shop.Script(t, sourcetest.PostgreSQL), ";")).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Close(t.Context()); err != nil {
@@ -70,7 +69,7 @@ func openMariaDBShop(t *testing.T, shop sourcetest.Dataset) source.Source {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(t.Context(), strings.Join(shop.Script(t, sqlgen.MySQL), ";")); err != nil {
+	if _, err := db.ExecContext(t.Context(), strings.Join(shop.Script(t, sourcetest.MySQL), ";")); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

@@ -35,6 +35,7 @@ type Source interface {
 
 // A Database is a kind of database with its adapter.
 type Database struct {
+	Kind       sourcetest.Kind
 	Dialect    sqlgen.Dialect
 	Tables     sourcetest.Limits // what it can't do
 	Pipelines  pipelines.Limits  // the parts of pipelines that it can't do
@@ -102,7 +103,7 @@ func (d *Database) Load(t *testing.T, data sourcetest.Dataset) source.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range data.Script(t, d.Dialect) {
+	for _, s := range data.Script(t, d.Kind) {
 		if _, err := tx.Exec(s); err != nil {
 			t.Fatalf("%v in %s", err, s)
 		}

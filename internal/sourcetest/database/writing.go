@@ -61,7 +61,7 @@ func (d *Database) writable(t testing.TB, at string, statements []string) (writi
 }
 
 func (d *Database) writingTarget() writing.Target {
-	return writing.Target{Dialect: d.Dialect, Every: d.Every, Open: func(t testing.TB, statements []string) (writing.Writable, *sql.DB) {
+	return writing.Target{Kind: d.Kind, Every: d.Every, Open: func(t testing.TB, statements []string) (writing.Writable, *sql.DB) {
 		t.Helper()
 		return d.writable(t, d.Fresh(t), statements)
 	}}
@@ -84,7 +84,7 @@ func (d *Database) TestKilled(t *testing.T) {
 	t.Run("Together", d.opensTogether)
 	t.Run("Outsiders", func(t *testing.T) { writing.Outsiders(t, d.writingTarget(), races) })
 	at := d.Fresh(t)
-	w, outside := d.writable(t, at, writing.Script(d.Dialect))
+	w, outside := d.writable(t, at, writing.Script(d.Kind))
 	process := func(from int, fence int64) *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), executorVariable+"="+fmt.Sprint(from, " ", fence, " ", at))

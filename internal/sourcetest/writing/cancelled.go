@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -86,7 +86,7 @@ func (d *database) held(t *testing.T, while func()) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	begin := map[sqlgen.Dialect]string{sqlgen.SQLite: "BEGIN IMMEDIATE", sqlgen.PostgreSQL: "BEGIN", sqlgen.MySQL: "BEGIN"}[d.Dialect]
+	begin := map[sourcetest.Kind]string{sourcetest.SQLite: "BEGIN IMMEDIATE", sourcetest.PostgreSQL: "BEGIN", sourcetest.MySQL: "BEGIN"}[d.Kind]
 	for _, s := range []string{begin, `UPDATE marks SET n = n WHERE id = 0`} {
 		if _, err := conn.ExecContext(t.Context(), s); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -32,7 +32,7 @@ func classes(t *testing.T, d *database) {
 			}
 		}
 	}
-	decimal := map[sqlgen.Dialect]string{sqlgen.SQLite: "double"}[d.Dialect]
+	decimal := map[sourcetest.Kind]string{sourcetest.SQLite: "double"}[d.Kind]
 	if decimal == "" {
 		decimal = "decimal"
 	}
@@ -52,7 +52,7 @@ func classes(t *testing.T, d *database) {
 		t.Errorf("a class that has gone: %v", err)
 	}
 	step(`{"op":"delete_class","class":"comments"}`, `"records of likes lead to it" conflict: records of likes lead to it`)
-	if d.Dialect == sqlgen.MySQL {
+	if d.Kind == sourcetest.MySQL {
 		d.halfway(t)
 	} else if _, err := d.apply(t, d.proposed(t, makeNotes, `{"op":"create_class","source":"app","class":"things","fields":[{"name":"a","type":"string"}]}`), 1); problem.CodeOf(err) != problem.Conflict {
 		t.Errorf("two classes: %v", err)
@@ -65,7 +65,7 @@ func classes(t *testing.T, d *database) {
 func (d *database) classStep(t *testing.T, text, want string) {
 	t.Helper()
 	kind := change.Executed
-	if d.Dialect == sqlgen.MySQL {
+	if d.Kind == sourcetest.MySQL {
 		kind = change.Computed
 	}
 	seen, err := d.previewed(t, text)

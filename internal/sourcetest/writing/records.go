@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 )
 
@@ -22,7 +22,7 @@ type row struct {
 func (d *database) rows(t *testing.T, rows []row) {
 	t.Helper()
 	for _, r := range rows {
-		if got, want := d.told(t, r.writes...), cmp.Or(r.others[d.Dialect], r.want); got != want {
+		if got, want := d.told(t, r.writes...), cmp.Or(r.others[d.Kind], r.want); got != want {
 			t.Errorf("%s\n got %s\nwant %s", strings.Join(r.writes, "\n"), got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func records(t *testing.T, d *database) {
 		"SELECT count(*) FROM pins WHERE issue IS NULL":                2,
 		"SELECT count(*) FROM issues":                                  3, // 3, 4 and the new one
 		"SELECT count(*) FROM projects WHERE org = 'other'":            1,
-		"SELECT count(*) FROM bailiwick_applied WHERE receipt IS NULL": map[bool]int64{false: 7, true: 6}[d.Dialect == sqlgen.MySQL], // refused
+		"SELECT count(*) FROM bailiwick_applied WHERE receipt IS NULL": map[bool]int64{false: 7, true: 6}[d.Kind == sourcetest.MySQL], // refused
 	} {
 		if got := d.count(t, query); got != want {
 			t.Errorf("%s: %d, want %d", query, got, want)
@@ -100,7 +100,7 @@ func records(t *testing.T, d *database) {
 func revived(t *testing.T, d *database) {
 	d.run(t, [3]string{"CREATE TABLE counted (id INTEGER PRIMARY KEY, n INT, twice INT GENERATED ALWAYS AS (n * 2) VIRTUAL)",
 		"CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int4, twice int4 GENERATED ALWAYS AS (n * 2) STORED)",
-		"CREATE TABLE counted (id bigint AUTO_INCREMENT PRIMARY KEY, n int, twice int AS (n * 2) STORED)"}[d.Dialect])
+		"CREATE TABLE counted (id bigint AUTO_INCREMENT PRIMARY KEY, n int, twice int AS (n * 2) STORED)"}[d.Kind])
 	d.look(t)
 	back := one(`{"op":"create","class":"counted","data":{"id":41,"n":4,"twice":8}}`)
 	d.rows(t, []row{{writes: back, want: "invalid_argument: id is filled in by the source"}})
@@ -182,14 +182,14 @@ func groups(t *testing.T, d *database) {
 		{writes: []string{`{"op":"create","class":"projects","data":{"id":"7","name":"seven"}}`, `{"op":"create","class":"issues","data":{"project":"7","title":"first"}}`,
 			`{"op":"update","class":"issues","id":"4","data":{"project":"7","title":"dd"}}`},
 			want: ` → {"id":7,"org":"acme","name":"seven","budget":5} &  → {"id":101,"project":7,"title":"first","votes":0,"parent":null,"loud":null}` +
-				` & {"id":4,"project":2,"title":"d","votes":4,"parent":null,"loud":null} → {"id":4,"project":7,"title":"dd","votes":4,"parent":null,"loud":"DD"}; applied 7 ` + [...]string{"101", "102", "102"}[d.Dialect] + ` 4`},
+				` & {"id":4,"project":2,"title":"d","votes":4,"parent":null,"loud":null} → {"id":4,"project":7,"title":"dd","votes":4,"parent":null,"loud":"DD"}; applied 7 ` + [...]string{"101", "102", "102"}[d.Kind] + ` 4`},
 		// the diff of a second write to a record would tell whether the first one met a hidden record
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":3}}`, `{"op":"update","class":"marks","id":"0","data":{"n":0}}`},
 			want: `invalid_argument: it writes the record of /writes/0 again`},
 		// a key that the database generates can't be guessed, one that the group sets can be named
 		{writes: []string{`{"op":"create","class":"issues","data":{"project":"7","title":"made"}}`,
-			`{"op":"update","class":"issues","id":"` + [...]string{"102", "103", "103"}[d.Dialect] + `","data":{"title":"guessed"}}`},
-			want: `not_found: there is no record "` + [...]string{"102", "103", "103"}[d.Dialect] + `" in issues`},
+			`{"op":"update","class":"issues","id":"` + [...]string{"102", "103", "103"}[d.Kind] + `","data":{"title":"guessed"}}`},
+			want: `not_found: there is no record "` + [...]string{"102", "103", "103"}[d.Kind] + `" in issues`},
 		{writes: []string{`{"op":"create","class":"projects","data":{"id":"8","name":"eight"}}`, `{"op":"delete","class":"projects","id":"8"}`},
 			want: ` → {"id":8,"org":"acme","name":"eight","budget":5} & {"id":8,"org":"acme","name":"eight","budget":5} → ; applied 8 8`},
 		// if one is refused, none is written

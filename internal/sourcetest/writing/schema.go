@@ -1,13 +1,12 @@
 package writing
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // Script creates the tables of the suite. A name in braces is replaced by each dialect's text in words.
-func Script(d sqlgen.Dialect) []string {
+func Script(d sourcetest.Kind) []string {
 	var out []string
 	for _, statement := range tables {
 		for name, text := range words {

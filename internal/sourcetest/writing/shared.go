@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 )
 
 // sharing are the tables in which changes wait for each other: a field that leads to another record, which is checked when a
@@ -43,7 +43,7 @@ func (d *database) slotted(t *testing.T) {
 	t.Helper()
 	d.run(t, `CREATE TABLE owners (id int NOT NULL PRIMARY KEY)`)
 	d.run(t, `INSERT INTO owners VALUES (1)`)
-	for _, statement := range sharing[d.Dialect] {
+	for _, statement := range sharing[d.Kind] {
 		d.run(t, statement)
 	}
 	for id := range slots {
@@ -175,7 +175,7 @@ func (d *database) rest(t *testing.T) string {
 
 // commits: where one transaction runs at a time, those that wait have one commit. In another database there is nothing to see.
 func commits(t *testing.T, d *database) {
-	if d.Dialect != sqlgen.SQLite {
+	if d.Kind != sourcetest.SQLite {
 		return
 	}
 	d = open(t, d.Target)

@@ -59,7 +59,7 @@ func types(t *testing.T, d *database) {
 		{field: "tags", value: `[]`},
 		{field: "body", value: `"` + string(long(100_000)) + `"`},
 	} {
-		want := cmp.Or(r.others[d.Dialect], r.want, r.value)
+		want := cmp.Or(r.others[d.Kind], r.want, r.value)
 		name := r.field + " " + problem.Cut(r.value)
 		if want == "refused" {
 			if _, err := value.Read([]byte(r.value), 0); err != nil {
@@ -175,8 +175,8 @@ func misfits(t *testing.T, d *database) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != r.want[d.Dialect] {
-			t.Errorf("%s %s\n got %q\nwant %q", r.field, r.value, got, r.want[d.Dialect])
+		if got != r.want[d.Kind] {
+			t.Errorf("%s %s\n got %q\nwant %q", r.field, r.value, got, r.want[d.Kind])
 		}
 	}
 	if _, err := d.Preview(t.Context(), writes.Draft{}); problem.CodeOf(err) != problem.PermissionDenied {

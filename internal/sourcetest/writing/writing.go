@@ -16,7 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -40,7 +40,7 @@ type Marks interface {
 
 // A Target is a kind of database with its adapter.
 type Target struct {
-	Dialect sqlgen.Dialect
+	Kind sourcetest.Kind
 	// Every is for a matrix of settings that runs the suite several times: of the orders of fences, the moments of cancellation and the
 	// rounds of races, only each Every-th runs, and the parts of the suite run in parallel. All run, one after the other, if it is 0.
 	Every int
@@ -141,7 +141,7 @@ type database struct {
 func open(t testing.TB, target Target) *database {
 	t.Helper()
 	d := &database{Target: target}
-	d.Writable, d.outside = target.Open(t, Script(target.Dialect))
+	d.Writable, d.outside = target.Open(t, Script(target.Kind))
 	d.Marks, d.Groups = sqlMarks{d.outside}, true
 	d.look(t)
 	return d

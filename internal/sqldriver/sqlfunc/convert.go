@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -15,9 +15,9 @@ import (
 // value of a column, and to… of JSON. Each gives null for what has no such value.
 func conversions() map[string]function {
 	out := map[string]function{
-		expr.SQLiteOfAny:     {1, ofAny},
-		expr.SQLiteAnyDouble: {1, anyDouble},
-		expr.SQLiteAnyJSON: {1, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteOfAny:     {1, ofAny},
+		sqlgen.SQLiteAnyDouble: {1, anyDouble},
+		sqlgen.SQLiteAnyJSON: {1, func(args []driver.Value) driver.Value {
 			if args[0] == nil {
 				return nil
 			}
@@ -25,34 +25,34 @@ func conversions() map[string]function {
 		}},
 	}
 	for name, as := range map[string]func(v value.Value) driver.Value{
-		expr.SQLiteAsString:  asString,
-		expr.SQLiteAsInteger: asInteger,
-		expr.SQLiteAsDouble:  asDouble,
-		expr.SQLiteAsDecimal: asDecimal,
-		expr.SQLiteAsBoolean: asBoolean,
-		expr.SQLiteAsDate:    func(v value.Value) driver.Value { return dateOf(v, false) },
+		sqlgen.SQLiteAsString:  asString,
+		sqlgen.SQLiteAsInteger: asInteger,
+		sqlgen.SQLiteAsDouble:  asDouble,
+		sqlgen.SQLiteAsDecimal: asDecimal,
+		sqlgen.SQLiteAsBoolean: asBoolean,
+		sqlgen.SQLiteAsDate:    func(v value.Value) driver.Value { return dateOf(v, false) },
 	} {
 		out[name] = ofText(func(text string) driver.Value { return as(scalar(text)) })
 	}
-	out[expr.SQLiteToString+expr.SQLiteOfDecimals] = function{1, func(args []driver.Value) driver.Value {
+	out[sqlgen.SQLiteToString+sqlgen.SQLiteOfDecimals] = function{1, func(args []driver.Value) driver.Value {
 		if d, ok := decimalOfValue(args[0]); ok {
 			return d.plain()
 		}
 		return nil
 	}}
 	for name, to := range map[string]func(v value.Value) driver.Value{
-		expr.SQLiteToInteger: toInteger,
-		expr.SQLiteToDouble:  toDouble,
-		expr.SQLiteToDecimal: toDecimal,
-		expr.SQLiteToString:  toString,
-		expr.SQLiteToBoolean: toBoolean,
-		expr.SQLiteToDate:    func(v value.Value) driver.Value { return dateOf(v, true) },
+		sqlgen.SQLiteToInteger: toInteger,
+		sqlgen.SQLiteToDouble:  toDouble,
+		sqlgen.SQLiteToDecimal: toDecimal,
+		sqlgen.SQLiteToString:  toString,
+		sqlgen.SQLiteToBoolean: toBoolean,
+		sqlgen.SQLiteToDate:    func(v value.Value) driver.Value { return dateOf(v, true) },
 	} {
 		out[name] = function{1, func(args []driver.Value) driver.Value { return to(plainValue(args[0])) }}
-		out[name+expr.SQLiteOfJSON] = ofText(func(text string) driver.Value {
+		out[name+sqlgen.SQLiteOfJSON] = ofText(func(text string) driver.Value {
 			// JSON doesn't separate decimals from doubles: a number is a Double here, unless it is whole or a Decimal is wanted.
 			v := scalar(text)
-			if f, ok := v.AsFloat(); ok && v.Kind() == value.Decimal && name != expr.SQLiteToDecimal {
+			if f, ok := v.AsFloat(); ok && v.Kind() == value.Decimal && name != sqlgen.SQLiteToDecimal {
 				v = value.OfFloat(f + 0)
 				if n, whole := scalar(text).AsInt(); whole {
 					v = value.OfInt(n)

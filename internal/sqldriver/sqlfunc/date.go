@@ -4,7 +4,7 @@ import (
 	"database/sql/driver"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -78,11 +78,11 @@ func (c *caches) at(ms, name driver.Value) (time.Time, clock, bool) {
 // parsed in c. Null, and an instant outside of the years 1 to 9999, give null.
 func dates(c *caches) map[string]function {
 	return map[string]function{
-		expr.SQLiteInstant:  {1, instant},
-		expr.SQLiteDay:      {1, midnight},
-		expr.SQLiteDateText: ofDate(func(ms int64) value.Value { return value.OfDate(ms * 1000) }),
-		expr.SQLiteDayText:  ofDate(func(ms int64) value.Value { return value.OfDay(ms * 1000) }),
-		expr.SQLiteDatePart: {3, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteInstant:  {1, instant},
+		sqlgen.SQLiteDay:      {1, midnight},
+		sqlgen.SQLiteDateText: ofDate(func(ms int64) value.Value { return value.OfDate(ms * 1000) }),
+		sqlgen.SQLiteDayText:  ofDate(func(ms int64) value.Value { return value.OfDay(ms * 1000) }),
+		sqlgen.SQLiteDatePart: {3, func(args []driver.Value) driver.Value {
 			t, clock, ok := c.at(args[0], args[2])
 			name, _ := args[1].(string)
 			if !ok {
@@ -90,7 +90,7 @@ func dates(c *caches) map[string]function {
 			}
 			return datePart(clock.at(t), name)
 		}},
-		expr.SQLiteDateTrunc: {4, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteDateTrunc: {4, func(args []driver.Value) driver.Value {
 			t, clock, ok := c.at(args[0], args[2])
 			unit, _ := args[1].(string)
 			first, _ := args[3].(int64)
@@ -99,7 +99,7 @@ func dates(c *caches) map[string]function {
 			}
 			return millis(clock.begin(t, unit, first))
 		}},
-		expr.SQLiteDateWrite: {3, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteDateWrite: {3, func(args []driver.Value) driver.Value {
 			t, clock, ok := c.at(args[0], args[2])
 			format, fok := args[1].(string)
 			if !ok || !fok {
@@ -107,7 +107,7 @@ func dates(c *caches) map[string]function {
 			}
 			return formatted(clock.at(t), format)
 		}},
-		expr.SQLiteDateShift: {4, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteDateShift: {4, func(args []driver.Value) driver.Value {
 			t, clock, ok := c.at(args[0], args[3])
 			n, nok := args[1].(int64)
 			unit, _ := args[2].(string)
@@ -116,7 +116,7 @@ func dates(c *caches) map[string]function {
 			}
 			return clock.shift(t, n, unit)
 		}},
-		expr.SQLiteDateDiff: {5, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteDateDiff: {5, func(args []driver.Value) driver.Value {
 			from, clock, ok := c.at(args[0], args[3])
 			to, _, tok := c.at(args[1], args[3])
 			unit, _ := args[2].(string)

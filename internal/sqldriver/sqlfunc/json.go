@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -24,18 +24,18 @@ func ofText(f func(text string) driver.Value) function {
 // that isn't JSON of the expected kind gives null, never an error, because an error would show what a hidden record holds.
 func json() map[string]function {
 	return map[string]function{
-		expr.SQLiteJSONEqual: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteJSONEqual: {2, func(args []driver.Value) driver.Value {
 			a, aok := args[0].(string)
 			b, bok := args[1].(string)
 			return truth(aok && bok && value.Equal(read(a), read(b)))
 		}},
-		expr.SQLiteOn: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteOn: {2, func(args []driver.Value) driver.Value {
 			x, ok := args[0].(string)
 			text, also := args[1].(string)
 			part, known := literals.ReadArea(text)
 			return truth(ok && also && known && part.Holds(read(x)))
 		}},
-		expr.SQLiteDistance: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteDistance: {2, func(args []driver.Value) driver.Value {
 			x, ok := args[0].(string)
 			text, also := args[1].(string)
 			part, known := literals.ReadArea(text)
@@ -44,42 +44,42 @@ func json() map[string]function {
 			}
 			return nil
 		}},
-		expr.SQLiteJSON:        {1, storedJSON},
-		expr.SQLiteJSONCompare: {2, func(args []driver.Value) driver.Value { return compareJSON(args[0], args[1]) }},
-		expr.SQLiteJSONKey:     ofText(func(text string) driver.Value { return string(appendKey(nil, read(text))) }),
-		expr.SQLiteJSONOrder:   ofText(func(text string) driver.Value { return appendOrder(nil, read(text)) }),
-		expr.SQLitePart:        {-1, partOf},
-		expr.SQLiteSetPart:     {-1, setPart},
-		expr.SQLiteTruth:       {1, holds},
-		expr.SQLiteSize:        ofText(length),
-		expr.SQLiteElement:     {2, elementAt},
-		expr.SQLiteInList:      {2, inList},
-		expr.SQLiteSlice:       {3, slice},
-		expr.SQLiteJoin:        {-1, joinLists},
-		expr.SQLiteCommon:      {2, func(args []driver.Value) driver.Value { return setOf(args, true) }},
-		expr.SQLiteWithout:     {2, func(args []driver.Value) driver.Value { return setOf(args, false) }},
-		expr.SQLitePairs:       {1, pairs},
-		expr.SQLiteObjectOf:    {1, objectOf},
-		expr.SQLiteJoinTexts:   {2, joinTexts},
-		expr.SQLiteList: ofText(func(text string) driver.Value {
+		sqlgen.SQLiteJSON:        {1, storedJSON},
+		sqlgen.SQLiteJSONCompare: {2, func(args []driver.Value) driver.Value { return compareJSON(args[0], args[1]) }},
+		sqlgen.SQLiteJSONKey:     ofText(func(text string) driver.Value { return string(appendKey(nil, read(text))) }),
+		sqlgen.SQLiteJSONOrder:   ofText(func(text string) driver.Value { return appendOrder(nil, read(text)) }),
+		sqlgen.SQLitePart:        {-1, partOf},
+		sqlgen.SQLiteSetPart:     {-1, setPart},
+		sqlgen.SQLiteTruth:       {1, holds},
+		sqlgen.SQLiteSize:        ofText(length),
+		sqlgen.SQLiteElement:     {2, elementAt},
+		sqlgen.SQLiteInList:      {2, inList},
+		sqlgen.SQLiteSlice:       {3, slice},
+		sqlgen.SQLiteJoin:        {-1, joinLists},
+		sqlgen.SQLiteCommon:      {2, func(args []driver.Value) driver.Value { return setOf(args, true) }},
+		sqlgen.SQLiteWithout:     {2, func(args []driver.Value) driver.Value { return setOf(args, false) }},
+		sqlgen.SQLitePairs:       {1, pairs},
+		sqlgen.SQLiteObjectOf:    {1, objectOf},
+		sqlgen.SQLiteJoinTexts:   {2, joinTexts},
+		sqlgen.SQLiteList: ofText(func(text string) driver.Value {
 			if text == "" || text[0] != '[' {
 				return nil
 			}
 			return text
 		}),
-		expr.SQLiteItems:  ofText(func(text string) driver.Value { return items(text) }),
-		expr.SQLiteItem:   {2, item},
-		expr.SQLiteUnwind: ofText(unwind),
-		expr.SQLiteBounded: ofText(func(text string) driver.Value {
+		sqlgen.SQLiteItems:  ofText(func(text string) driver.Value { return items(text) }),
+		sqlgen.SQLiteItem:   {2, item},
+		sqlgen.SQLiteUnwind: ofText(unwind),
+		sqlgen.SQLiteBounded: ofText(func(text string) driver.Value {
 			if len(text) > plan.MostBefore {
 				return nil
 			}
 			return text
 		}),
-		expr.SQLiteSumList: list(func(s *sum) driver.Value { return s.value() }),
-		expr.SQLiteAvgList: list(func(s *sum) driver.Value { s.average = true; return s.value() }),
-		expr.SQLiteMinList: extreme(-1),
-		expr.SQLiteMaxList: extreme(1),
+		sqlgen.SQLiteSumList: list(func(s *sum) driver.Value { return s.value() }),
+		sqlgen.SQLiteAvgList: list(func(s *sum) driver.Value { s.average = true; return s.value() }),
+		sqlgen.SQLiteMinList: extreme(-1),
+		sqlgen.SQLiteMaxList: extreme(1),
 	}
 }
 

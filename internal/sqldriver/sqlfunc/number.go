@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // numbers returns the functions of numbers. Those whose names end in OfDecimals take decimals as SQLite holds them and are exact; the
 // others take integers and reals. Overflow, division by zero and what isn't a number give null.
 func numbers() map[string]function {
 	out := map[string]function{
-		expr.SQLiteCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
-		expr.SQLiteNumber:  {1, numberText},
-		expr.SQLiteDivide:  {2, reals(func(x, y float64) float64 { return x / y })},
-		expr.SQLiteModulo: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
+		sqlgen.SQLiteNumber:  {1, numberText},
+		sqlgen.SQLiteDivide:  {2, reals(func(x, y float64) float64 { return x / y })},
+		sqlgen.SQLiteModulo: {2, func(args []driver.Value) driver.Value {
 			x, xok := args[0].(int64)
 			y, yok := args[1].(int64)
 			if !xok || !yok || y == 0 {
@@ -28,23 +28,23 @@ func numbers() map[string]function {
 			return x % y
 		}},
 	}
-	for name, op := range map[string]plan.Op{expr.SQLiteSqrt: plan.Sqrt, expr.SQLiteLn: plan.Ln, expr.SQLiteLog10: plan.Log10, expr.SQLiteExp: plan.Exp} {
+	for name, op := range map[string]plan.Op{sqlgen.SQLiteSqrt: plan.Sqrt, sqlgen.SQLiteLn: plan.Ln, sqlgen.SQLiteLog10: plan.Log10, sqlgen.SQLiteExp: plan.Exp} {
 		out[name] = function{1, func(args []driver.Value) driver.Value { return real(op, args[0], 0.0) }}
 	}
-	out[expr.SQLitePow] = function{2, func(args []driver.Value) driver.Value { return real(plan.Pow, args[0], args[1]) }}
+	out[sqlgen.SQLitePow] = function{2, func(args []driver.Value) driver.Value { return real(plan.Pow, args[0], args[1]) }}
 	for name, op := range map[string]operation{
-		expr.SQLiteAdd:      {add, func(x, y float64) float64 { return x + y }, (*big.Int).Add},
-		expr.SQLiteSubtract: {subtract, func(x, y float64) float64 { return x - y }, (*big.Int).Sub},
-		expr.SQLiteMultiply: {multiply, func(x, y float64) float64 { return x * y }, nil},
+		sqlgen.SQLiteAdd:      {add, func(x, y float64) float64 { return x + y }, (*big.Int).Add},
+		sqlgen.SQLiteSubtract: {subtract, func(x, y float64) float64 { return x - y }, (*big.Int).Sub},
+		sqlgen.SQLiteMultiply: {multiply, func(x, y float64) float64 { return x * y }, nil},
 	} {
 		out[name] = function{-1, op.fold(op.typed())}
-		out[name+expr.SQLiteOfDecimals] = function{-1, op.fold(op.decimals)}
+		out[name+sqlgen.SQLiteOfDecimals] = function{-1, op.fold(op.decimals)}
 	}
 	for name, f := range map[string]func(args []driver.Value) driver.Value{
-		expr.SQLiteAbs: absolute, expr.SQLiteCeil: whole(1), expr.SQLiteFloor: whole(-1), expr.SQLiteTrunc: rounded(true), expr.SQLiteRound: rounded(false),
+		sqlgen.SQLiteAbs: absolute, sqlgen.SQLiteCeil: whole(1), sqlgen.SQLiteFloor: whole(-1), sqlgen.SQLiteTrunc: rounded(true), sqlgen.SQLiteRound: rounded(false),
 	} {
 		n := int32(1)
-		if name == expr.SQLiteTrunc || name == expr.SQLiteRound {
+		if name == sqlgen.SQLiteTrunc || name == sqlgen.SQLiteRound {
 			n = 2
 		}
 		out[name] = function{n, func(args []driver.Value) driver.Value {
@@ -56,13 +56,13 @@ func numbers() map[string]function {
 		}}
 	}
 	for name, f := range map[string]func(d decimal, places int) decimal{
-		expr.SQLiteAbs:   func(d decimal, _ int) decimal { d.neg = false; return d },
-		expr.SQLiteCeil:  func(d decimal, _ int) decimal { return d.next(false) },
-		expr.SQLiteFloor: func(d decimal, _ int) decimal { return d.next(true) },
-		expr.SQLiteTrunc: func(d decimal, places int) decimal { return d.places(places, true) },
-		expr.SQLiteRound: func(d decimal, places int) decimal { return d.places(places, false) },
+		sqlgen.SQLiteAbs:   func(d decimal, _ int) decimal { d.neg = false; return d },
+		sqlgen.SQLiteCeil:  func(d decimal, _ int) decimal { return d.next(false) },
+		sqlgen.SQLiteFloor: func(d decimal, _ int) decimal { return d.next(true) },
+		sqlgen.SQLiteTrunc: func(d decimal, places int) decimal { return d.places(places, true) },
+		sqlgen.SQLiteRound: func(d decimal, places int) decimal { return d.places(places, false) },
 	} {
-		out[name+expr.SQLiteOfDecimals] = function{out[name].args, func(args []driver.Value) driver.Value {
+		out[name+sqlgen.SQLiteOfDecimals] = function{out[name].args, func(args []driver.Value) driver.Value {
 			d, ok := decimalOfValue(args[0])
 			places, pok := args[len(args)-1].(int64)
 			if !ok || !pok && len(args) > 1 {

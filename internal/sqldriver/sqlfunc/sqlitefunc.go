@@ -1,7 +1,7 @@
 // Package sqlfunc is the functions that the SQLite adapter adds to its connections.
 //
 // SQLite has none that are total and exact for regular expressions, decimals, JSON by value and time zones. Package
-// sqlgen/expr documents each result beside the function's name. No function fails, whatever its arguments: a failure
+// sqlgen documents each result beside the function's name. No function fails, whatever its arguments: a failure
 // would reveal records that the caller can't see. One always does, which is only in statements that then run again. None retains its arguments after it returns (see
 // sqlite.FunctionImpl.VolatileArgs).
 package sqlfunc
@@ -12,7 +12,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"modernc.org/sqlite"
 )
 
@@ -36,13 +36,13 @@ func Register(d *sqlite.Driver) error {
 		errs = append(errs, d.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: args, Deterministic: true, VolatileArgs: true,
 			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return aggregate{make()}, nil }}))
 	}
-	errs = append(errs, d.RegisterFunction(expr.SQLiteDoubt, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true,
+	errs = append(errs, d.RegisterFunction(sqlgen.SQLiteDoubt, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true,
 		Scalar: func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { return nil, errors.New(Doubt) }}))
-	errs = append(errs, d.RegisterCollationUtf8(expr.SQLitePoints, strings.Compare))
+	errs = append(errs, d.RegisterCollationUtf8(sqlgen.SQLitePoints, strings.Compare))
 	return errors.Join(errs...)
 }
 
-// Doubt is part of the message of the error with which expr.SQLiteDoubt ends a statement.
+// Doubt is part of the message of the error with which sqlgen.SQLiteDoubt ends a statement.
 const Doubt = "bailiwick doubts the type of a value"
 
 // A function takes int64, float64, string, []byte and nil, and returns one of them.
@@ -60,15 +60,15 @@ type accumulator interface {
 // aggregates returns the makers of the aggregate functions, by name.
 func aggregates() map[string]func() accumulator {
 	return map[string]func() accumulator{
-		expr.SQLiteSum:                         func() accumulator { return &sum{} },
-		expr.SQLiteSum + expr.SQLiteOfDecimals: func() accumulator { return &sum{decimal: true} },
-		expr.SQLiteAvg:                         func() accumulator { return &sum{average: true} },
-		expr.SQLiteStdDevPop:                   func() accumulator { return &deviation{} },
-		expr.SQLiteStdDevSamp:                  func() accumulator { return &deviation{sample: 1} },
-		expr.SQLiteJSONMin:                     func() accumulator { return &extremum{sign: -1} },
-		expr.SQLiteJSONMax:                     func() accumulator { return &extremum{sign: 1} },
-		expr.SQLiteGather:                      func() accumulator { return &gathered{} },
-		expr.SQLiteDistinct:                    func() accumulator { return &set{} },
+		sqlgen.SQLiteSum: func() accumulator { return &sum{} },
+		sqlgen.SQLiteSum + sqlgen.SQLiteOfDecimals: func() accumulator { return &sum{decimal: true} },
+		sqlgen.SQLiteAvg:        func() accumulator { return &sum{average: true} },
+		sqlgen.SQLiteStdDevPop:  func() accumulator { return &deviation{} },
+		sqlgen.SQLiteStdDevSamp: func() accumulator { return &deviation{sample: 1} },
+		sqlgen.SQLiteJSONMin:    func() accumulator { return &extremum{sign: -1} },
+		sqlgen.SQLiteJSONMax:    func() accumulator { return &extremum{sign: 1} },
+		sqlgen.SQLiteGather:     func() accumulator { return &gathered{} },
+		sqlgen.SQLiteDistinct:   func() accumulator { return &set{} },
 	}
 }
 

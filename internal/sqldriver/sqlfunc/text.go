@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -67,7 +67,7 @@ func expression(pattern string) any {
 // that doesn't compile matches nothing.
 func texts(c *caches) map[string]function {
 	return map[string]function{
-		expr.SQLiteMatches: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteMatches: {2, func(args []driver.Value) driver.Value {
 			pattern, _ := args[0].(string)
 			text, ok := args[1].(string)
 			if !ok {
@@ -76,8 +76,8 @@ func texts(c *caches) map[string]function {
 			re := c.expressions.get(pattern, expression).(*regexp.Regexp)
 			return truth(re != nil && re.MatchString(text))
 		}},
-		expr.SQLiteUUID: ofText(func(text string) driver.Value { return uuid(text) }),
-		expr.SQLiteQuote: {1, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteUUID: ofText(func(text string) driver.Value { return uuid(text) }),
+		sqlgen.SQLiteQuote: {1, func(args []driver.Value) driver.Value {
 			switch v := args[0].(type) {
 			case string:
 				return quote(v)
@@ -86,32 +86,32 @@ func texts(c *caches) map[string]function {
 			}
 			return nil
 		}},
-		expr.SQLiteBase64: {1, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteBase64: {1, func(args []driver.Value) driver.Value {
 			if b, ok := args[0].([]byte); ok {
 				return base64.StdEncoding.EncodeToString(b)
 			}
 			return nil
 		}},
-		expr.SQLiteConcat:    {-1, concat},
-		expr.SQLiteSubstring: {3, substring},
-		expr.SQLiteSplit:     {2, split},
-		expr.SQLiteReplace:   {3, replace},
-		expr.SQLiteDigest:    {-1, digest},
-		expr.SQLiteReverse: ofText(func(text string) driver.Value {
+		sqlgen.SQLiteConcat:    {-1, concat},
+		sqlgen.SQLiteSubstring: {3, substring},
+		sqlgen.SQLiteSplit:     {2, split},
+		sqlgen.SQLiteReplace:   {3, replace},
+		sqlgen.SQLiteDigest:    {-1, digest},
+		sqlgen.SQLiteReverse: ofText(func(text string) driver.Value {
 			characters := []rune(text)
 			slices.Reverse(characters)
 			return string(characters)
 		}),
-		expr.SQLiteCapitals: ofText(capitals),
-		expr.SQLiteRewrite:  {-1, c.rewrite},
-		expr.SQLiteFind: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteCapitals: ofText(capitals),
+		sqlgen.SQLiteRewrite:  {-1, c.rewrite},
+		sqlgen.SQLiteFind: {2, func(args []driver.Value) driver.Value {
 			list, _ := c.find(args, 1)
 			if len(list) == 0 {
 				return nil
 			}
 			return string(list[0])
 		}},
-		expr.SQLiteFindAll: {2, func(args []driver.Value) driver.Value {
+		sqlgen.SQLiteFindAll: {2, func(args []driver.Value) driver.Value {
 			list, ok := c.find(args, plan.MostMatches+1)
 			if !ok || len(list) > plan.MostMatches {
 				return nil

@@ -32,14 +32,14 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 	place := t.Arg(arg)
 	switch {
 	case arg == nil:
-	case d.Base() == sqlgen.MySQL && s.Field.Type == schema.Bytes: // the driver sends bytes as text
+	case d.Name() == "mariadb" && s.Field.Type == schema.Bytes: // the driver sends bytes as text
 		return "UNHEX(" + place + ")", nil
-	case d.Base() == sqlgen.PostgreSQL && s.Field.Native == "money": // its own text depends on the server's currency
+	case d.Name() == "postgresql" && s.Field.Native == "money": // its own text depends on the server's currency
 		return place + "::text::numeric::money", nil
-	case d.Base() == sqlgen.PostgreSQL && s.Field.Point && s.Field.Native != "point": // of PostGIS, which reads other texts than are shown
+	case d.Name() == "postgresql" && s.Field.Point && s.Field.Native != "point": // of PostGIS, which reads other texts than are shown
 		space := s.Field.Native[:strings.LastIndexByte(s.Field.Native, '.')]
 		return place + "::text::point::" + t.Name(space) + ".geometry", nil
-	case d.Base() == sqlgen.MySQL && s.Field.Native == "geometry":
+	case d.Name() == "mariadb" && s.Field.Native == "geometry":
 		return "ST_GeomFromText(" + place + ")", nil
 	}
 	return place, nil
@@ -102,7 +102,7 @@ func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any,
 		}
 		return string(appendArray(nil, v)), ""
 	}
-	return heldAny(v)
+	return heldAny(d, v)
 }
 
 // listed returns at most 20 of values, for messages.
@@ -143,10 +143,10 @@ func heldInteger(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string)
 	if !ok {
 		return nil, "must be an integer of 64 bits"
 	}
-	if r, narrow := ranges[f.Native]; narrow && d.Base() != sqlgen.SQLite && (n < r[0] || n > r[1]) {
+	if r, narrow := ranges[f.Native]; narrow && d.Name() != "sqlite" && (n < r[0] || n > r[1]) {
 		return nil, fmt.Sprintf("holds integers from %d to %d", r[0], r[1])
 	}
-	if d.Base() == sqlgen.PostgreSQL {
+	if d.Name() == "postgresql" {
 		return strconv.FormatInt(n, 10), ""
 	}
 	return n, ""
@@ -163,18 +163,18 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	}
 	native := strings.ToUpper(f.Native)
 	exact := !strings.Contains(native, "REAL") && !strings.Contains(native, "FLOA") && !strings.Contains(native, "DOUB")
-	if n, whole := v.AsInt(); whole && d.Base() == sqlgen.SQLite && exact {
+	if n, whole := v.AsInt(); whole && d.Name() == "sqlite" && exact {
 		return n, "" // such a column stores whole numbers as integers
 	}
 	bits := 64
-	if d.Base() == sqlgen.PostgreSQL && f.Native == "float4" || d.Base() == sqlgen.MySQL && f.Native == "float" {
+	if d.Name() == "postgresql" && f.Native == "float4" || d.Name() == "mariadb" && f.Native == "float" {
 		bits = 32
 	}
 	text := strconv.FormatFloat(x, 'g', -1, bits)
 	if !same(text, v) {
 		return nil, "can't hold all digits of " + problem.Cut(v.String())
 	}
-	if d.Base() == sqlgen.PostgreSQL {
+	if d.Name() == "postgresql" {
 		return text, ""
 	}
 	return x, ""
@@ -184,9 +184,9 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 // a decimal of limited digits isn't infinite.
 func heldInfinite(d sqlgen.Dialect, f *schema.Field, x float64) (any, string) {
 	switch text := value.OfFloat(x).String(); {
-	case d.Base() == sqlgen.PostgreSQL && (f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0):
+	case d.Name() == "postgresql" && (f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0):
 		return text, ""
-	case d.Base() == sqlgen.SQLite && f.Type == schema.Double && !math.IsNaN(x):
+	case d.Name() == "sqlite" && f.Type == schema.Double && !math.IsNaN(x):
 		return x, ""
 	default:
 		return nil, "can't hold " + text
@@ -238,7 +238,7 @@ func heldBoolean(d sqlgen.Dialect, v value.Value) (any, string) {
 	switch {
 	case v.Kind() != value.Bool:
 		return nil, "must be true or false"
-	case d.Base() == sqlgen.PostgreSQL:
+	case d.Name() == "postgresql":
 		return strconv.FormatBool(v.Bool()), ""
 	case v.Bool():
 		return int64(1), ""
@@ -258,17 +258,17 @@ func heldBytes(d sqlgen.Dialect, v value.Value) (any, string) {
 	} else if v.Kind() != value.Bytes {
 		return nil, "must be bytes in base64"
 	}
-	switch d.Base() {
-	case sqlgen.SQLite:
+	switch d.Name() {
+	case "sqlite":
 		return []byte(raw), ""
-	case sqlgen.PostgreSQL:
+	case "postgresql":
 		return `\x` + hex.EncodeToString([]byte(raw)), ""
 	}
 	return hex.EncodeToString([]byte(raw)), ""
 }
 
 // heldAny converts v for a SQLite column that holds values of any type.
-func heldAny(v value.Value) (any, string) {
+func heldAny(d sqlgen.Dialect, v value.Value) (any, string) {
 	switch v.Kind() {
 	case value.Bool:
 		if v.Bool() {
@@ -279,7 +279,7 @@ func heldAny(v value.Value) (any, string) {
 		if n, whole := v.AsInt(); whole {
 			return n, ""
 		}
-		return heldDouble(sqlgen.SQLite, &schema.Field{Native: "REAL"}, v)
+		return heldDouble(d, &schema.Field{Native: "REAL"}, v)
 	case value.String:
 		return heldText(&schema.Field{}, v)
 	case value.Date, value.Day:
@@ -308,7 +308,7 @@ func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any,
 	case day && !at.Equal(at.Truncate(24*time.Hour)):
 		return nil, "holds a day without a time"
 	}
-	if d.Base() == sqlgen.SQLite {
+	if d.Name() == "sqlite" {
 		return formed(f, at, form), ""
 	}
 	if day {
@@ -322,7 +322,7 @@ func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any,
 		return nil, fmt.Sprintf("holds %d digits of a second", digits)
 	}
 	text := at.Format("2006-01-02 15:04:05.999999")
-	if d.Base() == sqlgen.PostgreSQL && f.Native == "timestamptz" {
+	if d.Name() == "postgresql" && f.Native == "timestamptz" {
 		text += "+00"
 	}
 	return text, ""

@@ -9,6 +9,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -42,12 +45,12 @@ func see(t *testing.T, all []written) {
 	t.Helper()
 	for _, w := range all {
 		if got := w.got(); got != w.want {
-			t.Errorf("%s in %s %q of dialect %d, like %v\n got %s\nwant %s", problem.Cut(w.v.String()), w.f.Type, w.f.Native, w.d, w.form, got, w.want)
+			t.Errorf("%s in %s %q of dialect %s, like %v\n got %s\nwant %s", problem.Cut(w.v.String()), w.f.Type, w.f.Native, w.d.Name(), w.form, got, w.want)
 		}
 	}
 }
 
-const lite, pg, maria = sqlgen.SQLite, sqlgen.PostgreSQL, sqlgen.MySQL
+var lite, pg, maria = sqlite.Dialect(), postgres.Dialect(), mariadb.Dialect()
 
 func column(t schema.Type, native string) schema.Field { return schema.Field{Type: t, Native: native} }
 

@@ -13,10 +13,10 @@ import (
 // account of the source may not.
 func MarkerTable(d sqlgen.Dialect) string {
 	columns := " (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
-	switch d.Base() {
-	case sqlgen.PostgreSQL:
+	switch d.Name() {
+	case "postgresql":
 		columns = " (change_id text PRIMARY KEY, digest text NOT NULL, fence bigint NOT NULL, receipt text, applied_at timestamptz)"
-	case sqlgen.MySQL:
+	case "mariadb":
 		columns = " (change_id varchar(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY," +
 			" digest varchar(64) CHARACTER SET ascii NOT NULL, fence bigint NOT NULL, receipt longtext CHARACTER SET utf8mb4, applied_at datetime(6)) ENGINE=InnoDB"
 	}
@@ -25,11 +25,7 @@ func MarkerTable(d sqlgen.Dialect) string {
 
 // markers returns the name of the marker table. It is in the schema of classes that name none.
 func markers(d sqlgen.Dialect) string {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return "bailiwick_applied" // the statements around it fail with the same error
-	}
-	return t.Table("", "bailiwick_applied")
+	return sqlgen.NewText(d).Table("", "bailiwick_applied")
 }
 
 // MarkerThere returns a statement without rows that fails if the marker table isn't as it must be.
@@ -40,12 +36,9 @@ func MarkerThere(d sqlgen.Dialect) string {
 // Claim compiles the INSERT of a change's marker if there is none. It blocks other inserts of it until the transaction
 // ends.
 func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	t.Write("INSERT INTO ", markers(d), " (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
-	if d.Base() == sqlgen.MySQL {
+	if d.Name() == "mariadb" {
 		t.Write("ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id")
 	} else {
 		t.Write("ON CONFLICT (change_id) DO NOTHING")
@@ -56,12 +49,9 @@ func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Stateme
 // Marker compiles the SELECT of a change's marker, locked: the digest, the lowest fence that may apply the change, and
 // the receipt, null if it wasn't applied.
 func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	t.Write("SELECT digest, fence, receipt FROM ", markers(d), " WHERE change_id = ", t.Arg(change))
-	if d.Base() != sqlgen.SQLite {
+	if d.Name() != "sqlite" {
 		t.Write(" FOR UPDATE")
 	}
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}, {Field: &schema.Field{Type: schema.Integer}},
@@ -70,10 +60,7 @@ func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
 
 // Raise compiles the UPDATE of the lowest fence that may apply a change.
 func Raise(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	t.Write("UPDATE ", markers(d), " SET fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
 	return t.Statement(nil)
 }
@@ -81,12 +68,9 @@ func Raise(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, erro
 // Applied compiles the UPDATE that stores a change's receipt in its marker: it writes one row, or none if there is a
 // receipt already.
 func Applied(d sqlgen.Dialect, change, digest string, fence int64, receipt string) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
-	now := map[sqlgen.Dialect]string{sqlgen.SQLite: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", sqlgen.PostgreSQL: "clock_timestamp()",
-		sqlgen.MySQL: "UTC_TIMESTAMP(6)"}[d.Base()]
+	t := sqlgen.NewText(d)
+	now := map[string]string{"sqlite": "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", "postgresql": "clock_timestamp()",
+		"mariadb": "UTC_TIMESTAMP(6)"}[d.Name()]
 	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", now,
 		" WHERE change_id = ", t.Arg(change), " AND receipt IS NULL")
 	return t.Statement(nil)

@@ -14,10 +14,7 @@ import (
 // argument. Quoted parts and comments are left alone. It refuses a text of several statements, and names without a
 // value.
 func Owned(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	wrong := func(format string, args ...any) (sqlgen.Statement, error) {
 		return sqlgen.Statement{}, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "statement", Err: fmt.Errorf("the statement of an action: "+format, args...)}
 	}
@@ -68,15 +65,15 @@ func passed(d sqlgen.Dialect, text string) int {
 		return len(text)
 	}
 	switch {
-	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d.Base() != sqlgen.PostgreSQL:
-		return quotedPart(text, d.Base() == sqlgen.MySQL && text[0] != '`')
-	case strings.HasPrefix(text, "--"), text[0] == '#' && d.Base() == sqlgen.MySQL:
+	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d.Name() != "postgresql":
+		return quotedPart(text, d.Name() == "mariadb" && text[0] != '`')
+	case strings.HasPrefix(text, "--"), text[0] == '#' && d.Name() == "mariadb":
 		return until(1, "\n")
 	case strings.HasPrefix(text, "/*"):
 		return until(2, "*/")
 	case strings.HasPrefix(text, "::"):
 		return 2
-	case d.Base() == sqlgen.PostgreSQL:
+	case d.Name() == "postgresql":
 		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
 			return until(len(tag), tag)
 		}
@@ -121,20 +118,20 @@ func plain(d sqlgen.Dialect, v value.Value) any {
 	case value.Array, value.Object:
 		return string(v.AppendJSON(nil))
 	case value.Bool:
-		if d.Base() == sqlgen.PostgreSQL {
+		if d.Name() == "postgresql" {
 			return v.String()
 		}
 		return map[bool]int64{true: 1}[v.Bool()]
 	case value.Int:
-		if d.Base() != sqlgen.PostgreSQL {
+		if d.Name() != "postgresql" {
 			return v.Int()
 		}
 	case value.Float:
-		if d.Base() != sqlgen.PostgreSQL {
+		if d.Name() != "postgresql" {
 			return v.Float()
 		}
 	case value.Decimal:
-		if f, _ := v.AsFloat(); d.Base() == sqlgen.SQLite {
+		if f, _ := v.AsFloat(); d.Name() == "sqlite" {
 			return f
 		}
 	}

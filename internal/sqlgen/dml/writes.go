@@ -26,10 +26,7 @@ type Form any
 // fields in the order of v, then the size of all values that may be long: if it is over writes.MostRecord, some are null. With
 // lock the record can't change until the transaction ends, if the database has row locks.
 func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	t.Write("SELECT ")
 	var columns []sqlgen.Column
 	sizes := "4294967296 - 4294967296" // 64 bits wide: a sum of lengths in PostgreSQL has 32
@@ -53,9 +50,9 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 		return sqlgen.Statement{}, err
 	}
 	switch {
-	case lock && d.Base() == sqlgen.PostgreSQL:
+	case lock && d.Name() == "postgresql":
 		t.Write(" FOR UPDATE OF t")
-	case lock && d.Base() == sqlgen.MySQL:
+	case lock && d.Name() == "mariadb":
 		t.Write(" FOR UPDATE")
 	}
 	return t.Statement(columns)
@@ -83,16 +80,13 @@ func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, colum
 // Insert compiles the INSERT of a record. It returns a row with the key of the new record, in the order of the class's
 // Key.
 func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	if len(c.Key) == 0 {
 		return sqlgen.Statement{}, problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so a new one can't be told from others", c.Name))
 	}
 	t.Write("INSERT INTO ", t.Table(c.Space, c.Table))
 	switch {
-	case len(sets) == 0 && d.Base() == sqlgen.MySQL:
+	case len(sets) == 0 && d.Name() == "mariadb":
 		t.Write(" () VALUES ()")
 	case len(sets) == 0:
 		t.Write(" DEFAULT VALUES")
@@ -101,7 +95,7 @@ func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[stri
 			t.Write([]string{" (", ", "}[min(i, 1)], t.Name(s.Field.Name))
 		}
 		t.Write(")")
-		if d.Base() == sqlgen.PostgreSQL && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
+		if d.Name() == "postgresql" && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
 			t.Write(" OVERRIDING SYSTEM VALUE") // the id of a record that a revert brings back
 		}
 		t.Write(" VALUES ")
@@ -132,10 +126,7 @@ func foreign(t *sqlgen.Text, c *schema.Class, columns []sqlgen.Column) (sqlgen.S
 
 // Update compiles the UPDATE of the record of c with the key id.
 func Update(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	if len(sets) == 0 {
 		return sqlgen.Statement{}, problem.New(problem.InvalidArgument, "an update sets no field")
 	}
@@ -155,10 +146,7 @@ func Update(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets []writes.S
 
 // Delete compiles the DELETE of the record of c with the key id.
 func Delete(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	t.Write("DELETE FROM ", t.Table(c.Space, c.Table))
 	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
 		return sqlgen.Statement{}, err
@@ -170,10 +158,7 @@ func Delete(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Stateme
 // sets were written to it. It considers only sets: nothing is written and the database adds nothing. A pointer to a record that
 // the same change creates leads into the view.
 func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	c := v.Class()
 	before := func(name string) string { return "r." + t.Name(name) }
 	t.Write("SELECT 1 FROM (SELECT ")
@@ -214,10 +199,7 @@ func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set
 
 // Sample compiles the SELECT of one value of a column that isn't null, which shows the Form of the column.
 func Sample(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.Statement, error) {
-	t, err := sqlgen.NewText(d)
-	if err != nil {
-		return sqlgen.Statement{}, err
-	}
+	t := sqlgen.NewText(d)
 	f := c.Field(field)
 	if f == nil {
 		return sqlgen.Statement{}, problem.New(problem.Internal, fmt.Sprintf("no field %s in what is written", field))

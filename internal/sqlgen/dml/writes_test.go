@@ -2,12 +2,16 @@ package dml_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -17,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-var dialects = []sqlgen.Dialect{sqlgen.SQLite, sqlgen.PostgreSQL, sqlgen.MySQL}
+var dialects = []sqlgen.Dialect{sqlite.Dialect(), postgres.Dialect(), mariadb.Dialect()}
 
 // natives are the types of the fields of the tests, as each dialect's adapter describes them.
 var natives = map[string][3]string{
@@ -30,28 +34,28 @@ var natives = map[string][3]string{
 
 // class returns a class of the tests in a dialect.
 func class(d sqlgen.Dialect) *schema.Class {
-	native := func(name string) string { return natives[name][d] }
+	native := func(name string) string { return natives[name][slices.Index(dialects, d)] }
 	decimal, array, anything := schema.Decimal, schema.Array, schema.String
 	switch d {
-	case sqlgen.SQLite:
+	case sqlite.Dialect():
 		decimal, array, anything = schema.Double, schema.JSON, schema.Any
-	case sqlgen.MySQL:
+	case mariadb.Dialect():
 		array = schema.JSON
 	}
 	field := func(name string, typ schema.Type) schema.Field {
 		return schema.Field{Name: name, Type: typ, Native: native(name)}
 	}
 	c := &schema.Class{Source: "app", Name: "things", Table: "things", Key: []string{"id"}, Fields: []schema.Field{
-		{Name: "id", Type: schema.Integer, Native: [...]string{"INTEGER", "int8", "bigint"}[d], NotNull: true, Generated: true},
+		{Name: "id", Type: schema.Integer, Native: [...]string{"INTEGER", "int8", "bigint"}[slices.Index(dialects, d)], NotNull: true, Generated: true},
 		field("s", schema.String), field("short", schema.String), field("state", schema.String), field("n", schema.Integer), field("big", schema.Integer),
 		field("x", schema.Double), field("single", schema.Double), field("d", decimal), field("b", schema.Boolean), field("at", schema.Date), field("local", schema.Date),
 		field("day", schema.Day), field("u", schema.UUID), field("raw", schema.Bytes), field("doc", schema.JSON), field("tags", array), field("any", anything),
-		{Name: `odd "name"; --`, Type: schema.String, Native: [...]string{"TEXT", "text", "longtext"}[d]},
+		{Name: `odd "name"; --`, Type: schema.String, Native: [...]string{"TEXT", "text", "longtext"}[slices.Index(dialects, d)]},
 	}}
 	c.Field("s").NotNull = true
 	c.Field("short").Length = 4
 	c.Field("state").Values = []value.Value{value.OfString("new"), value.OfString("done")}
-	if d != sqlgen.SQLite {
+	if d != sqlite.Dialect() {
 		c.Field("d").Digits, c.Field("d").Scaled, c.Field("d").Scale = 10, true, 2
 		c.Field("local").Scaled, c.Field("local").Scale = true, 0
 	}
@@ -60,9 +64,9 @@ func class(d sqlgen.Dialect) *schema.Class {
 
 // pairs returns a class in a space, with a key of two fields, whose records belong to a tenant.
 func pairs(d sqlgen.Dialect) schema.Class {
-	text := [...]string{"TEXT", "text", "varchar"}[d]
+	text := [...]string{"TEXT", "text", "varchar"}[slices.Index(dialects, d)]
 	return schema.Class{Source: "app", Name: "crm_pairs", Space: "crm", Table: "pairs", Key: []string{"thing", "code"}, Fields: []schema.Field{
-		{Name: "thing", Type: schema.Integer, Native: [...]string{"INTEGER", "int8", "bigint"}[d], NotNull: true}, {Name: "code", Type: schema.String, Native: text, NotNull: true},
+		{Name: "thing", Type: schema.Integer, Native: [...]string{"INTEGER", "int8", "bigint"}[slices.Index(dialects, d)], NotNull: true}, {Name: "code", Type: schema.String, Native: text, NotNull: true},
 		{Name: "org", Type: schema.String, Native: text}, {Name: "note", Type: schema.String, Native: text}, {Name: "secret", Type: schema.String, Native: text}}}
 }
 
@@ -242,7 +246,7 @@ func TestStatements(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for i, d := range dialects {
 				if got := shown(test.make(d, pairs(d))); got != test.want[i] {
-					t.Errorf("dialect %d\n got %s\nwant %s", d, got, test.want[i])
+					t.Errorf("dialect %s\n got %s\nwant %s", d.Name(), got, test.want[i])
 				}
 			}
 		})
@@ -325,7 +329,7 @@ func TestValues(t *testing.T) {
 				t.Errorf("%s %s: %v", test.field, test.value, err)
 			}
 			if got = strings.TrimPrefix(got, "invalid_argument: "+test.field+" "); got != test.want[i] {
-				t.Errorf("%s %s, dialect %d\n got %s\nwant %s", test.field, test.value, d, got, test.want[i])
+				t.Errorf("%s %s, dialect %s\n got %s\nwant %s", test.field, test.value, d.Name(), got, test.want[i])
 			}
 		}
 	}
@@ -333,7 +337,7 @@ func TestValues(t *testing.T) {
 
 // TestForms writes dates into columns of SQLite in the form of their other values.
 func TestForms(t *testing.T) {
-	c := class(sqlgen.SQLite)
+	c := class(sqlite.Dialect())
 	for _, test := range []struct {
 		value string
 		form  dml.Form
@@ -357,7 +361,7 @@ func TestForms(t *testing.T) {
 		if !ok {
 			t.Fatal(test.value)
 		}
-		st, err := dml.Update(sqlgen.SQLite, c, []value.Value{value.OfInt(7)}, []writes.Set{{Field: c.Field("at"), Value: v}}, map[string]dml.Form{"at": test.form})
+		st, err := dml.Update(sqlite.Dialect(), c, []value.Value{value.OfInt(7)}, []writes.Set{{Field: c.Field("at"), Value: v}}, map[string]dml.Form{"at": test.form})
 		got := shown(st, err)
 		if err == nil {
 			_, got, _ = strings.Cut(got, " | ")
@@ -406,7 +410,7 @@ set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."links" AS r0 WH
 		{"projects", []string{"name"}, ""},
 		{"bills", nil, ""},
 	} {
-		counts, err := dml.Cascades(sqlgen.SQLite, named(test.class), []value.Value{value.OfInt(7)}, test.fields, references)
+		counts, err := dml.Cascades(sqlite.Dialect(), named(test.class), []value.Value{value.OfInt(7)}, test.fields, references)
 		if err != nil {
 			t.Fatal(err)
 		}

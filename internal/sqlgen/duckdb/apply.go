@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements expr.Dialect. Integers are computed with 128 bits, and cast back without errors.
-func (d dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
+// Apply implements sqlgen.Dialect. Integers are computed with 128 bits, and cast back without errors.
+func (d dialect) Apply(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	switch e.Op {
 	case plan.Add, plan.Sub, plan.Mul:
 		return d.arithmetic(s, e, a)
@@ -30,7 +30,7 @@ func (d dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return d.whole(s, e, a[0]), nil
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
-		return "(" + expr.Real(s, e.Op, a, func(x string) string { return operands(x) }) + "::DOUBLE)", nil
+		return "(" + sqlgen.RealFunction(s, e.Op, a, func(x string) string { return operands(x) }) + "::DOUBLE)", nil
 	case plan.Trunc, plan.Round:
 		return d.cut(s, e, a[0]), nil
 	case plan.Millis:
@@ -55,7 +55,7 @@ func operands(xs ...string) string {
 }
 
 // arithmetic folds its operands, two at a time.
-func (d dialect) arithmetic(s expr.Scope, e plan.Apply, a []string) (string, error) {
+func (d dialect) arithmetic(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	op := map[plan.Op]string{plan.Add: " + ", plan.Sub: " - ", plan.Mul: " * "}[e.Op]
 	x := a[0]
 	for _, y := range a[1:] {
@@ -75,7 +75,7 @@ func (d dialect) arithmetic(s expr.Scope, e plan.Apply, a []string) (string, err
 }
 
 // whole writes Abs, Ceil and Floor.
-func (d dialect) whole(s expr.Scope, e plan.Apply, x string) string {
+func (d dialect) whole(s sqlgen.Scope, e plan.Apply, x string) string {
 	name := map[plan.Op]string{plan.Abs: "abs(", plan.Ceil: "ceil(", plan.Floor: "floor("}[e.Op]
 	switch e.T {
 	case schema.Integer: // only of Abs
@@ -88,7 +88,7 @@ func (d dialect) whole(s expr.Scope, e plan.Apply, x string) string {
 }
 
 // cut writes Trunc and Round by the remainder of a division by a power of ten.
-func (d dialect) cut(s expr.Scope, e plan.Apply, x string) string {
+func (d dialect) cut(s sqlgen.Scope, e plan.Apply, x string) string {
 	c, _ := e.Args[1].(plan.Const)
 	places := c.Value.Int()
 	x = s.Atom(x)
@@ -139,7 +139,7 @@ func halfOf(places int64) string {
 }
 
 // ofJSON writes the operators of JSON that look at its type.
-func (d dialect) ofJSON(s expr.Scope, op plan.Op, x string) string {
+func (d dialect) ofJSON(s sqlgen.Scope, op plan.Op, x string) string {
 	x = s.Atom(x)
 	typ := "json_type(" + x + ")"
 	switch op {
@@ -161,7 +161,7 @@ const (
 )
 
 // text writes the operators of text.
-func (d dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
+func (d dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	switch e.Op {
 	case plan.Concat:
 		return "(" + strings.Join(a, " || ") + ")", nil

@@ -5,45 +5,37 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// conditions writes for DuckDB 1.4. Every argument is cast, and no comparison relies on a cast of DuckDB's own: some of
-// those raise an error for a stored value. What it refuses, package sqldriver computes over the records of the views.
-type conditions struct{ condition.Standard }
+// Name implements sqlgen.Dialect.
+func (dialect) Name() string { return "duckdb" }
 
-func (conditions) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
+func (dialect) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
 
-func (conditions) Placeholder(n int, cast string) string {
+func (dialect) Placeholder(n int, cast string) string {
 	if cast == "" {
 		return "$" + strconv.Itoa(n)
 	}
 	return "$" + strconv.Itoa(n) + "::" + cast
 }
 
-func (conditions) Counts() bool { return true }
+func (dialect) Counts() bool { return true }
 
 // Longest returns the size of a statement that DuckDB plans in about a second.
-func (conditions) Longest() int { return 1 << 20 }
+func (dialect) Longest() int { return 1 << 20 }
 
 // Limit writes at most 2^62, which is the most that DuckDB takes. It is no argument: DuckDB takes only constants as limits of a sub-query
 // that refers to the record around it.
-func (conditions) Limit(_ *condition.Writer, n int64) string {
+func (dialect) Limit(_ *sqlgen.Writer, n int64) string {
 	return strconv.FormatInt(min(n, 1<<62), 10)
 }
 
-// Expressions implements condition.Dialect.
-func (conditions) Expressions() expr.Dialect { return Dialect() }
-
-// Conditions returns DuckDB's conditions.
-func Conditions() condition.Dialect { return conditions{} }
-
-func (conditions) Computed(t schema.Type) *schema.Field {
+func (dialect) Computed(t schema.Type) *schema.Field {
 	f := &schema.Field{Type: t, Native: native(t)}
 	if t == schema.Decimal {
 		f.Digits, f.Scale, f.Scaled = Digits, Scale, true
@@ -51,9 +43,9 @@ func (conditions) Computed(t schema.Type) *schema.Field {
 	return f
 }
 
-// Key compares pointers of one type as they are. DuckDB would cast a text to a number, which fails for some texts, and
+// JoinKey compares pointers of one type as they are. DuckDB would cast a text to a number, which fails for some texts, and
 // a number to a decimal that may not hold it.
-func (d conditions) Key(x string, f, other *schema.Field) string {
+func (d dialect) JoinKey(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == other.Type && (f.Type != schema.Decimal || f.Scale == other.Scale && f.Native == other.Native):
 		return d.column(x, f)
@@ -71,10 +63,10 @@ func numeric(f *schema.Field) bool {
 
 func dated(f *schema.Field) bool { return f.Type == schema.Date || f.Type == schema.Day }
 
-func (d conditions) Same(x string, f, other *schema.Field) string { return d.Key(x, f, other) }
+func (d dialect) Same(x string, f, other *schema.Field) string { return d.JoinKey(x, f, other) }
 
 // column returns a column in a type that compares without errors.
-func (conditions) column(x string, f *schema.Field) string {
+func (dialect) column(x string, f *schema.Field) string {
 	switch f.Native {
 	case "ENUM":
 		return "(" + x + "::VARCHAR)"
@@ -87,7 +79,7 @@ func (conditions) column(x string, f *schema.Field) string {
 }
 
 // Read selects text where the driver has no exact type.
-func (d conditions) Read(x string, f *schema.Field) string {
+func (d dialect) Read(x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.Array, schema.JSON:
 		return jsonText(x, f)
@@ -97,25 +89,25 @@ func (d conditions) Read(x string, f *schema.Field) string {
 	return d.column(x, f)
 }
 
-func (conditions) Pieces() (characters, most string) { return "length", "" }
+func (dialect) Pieces() (characters, most string) { return "length", "" }
 
-func (d conditions) Written(x string, f *schema.Field) string { return d.Read(x, f) }
+func (d dialect) AsText(x string, f *schema.Field) string { return d.Read(x, f) }
 
-func (conditions) Bytes(x string, f *schema.Field) string {
+func (dialect) Bytes(x string, f *schema.Field) string {
 	if f.Type == schema.Bytes {
 		return "octet_length(" + x + ")"
 	}
 	return "strlen(" + x + ")"
 }
 
-func (d conditions) Slice(x string, f *schema.Field, first, length string) string {
+func (d dialect) Slice(x string, f *schema.Field, first, length string) string {
 	if f.Type == schema.Bytes {
 		return "unhex(substr(hex(" + x + "), 2 * " + first + " - 1, 2 * " + length + "))"
 	}
 	return d.Standard.Slice(x, f, first, length)
 }
 
-func (d conditions) Sorted(x string, f *schema.Field) (string, bool) {
+func (d dialect) Sorted(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.JSON, schema.Array, schema.Opaque, schema.Any:
 		return d.Read(x, f), false
@@ -123,32 +115,32 @@ func (d conditions) Sorted(x string, f *schema.Field) (string, bool) {
 	return d.column(x, f), false
 }
 
-func (conditions) Ordered(_ *schema.Field, desc bool) string {
+func (dialect) Ordered(_ *schema.Field, desc bool) string {
 	if desc {
 		return " NULLS LAST"
 	}
 	return " NULLS FIRST"
 }
 
-func (d conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (d dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return d.compareNode(w, x, op, v)
 	}
 	if _, truth := v.(bool); x.Field.Type == schema.Boolean && !truth {
-		w.Write(condition.Never)
+		w.Write(sqlgen.Never)
 		return nil
 	}
 	return d.After(w, d.column(x.Text, x.Field), x.Field, op, v)
 }
 
-// Own implements condition.Dialect.
-func (conditions) Own(w *condition.Writer, x condition.Operand, text string) {
+// Own implements sqlgen.Dialect.
+func (dialect) Own(w *sqlgen.Writer, x sqlgen.Operand, text string) {
 	w.Write(x.Text, " = ")
 	w.Put(text, "VARCHAR")
 }
 
 // After compares in the type of the column.
-func (d conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
+func (d dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
 	case int64:
 		switch f.Type {
@@ -163,7 +155,7 @@ func (d conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 		}
 		d.compareExact(w, x, f, op, strconv.FormatInt(v, 10))
 		return nil
-	case condition.Number:
+	case sqlgen.Number:
 		if f.Type != schema.Double {
 			d.compareExact(w, x, f, op, v.Text)
 			return nil
@@ -171,7 +163,7 @@ func (d conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 		w.Write(x, " ", op, " ")
 		w.Put(v.Float, "DOUBLE")
 		return nil
-	case condition.Moment:
+	case sqlgen.Moment:
 		d.compareDate(w, x, f, op, v.Micros)
 		return nil
 	}
@@ -185,7 +177,7 @@ func (d conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 }
 
 // bound returns an argument of a comparison and its type.
-func (conditions) bound(f *schema.Field, v any) (arg any, cast string, err error) {
+func (dialect) bound(f *schema.Field, v any) (arg any, cast string, err error) {
 	switch v := v.(type) {
 	case bool:
 		return v, "BOOLEAN", nil
@@ -202,11 +194,11 @@ func (conditions) bound(f *schema.Field, v any) (arg any, cast string, err error
 		}
 		return v, "VARCHAR", nil
 	}
-	return nil, "", condition.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+	return nil, "", sqlgen.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
 }
 
 // compareExact compares with a number by the greatest one of the column's scale that isn't above it.
-func (conditions) compareExact(w *condition.Writer, x string, f *schema.Field, op, text string) {
+func (dialect) compareExact(w *sqlgen.Writer, x string, f *schema.Field, op, text string) {
 	exact, _ := new(big.Rat).SetString(text) // a JSON number always parses
 	scale := 0
 	if f.Native == "DECIMAL" {
@@ -216,14 +208,14 @@ func (conditions) compareExact(w *condition.Writer, x string, f *schema.Field, o
 	floor, rest := new(big.Int).DivMod(new(big.Int).Mul(exact.Num(), power), exact.Denom(), new(big.Int))
 	if rest.Sign() != 0 {
 		var some bool
-		if op, some = condition.AboveFloor(op); !some {
-			w.Write(condition.Never)
+		if op, some = sqlgen.AboveFloor(op); !some {
+			w.Write(sqlgen.Never)
 			return
 		}
 	}
 	least, most, cast := bounds(f, scale)
 	if floor.Cmp(least) < 0 || floor.Cmp(most) > 0 {
-		condition.Beyond(w, x, op, exact.Sign() > 0)
+		sqlgen.Beyond(w, x, op, exact.Sign() > 0)
 		return
 	}
 	w.Write(x, " ", op, " ")
@@ -251,7 +243,7 @@ func bounds(f *schema.Field, scale int) (least, most *big.Int, cast string) {
 }
 
 // compareDate compares a date with the day that the instant is in, so that no date is cast.
-func (conditions) compareDate(w *condition.Writer, x string, f *schema.Field, op string, micros int64) {
+func (dialect) compareDate(w *sqlgen.Writer, x string, f *schema.Field, op string, micros int64) {
 	const day = int64(24 * time.Hour / time.Microsecond)
 	switch f.Native {
 	case "DATE":
@@ -261,8 +253,8 @@ func (conditions) compareDate(w *condition.Writer, x string, f *schema.Field, op
 		}
 		if micros%day != 0 {
 			var some bool
-			if op, some = condition.AboveFloor(op); !some {
-				w.Write(condition.Never)
+			if op, some = sqlgen.AboveFloor(op); !some {
+				w.Write(sqlgen.Never)
 				return
 			}
 		}
@@ -280,7 +272,7 @@ func (conditions) compareDate(w *condition.Writer, x string, f *schema.Field, op
 }
 
 // Among writes one list, whose text differs with the number of values, or one equality per value.
-func (d conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
+func (d dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	plain := !x.Node() && (x.Field.Type == schema.String || x.Field.Type == schema.UUID)
 	if !x.Node() && x.Field.Type == schema.Integer {
 		plain = true
@@ -291,7 +283,7 @@ func (d conditions) Among(w *condition.Writer, x condition.Operand, values []val
 	if !plain {
 		parts := make([]func() error, len(values))
 		for i, v := range values {
-			parts[i] = func() error { return d.Compare(w, x, "=", condition.Argument(v)) }
+			parts[i] = func() error { return d.CompareValue(w, x, "=", sqlgen.Argument(v)) }
 		}
 		return w.Either(parts)
 	}
@@ -300,11 +292,11 @@ func (d conditions) Among(w *condition.Writer, x condition.Operand, values []val
 		if i > 0 {
 			w.Write(", ")
 		}
-		if n, ok := condition.Argument(v).(int64); ok {
+		if n, ok := sqlgen.Argument(v).(int64); ok {
 			w.Put(n, "BIGINT")
 			continue
 		}
-		arg, cast, err := d.bound(x.Field, condition.Argument(v))
+		arg, cast, err := d.bound(x.Field, sqlgen.Argument(v))
 		if err != nil {
 			return err
 		}
@@ -314,22 +306,22 @@ func (d conditions) Among(w *condition.Writer, x condition.Operand, values []val
 	return nil
 }
 
-// Matches passes the expression on: DuckDB has RE2, in which it is written.
-func (d conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
+// MatchText passes the expression on: DuckDB has RE2, in which it is written.
+func (d dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) error {
 	w.Write("regexp_matches(", d.string(x), ", ")
 	w.Put(r.Expression(), "VARCHAR")
 	w.Write(")")
 	return nil
 }
 
-func (d conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
+func (d dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	w.Write("starts_with(", d.string(x), ", ")
 	w.Put(prefix, "VARCHAR")
 	w.Write(")")
 }
 
 // string returns the text that x holds, null if it holds none.
-func (d conditions) string(x condition.Operand) string {
+func (d dialect) string(x sqlgen.Operand) string {
 	if x.Node() {
 		return "(CASE json_type(" + x.Text + ") WHEN 'VARCHAR' THEN json_extract_string(" + x.Text + ", '$') END)"
 	}
@@ -339,6 +331,6 @@ func (d conditions) string(x condition.Operand) string {
 	return d.column(x.Text, x.Field)
 }
 
-func (conditions) Search(condition.Text, string, *policy.Search) error {
-	return condition.Unsupported("DuckDB has no full-text index that is searched")
+func (dialect) Search(sqlgen.SearchedView, string, *policy.Search) error {
+	return sqlgen.Unsupported("DuckDB has no full-text index that is searched")
 }

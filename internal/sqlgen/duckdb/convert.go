@@ -3,7 +3,7 @@ package duckdb
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -12,8 +12,8 @@ import (
 // numbers has the forms of text that are numbers.
 const numbers = `'^[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$'`
 
-// Convert implements expr.Dialect.
-func (d dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
+// Convert implements sqlgen.Dialect.
+func (d dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
 		return x
 	}
@@ -56,7 +56,7 @@ func (d dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 
 // convertNumber writes the conversion of a number, each cast behind a test of its range. What DuckDB can't convert exactly, such as the
 // text of a Double, is refused, and computed in this process.
-func (d dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) string {
+func (d dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
 		return "(" + x + " <> 0)"
@@ -103,7 +103,7 @@ func dateText(x string, t schema.Type) string {
 
 // convertText writes the conversion of a text that may be anything: a pattern and a length are tested before the cast. What DuckDB
 // wouldn't convert exactly is refused, and computed in this process.
-func (d dialect) convertText(s expr.Scope, x string, to schema.Type) string {
+func (d dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
 		return "(CASE WHEN " + x + " IS NOT NULL THEN TRUE END)"
@@ -119,8 +119,8 @@ func (d dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 	return "NULL::" + natives[to]
 }
 
-// Widen implements expr.Dialect.
-func (d dialect) Widen(_ expr.Scope, x string, from, to schema.Type) string {
+// Widen implements sqlgen.Dialect.
+func (d dialect) Widen(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	switch {
 	case from == to:
 		return x
@@ -130,14 +130,14 @@ func (d dialect) Widen(_ expr.Scope, x string, from, to schema.Type) string {
 	return "(" + x + "::" + natives[to] + ")"
 }
 
-// Parsed implements expr.Dialect.
+// Parsed implements sqlgen.Dialect.
 func (d dialect) Parsed(string) string { return d.refuse("JSON of a text") }
 
-// Held implements expr.Dialect.
+// Held implements sqlgen.Dialect.
 func (dialect) Held(x string, _ schema.Type) string { return x }
 
-// Part implements expr.Dialect.
-func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+// Part implements sqlgen.Dialect.
+func (dialect) Part(s sqlgen.Scope, x string, path query.Path) (string, error) {
 	for _, part := range path {
 		x = s.Atom(x)
 		x = "nullif(CASE json_type(" + x + ") WHEN 'OBJECT' THEN json_extract(" + x + ", " + s.Arg(pointer(part), "VARCHAR") + ")::VARCHAR END, 'null')"
@@ -145,18 +145,18 @@ func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
 	return x, nil
 }
 
-// SetPart implements expr.Dialect.
-func (dialect) SetPart(expr.Scope, string, query.Path, string) (string, error) {
+// SetPart implements sqlgen.Dialect.
+func (dialect) SetPart(sqlgen.Scope, string, query.Path, string) (string, error) {
 	return "", unsupported("a change of a part of JSON")
 }
 
-// Over implements expr.Dialect.
-func (dialect) Over(expr.Scope, expr.Over) (string, error) {
+// Over implements sqlgen.Dialect.
+func (dialect) Over(sqlgen.Scope, sqlgen.Over) (string, error) {
 	return "", unsupported("operators of lists")
 }
 
-// Object implements expr.Dialect.
-func (dialect) Object(s expr.Scope, names, values []string) string {
+// Object implements sqlgen.Dialect.
+func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	var b strings.Builder
 	b.WriteString("('{'")
 	for i, name := range names {
@@ -169,8 +169,8 @@ func (dialect) Object(s expr.Scope, names, values []string) string {
 	return b.String() + " || '}')"
 }
 
-// List implements expr.Dialect.
-func (dialect) List(_ expr.Scope, values []string) string {
+// List implements sqlgen.Dialect.
+func (dialect) List(_ sqlgen.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
 	}
@@ -181,8 +181,8 @@ func (dialect) List(_ expr.Scope, values []string) string {
 	return "('[' || " + strings.Join(parts, " || ',' || ") + " || ']')"
 }
 
-// As implements expr.Dialect.
-func (d dialect) As(s expr.Scope, x string, _, t schema.Type) string {
+// As implements sqlgen.Dialect.
+func (d dialect) As(s sqlgen.Scope, x string, _, t schema.Type) string {
 	x = s.Atom(x)
 	typ := "json_type(" + x + ")"
 	number := typ + " IN ('UBIGINT', 'BIGINT', 'DOUBLE')"
@@ -202,8 +202,8 @@ func (d dialect) As(s expr.Scope, x string, _, t schema.Type) string {
 	return d.refuse("a %s in JSON", t)
 }
 
-// ToJSON implements expr.Dialect.
-func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
+// ToJSON implements sqlgen.Dialect.
+func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
 		return x
@@ -224,8 +224,8 @@ func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 	return "(to_json(" + x + ")::VARCHAR)"
 }
 
-// Elements implements expr.Dialect. A value other than a list is a list of itself.
-func (dialect) Elements(s expr.Scope, x string) (from, element, position string) {
+// Elements implements sqlgen.Dialect. A value other than a list is a list of itself.
+func (dialect) Elements(s sqlgen.Scope, x string) (from, element, position string) {
 	x = s.Atom(x)
 	e := s.Alias("e")
 	list := "(CASE WHEN " + x + " IS NULL THEN []::VARCHAR[] WHEN json_type(" + x + ") = 'ARRAY' THEN json_extract(" + x + ", '$[*]')::VARCHAR[] ELSE [" + x + "] END)"

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // local returns an instant in the local time of a zone, null if that is outside of the years 1 to 9999.
-func (d dialect) local(s expr.Scope, x, zone string) string {
+func (d dialect) local(s sqlgen.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
@@ -17,7 +17,7 @@ func (d dialect) local(s expr.Scope, x, zone string) string {
 }
 
 // shown returns x if it is in the years 1 to 9999 in the local time of a zone.
-func (d dialect) shown(s expr.Scope, x, zone string) string {
+func (d dialect) shown(s sqlgen.Scope, x, zone string) string {
 	x = s.Atom(x)
 	if zone == "" {
 		return x
@@ -25,8 +25,8 @@ func (d dialect) shown(s expr.Scope, x, zone string) string {
 	return s.Atom("(CASE WHEN " + d.local(s, x, zone) + " IS NOT NULL THEN " + x + " END)")
 }
 
-func clock(s expr.Scope, x, zone string) string {
-	if minutes, ok := expr.Offset(zone); ok {
+func clock(s sqlgen.Scope, x, zone string) string {
+	if minutes, ok := sqlgen.ZoneOffset(zone); ok {
 		return "(" + x + " + to_minutes(" + strconv.Itoa(minutes) + "))"
 	}
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "VARCHAR") + ")"
@@ -34,8 +34,8 @@ func clock(s expr.Scope, x, zone string) string {
 
 // instantOf returns the instant at which the local time of a zone is y. Of two such instants DuckDB takes the later; the
 // earlier has the offset from before the change.
-func (d dialect) instantOf(s expr.Scope, y, zone string) string {
-	switch minutes, ok := expr.Offset(zone); {
+func (d dialect) instantOf(s sqlgen.Scope, y, zone string) string {
+	switch minutes, ok := sqlgen.ZoneOffset(zone); {
 	case zone == "":
 		return y
 	case ok:
@@ -51,8 +51,8 @@ func (d dialect) instantOf(s expr.Scope, y, zone string) string {
 var parts = map[string]string{"year": "year", "month": "month", "dayOfMonth": "day", "dayOfYear": "doy", "isoDayOfWeek": "isodow", "isoWeek": "week", "isoWeekYear": "isoyear",
 	"hour": "hour", "minute": "minute", "second": "second"}
 
-// DatePart implements expr.Dialect.
-func (d dialect) DatePart(s expr.Scope, x, part, zone string) string {
+// DatePart implements sqlgen.Dialect.
+func (d dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 	l := d.local(s, x, zone)
 	switch part {
 	case "dayOfWeek":
@@ -66,8 +66,8 @@ func (d dialect) DatePart(s expr.Scope, x, part, zone string) string {
 // begun returns when the unit of a local time began.
 func begun(unit, l string) string { return "(date_trunc('" + unit + "', " + l + ")::TIMESTAMP)" }
 
-// DateTrunc implements expr.Dialect.
-func (d dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
+// DateTrunc implements sqlgen.Dialect.
+func (d dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
 	var begin string
 	switch e.Unit {
 	case "hour", "minute", "second":
@@ -89,7 +89,7 @@ func (d dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
 }
 
 // begin returns when the hour, the minute or the second of x began, with the offset of x.
-func (d dialect) begin(s expr.Scope, x, unit, zone string) string {
+func (d dialect) begin(s sqlgen.Scope, x, unit, zone string) string {
 	if zone == "" {
 		return begun(unit, x)
 	}
@@ -100,8 +100,8 @@ func (d dialect) begin(s expr.Scope, x, unit, zone string) string {
 
 var formats = map[byte]string{'Y': "%Y", 'm': "%m", 'd': "%d", 'H': "%H", 'M': "%M", 'S': "%S", 'L': "%g", 'j': "%j", 'G': "%G", 'V': "%V", 'u': "%u"}
 
-// DateText implements expr.Dialect.
-func (d dialect) DateText(s expr.Scope, x, format, zone string) string {
+// DateText implements sqlgen.Dialect.
+func (d dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 	var f strings.Builder
 	for i := 0; i < len(format); i++ {
 		switch {
@@ -122,8 +122,8 @@ func (d dialect) DateText(s expr.Scope, x, format, zone string) string {
 // micros are the microseconds of the units that are always of the same length.
 var micros = map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000}
 
-// DateShift implements expr.Dialect. It adds only if nothing can overflow.
-func (d dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
+// DateShift implements sqlgen.Dialect. It adds only if nothing can overflow.
+func (d dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	n := s.Atom(amount)
 	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]
 	days := map[string]string{"week": "7", "day": "1"}[unit]
@@ -143,8 +143,8 @@ func (d dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	return years(s.Atom("(CASE WHEN " + fits + " THEN make_timestamp(epoch_us(" + x + ") + " + n + " * " + strconv.FormatInt(micros[unit], 10) + ") END)"))
 }
 
-// DateDiff implements expr.Dialect.
-func (d dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
+// DateDiff implements sqlgen.Dialect.
+func (d dialect) DateDiff(s sqlgen.Scope, from, to string, e plan.DateDiff) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
 		return "((epoch_us(" + d.begin(s, to, e.Unit, e.Zone) + ") - epoch_us(" + d.begin(s, from, e.Unit, e.Zone) + ")) // " + strconv.FormatInt(micros[e.Unit], 10) + ")"

@@ -1,6 +1,6 @@
 // Package duckdb is the dialect of DuckDB: how statements for it write names, conditions, orders and expressions.
 //
-// It implements the dialects of sqlgen/condition and sqlgen/expr. It writes what DuckDB computes exactly and without errors, and refuses the
+// It implements sqlgen.Dialect. It writes what DuckDB computes exactly and without errors, and refuses the
 // rest, which package sqldriver computes over the records that are left.
 package duckdb
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,13 +20,10 @@ import (
 
 // dialect writes one statement for DuckDB 1.4. JSON is held as VARCHAR, which is always valid JSON, and a Decimal as
 // DECIMAL(38,12): those that a stored column may hold are below 1e20 in size, so that a sum of them is in range.
-type dialect struct {
-	expr.Standard
-	refused *string
-}
+type dialect struct{ sqlgen.Standard }
 
-// Dialect returns the dialect of DuckDB for one statement. It is an expr.Refuser.
-func Dialect() expr.Dialect { return dialect{refused: new(string)} }
+// Dialect returns the dialect of DuckDB.
+func Dialect() sqlgen.Dialect { return dialect{} }
 
 // Digits and Scale are those of computed decimals.
 const (
@@ -35,22 +32,14 @@ const (
 	whole  = 20 // the most digits before the point of a stored decimal
 )
 
-// Refused implements expr.Refuser.
-func (d dialect) Refused() error {
-	if *d.refused == "" {
-		return nil
-	}
-	return unsupported(*d.refused)
-}
+func unsupported(what string) error { return problem.New(problem.Unsupported, inexact(what)) }
 
-func unsupported(what string) error {
-	return problem.New(problem.Unsupported, "DuckDB does not compute "+what+" exactly")
-}
+// inexact returns the reason for which DuckDB doesn't compute something.
+func inexact(what string) string { return "DuckDB does not compute " + what + " exactly" }
 
-// refuse remembers what isn't written. The text in its place is never run.
+// refuse returns the text in place of what isn't written.
 func (d dialect) refuse(what string, args ...any) string {
-	*d.refused = fmt.Sprintf(what, args...)
-	return "NULL"
+	return sqlgen.Unwritable(inexact(fmt.Sprintf(what, args...)))
 }
 
 var natives = [...]string{schema.Any: "VARCHAR", schema.String: "VARCHAR", schema.Integer: "BIGINT", schema.Double: "DOUBLE", schema.Decimal: "DECIMAL(38,12)",
@@ -84,20 +73,17 @@ func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// Barrier implements expr.Dialect. DuckDB evaluates no expression that isn't needed for a record.
+// Barrier implements sqlgen.Dialect. DuckDB evaluates no expression that isn't needed for a record.
 func (dialect) Barrier() string { return "" }
 
-// Correlates implements expr.Dialect. DuckDB takes no LIMIT inside of a derived table that refers to the surrounding query.
+// Correlates implements sqlgen.Dialect. DuckDB takes no LIMIT inside of a derived table that refers to the surrounding query.
 func (dialect) Correlates() bool { return false }
 
-// Start implements expr.Dialect.
-func (d dialect) Start(x string, _ schema.Type) string {
-	d.refuse("$graphLookup")
-	return x
-}
+// Start implements sqlgen.Dialect.
+func (d dialect) Start(string, schema.Type) string { return d.refuse("$graphLookup") }
 
-// Stored implements expr.Dialect.
-func (d dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+// Stored implements sqlgen.Dialect.
+func (d dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.Integer:
 		if f.Native != "BIGINT" {
@@ -150,8 +136,8 @@ func years(x string) string {
 	return "(CASE WHEN " + x + " >= TIMESTAMP '0001-01-01' AND " + x + " < TIMESTAMP '10000-01-01' THEN " + x + " END)"
 }
 
-// Const implements expr.Dialect.
-func (d dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
+// Const implements sqlgen.Dialect.
+func (d dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return "NULL::" + natives[t]
 	}
@@ -184,7 +170,7 @@ func (d dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 }
 
 // number writes a constant decimal, if it has few digits.
-func (d dialect) number(s expr.Scope, text string) string {
+func (d dialect) number(s sqlgen.Scope, text string) string {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return d.refuse("with a number that can't be read")
@@ -198,21 +184,21 @@ func (d dialect) number(s expr.Scope, text string) string {
 
 func power(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
 
-// Compare implements expr.Dialect.
-func (d dialect) Compare(_ expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+// Compare implements sqlgen.Dialect.
+func (d dialect) Compare(_ sqlgen.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	if t == schema.JSON || t == schema.Array {
 		return "", unsupported("comparisons of JSON")
 	}
-	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
 }
 
-// Matches implements expr.Dialect.
-func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+// Matches implements sqlgen.Dialect.
+func (dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) {
 	return "coalesce(regexp_matches(" + x + ", " + s.Arg(r.Expression(), "VARCHAR") + "), FALSE)", nil
 }
 
-// Order implements expr.Dialect.
-func (d dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
+// Order implements sqlgen.Dialect.
+func (d dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	direction := " NULLS FIRST"
 	if desc {
 		direction = " DESC NULLS LAST"
@@ -228,11 +214,11 @@ func (d dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []strin
 		is + "'VARCHAR' THEN json_extract_string(" + x + ", '$') WHEN 'BOOLEAN' THEN " + x + " END)" + direction}
 }
 
-// Written implements expr.Dialect.
+// Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements expr.Dialect.
-func (d dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
+// Key implements sqlgen.Dialect.
+func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.Double:
 		x = "(" + x + " + 0)"
@@ -242,8 +228,8 @@ func (d dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show st
 	return x, x
 }
 
-// Accumulate implements expr.Dialect.
-func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+// Accumulate implements sqlgen.Dialect.
+func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	if op != plan.Min && op != plan.Max && from == schema.Double {
 		x = s.Atom(x)
 	}
@@ -328,13 +314,13 @@ func (d dialect) extreme(op plan.Accumulate, x string, t schema.Type) string {
 	return name + x + ")"
 }
 
-// Pick implements expr.Dialect.
-func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
+// Pick implements sqlgen.Dialect.
+func (dialect) Pick(_ sqlgen.Scope, x, when string, _ schema.Type) string {
 	return "first(" + x + ") FILTER (WHERE " + when + ")"
 }
 
-// Collect implements expr.Dialect.
-func (dialect) Collect(_ expr.Scope, l expr.List) string {
+// Collect implements sqlgen.Dialect.
+func (dialect) Collect(_ sqlgen.Scope, l sqlgen.Gathered) string {
 	most := strconv.Itoa(l.Most)
 	tests := []string{l.Size + " <= " + most}
 	if l.When != "" {
@@ -347,13 +333,13 @@ func (dialect) Collect(_ expr.Scope, l expr.List) string {
 	return "(CASE WHEN coalesce(max(" + l.Size + "), 0) <= " + most + " THEN '[' || coalesce(string_agg(" + x + ") FILTER (WHERE " + strings.Join(tests, " AND ") + "), '') || ']' END)"
 }
 
-// Size implements expr.Dialect.
-func (dialect) Size(_ expr.Scope, x string) string {
+// Size implements sqlgen.Dialect.
+func (dialect) Size(_ sqlgen.Scope, x string) string {
 	return "coalesce(strlen(" + x + "), 4) + " + strconv.Itoa(plan.ListElement)
 }
 
-// Digest implements expr.Dialect.
-func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
+// Digest implements sqlgen.Dialect.
+func (d dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema.Type) string {
 	parts := []string{s.Arg(seed, "VARCHAR")}
 	for i, x := range xs {
 		if i > 0 {

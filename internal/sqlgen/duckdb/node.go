@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -13,7 +13,7 @@ import (
 
 // Nodes writes the values at path in a JSON document as a FROM list: each step unpacks a list, or takes an object as a list of one, and
 // follows the part in its objects, as MongoDB does.
-func (d conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+func (d dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text
 	if !x.Node() {
@@ -29,26 +29,26 @@ func (d conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 		n = next
 	}
 	w.Write(" WHERE ")
-	return condition.Operand{Text: n + ".v"}, nil
+	return sqlgen.Operand{Text: n + ".v"}, nil
 }
 
-func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+func (dialect) NodeElements(w *sqlgen.Writer, x sqlgen.Operand) sqlgen.Operand {
 	e := w.Alias("n")
 	w.Write("(SELECT unnest(CASE json_type(", x.Text, ") WHEN 'ARRAY' THEN json_extract(", x.Text, ", '$[*]')::VARCHAR[] ELSE []::VARCHAR[] END) AS v) AS ", e)
-	return condition.Operand{Text: e + ".v"}
+	return sqlgen.Operand{Text: e + ".v"}
 }
 
-func (conditions) Is(x condition.Operand, typ string) string {
+func (dialect) Is(x sqlgen.Operand, typ string) string {
 	return "coalesce(json_type(" + x.Text + "), 'NULL') = '" + strings.ToUpper(typ) + "'"
 }
 
-func (conditions) Length(x condition.Operand) string {
+func (dialect) Length(x sqlgen.Operand) string {
 	return "(CASE json_type(" + x.Text + ") WHEN 'ARRAY' THEN json_array_length(" + x.Text + ")::BIGINT END)"
 }
 
 // compareNode compares numbers as decimals of 23 digits before the point and 15 after it, where those are equal or out of
 // range as whole numbers of 38 digits, and at last as doubles: each keeps the order.
-func (d conditions) compareNode(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (d dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	text := ""
 	switch v := v.(type) {
 	case string:
@@ -63,10 +63,10 @@ func (d conditions) compareNode(w *condition.Writer, x condition.Operand, op str
 		return nil
 	case int64:
 		text = strconv.FormatInt(v, 10)
-	case condition.Number:
+	case sqlgen.Number:
 		text = v.Text
 	default:
-		return condition.Unsupported("objects and lists of JSON are not compared by DuckDB")
+		return sqlgen.Unsupported("objects and lists of JSON are not compared by DuckDB")
 	}
 	arg := w.Arg(text, "VARCHAR")
 	w.Write("(CASE WHEN json_type(", x.Text, ") NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN NULL")
@@ -78,7 +78,7 @@ func (d conditions) compareNode(w *condition.Writer, x condition.Operand, op str
 	return nil
 }
 
-func (d conditions) Members(x condition.Operand, key string, f *schema.Field) (node, other string) {
+func (d dialect) Members(x sqlgen.Operand, key string, f *schema.Field) (node, other string) {
 	if f.Type == schema.Integer {
 		const decimal = " AS DECIMAL(38,15))"
 		return "(CASE WHEN json_type(" + x.Text + ") IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN TRY_CAST(" + x.Text + decimal + " END)", "TRY_CAST(" + key + decimal

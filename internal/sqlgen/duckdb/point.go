@@ -1,29 +1,29 @@
 package duckdb
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// On implements condition.Dialect.
-func (conditions) On(w *condition.Writer, x condition.Operand, f query.GeoWithin) error {
-	w.Write(located(w, x, func(p condition.Point) string { return p.On(w, f, p.Angle(w, f)) }))
+// On implements sqlgen.Dialect.
+func (dialect) On(w *sqlgen.Writer, x sqlgen.Operand, f query.GeoWithin) error {
+	w.Write(located(w, x, func(p sqlgen.Point) string { return p.On(w, f, p.Angle(w, f)) }))
 	return nil
 }
 
-// Distance implements condition.Dialect.
-func (conditions) Distance(w *condition.Writer, x condition.Operand, near query.GeoWithin) (string, error) {
-	return located(w, x, func(p condition.Point) string { return "round(" + p.Angle(w, near) + " * 1e9)::BIGINT" }), nil
+// Distance implements sqlgen.Dialect.
+func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin) (string, error) {
+	return located(w, x, func(p sqlgen.Point) string { return "round(" + p.Angle(w, near) + " * 1e9)::BIGINT" }), nil
 }
 
 // located writes what of returns for a point, null for what isn't a point. Lists of one element hold the point and then its two numbers,
 // so that neither is extracted again at each of its places.
-func located(w *condition.Writer, x condition.Operand, of func(condition.Point) string) string {
+func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	v, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {
 		return "(CASE WHEN json_type(" + v + ", '$[" + i + "]') IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN TRY_CAST(json_extract(" + v + ", '$[" + i + "]')::VARCHAR AS DOUBLE) END)"
 	}
-	p := condition.Point{Lng: at + "[1]", Lat: at + "[2]", Double: "DOUBLE"}
+	p := sqlgen.Point{Lng: at + "[1]", Lat: at + "[2]", Double: "DOUBLE"}
 	return "(list_transform(list_transform([" + pair(x.Text) + "], lambda " + v + ": [" + number("0") + ", " + number("1") + "]), lambda " + at + ": " + p.Valid(of(p)) + ")[1])"
 }
 

@@ -12,28 +12,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // A Sheet is texts under their names. It is the scope in which they are written: values are shown as <v>, and a text
 // that may be repeated is named a1 and so on, unless it is one letter. The named texts are listed after a text.
 type Sheet struct {
-	expr.Scope
+	sqlgen.Scope
 	strings.Builder
 	names   []string
 	aliases int
 }
 
-// Arg implements expr.Scope.
+// Arg implements sqlgen.Scope.
 func (b *Sheet) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
 
-// Alias implements expr.Scope.
+// Alias implements sqlgen.Scope.
 func (b *Sheet) Alias(prefix string) string {
 	b.aliases++
 	return fmt.Sprint(prefix, b.aliases)
 }
 
-// Atom implements expr.Scope.
+// Atom implements sqlgen.Scope.
 func (b *Sheet) Atom(x string) string {
 	if len(x) == 1 || regexp.MustCompile("^a[0-9]+$").MatchString(x) {
 		return x

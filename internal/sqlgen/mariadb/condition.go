@@ -6,59 +6,50 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// conditions writes for MariaDB 10.7 or later. Columns compare by collations in which different texts may be equal, ignoring
-// trailing spaces: comparisons name a collation that is binary and doesn't pad.
-type conditions struct{ condition.Standard }
+// Name implements sqlgen.Dialect.
+func (dialect) Name() string { return "mariadb" }
 
-// Conditions returns MariaDB's conditions.
-func Conditions() condition.Dialect { return conditions{} }
-
-// Expressions implements condition.Dialect.
-func (conditions) Expressions() expr.Dialect { return dialect{} }
-
-func (conditions) Quote(name string) string {
-	return "`" + strings.ReplaceAll(condition.Nameable(name), "`", "``") + "`"
+func (dialect) Quote(name string) string {
+	return "`" + strings.ReplaceAll(sqlgen.Nameable(name), "`", "``") + "`"
 }
 
-func (conditions) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
+func (dialect) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
 
-func (conditions) Placeholder(int, string) string { return "?" }
+func (dialect) Placeholder(int, string) string { return "?" }
 
-func (conditions) Limit(w *condition.Writer, n int64) string { return w.Arg(n, "") }
+func (dialect) Limit(w *sqlgen.Writer, n int64) string { return w.Arg(n, "") }
 
-func (m conditions) Same(x string, f, other *schema.Field) string {
+func (m dialect) Same(x string, f, other *schema.Field) string {
 	if f.Type == schema.String {
-		return m.Key(x, f, other)
+		return m.JoinKey(x, f, other)
 	}
 	return bits(x, f)
 }
 
-func (conditions) Counts() bool { return false }
+func (dialect) Counts() bool { return false }
 
 // Longest returns the size of a statement that MariaDB plans in about two seconds: it examines each operand of an
 // expression separately. Long lists of values, as in conditions, cost it little.
-func (conditions) Longest() int { return 1 << 20 }
+func (dialect) Longest() int { return 1 << 20 }
 
 // computedJSON is the native type of computed JSON, which is always valid. MariaDB itself calls its columns longtext.
 const computedJSON = "json"
 
-func (conditions) Computed(t schema.Type) *schema.Field {
+func (dialect) Computed(t schema.Type) *schema.Field {
 	return &schema.Field{Type: t, Native: [...]string{schema.String: "longtext", schema.Integer: "bigint", schema.Double: "double", schema.Decimal: "decimal",
 		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: computedJSON, schema.Opaque: ""}[t]}
 }
 
-// Key compares pointers by their bytes. If only one side is a number, both are compared as text: MariaDB would take any
+// JoinKey compares pointers by their bytes. If only one side is a number, both are compared as text: MariaDB would take any
 // text that isn't a number for 0.
-func (m conditions) Key(x string, f, other *schema.Field) string {
+func (m dialect) JoinKey(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.String && other.Type == schema.String && !f.Unordered && !other.Unordered:
 		return x
@@ -80,7 +71,7 @@ func binary(x string, f *schema.Field) string {
 func converted(x string) string { return "CONVERT(" + x + " USING utf8mb4)" + nopad }
 
 // Read converts what the driver has no type for to text or to a number.
-func (m conditions) Read(x string, f *schema.Field) string {
+func (m dialect) Read(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "geometry":
 		return "ST_AsText(" + x + ")"
@@ -98,15 +89,15 @@ func bits(x string, f *schema.Field) string {
 	return x
 }
 
-func (m conditions) Sorted(x string, f *schema.Field) (string, bool) {
+func (m dialect) Sorted(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.String, schema.UUID, schema.JSON, schema.Array, schema.Opaque, schema.Any:
-		return m.text(x, f), false
+		return m.sortable(x, f), false
 	}
 	return bits(x, f), false
 }
 
-func (conditions) text(x string, f *schema.Field) string {
+func (dialect) sortable(x string, f *schema.Field) string {
 	if f.Type == schema.String && !f.Unordered {
 		return x
 	}
@@ -114,27 +105,27 @@ func (conditions) text(x string, f *schema.Field) string {
 }
 
 // Missing accounts for MariaDB taking 0000-00-00 for null in a column that can't be null.
-func (conditions) Missing(x string, f *schema.Field) string {
+func (dialect) Missing(x string, f *schema.Field) string {
 	if f.NotNull && (f.Type == schema.Date || f.Type == schema.Day) {
-		return condition.Never
+		return sqlgen.Never
 	}
 	return x + " IS NULL"
 }
 
-func (conditions) Ordered(*schema.Field, bool) string { return "" }
+func (dialect) Ordered(*schema.Field, bool) string { return "" }
 
 // Among writes one equality per value: equality isn't a single comparison for any kind of value here.
-func (m conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
+func (m dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	parts := make([]func() error, len(values))
 	for i, v := range values {
-		parts[i] = func() error { return m.Compare(w, x, "=", condition.Argument(v)) }
+		parts[i] = func() error { return m.CompareValue(w, x, "=", sqlgen.Argument(v)) }
 	}
 	return w.Either(parts)
 }
 
-// Compare implements condition.Dialect. UUIDs have a type of their own, which compares without a collation; numbers are compared
+// CompareValue implements sqlgen.Dialect. UUIDs have a type of their own, which compares without a collation; numbers are compared
 // exactly except with a column of Doubles; a Boolean is 0 or 1.
-func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return m.compareNode(w, x.Text, op, v)
 	}
@@ -151,7 +142,7 @@ func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 		}
 		m.compareText(w, x, op, v)
 		return nil
-	case condition.Number:
+	case sqlgen.Number:
 		if x.Field.Type == schema.Double {
 			w.Write(left, " ", op, " ")
 			w.Put(v.Float, "")
@@ -160,11 +151,11 @@ func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 		m.compareExact(w, left, op, v)
 		return nil
 	case float64:
-		if above, infinite := condition.Infinite(v); infinite { // MariaDB has no such numbers
-			condition.Beyond(w, left, op, above)
+		if above, infinite := sqlgen.Infinite(v); infinite { // MariaDB has no such numbers
+			sqlgen.Beyond(w, left, op, above)
 			return nil
 		}
-	case condition.Moment:
+	case sqlgen.Moment:
 		m.compareDate(w, x.Text, op, v)
 		return nil
 	case bool:
@@ -183,8 +174,8 @@ func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 
 // compareText adds the column's own comparison, which can use an index: texts with equal bytes are equal in it too. The
 // column may be of a limited character set, which is compared in one that has every character.
-func (m conditions) compareText(w *condition.Writer, x condition.Operand, op, v string) {
-	text := m.text(x.Text, x.Field)
+func (m dialect) compareText(w *sqlgen.Writer, x sqlgen.Operand, op, v string) {
+	text := m.sortable(x.Text, x.Field)
 	if op == "=" && x.Field.Unordered && strings.IndexFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		w.Write("(", x.Text, " = ")
 		w.Put(v, "")
@@ -199,15 +190,15 @@ func (m conditions) compareText(w *condition.Writer, x condition.Operand, op, v 
 
 // compareExact compares with a decimal of the same number of digits. MariaDB's have 65, at most 38 of them after the
 // point: a longer number lies between two of them.
-func (conditions) compareExact(w *condition.Writer, left, op string, n condition.Number) {
+func (dialect) compareExact(w *sqlgen.Writer, left, op string, n sqlgen.Number) {
 	exact, _ := new(big.Rat).SetString(n.Text) // a JSON number always parses
 	const most = 38
 	scaled := new(big.Int).Mul(exact.Num(), new(big.Int).Exp(big.NewInt(10), big.NewInt(most), nil))
 	floor, rest := new(big.Int).DivMod(scaled, exact.Denom(), new(big.Int))
 	if rest.Sign() != 0 {
 		var some bool
-		if op, some = condition.AboveFloor(op); !some {
-			w.Write(condition.Never)
+		if op, some = sqlgen.AboveFloor(op); !some {
+			w.Write(sqlgen.Never)
 			return
 		}
 	}
@@ -215,7 +206,7 @@ func (conditions) compareExact(w *condition.Writer, left, op string, n condition
 	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	if len(whole)+len(fraction) > 65 {
-		condition.Beyond(w, left, op, exact.Sign() > 0)
+		sqlgen.Beyond(w, left, op, exact.Sign() > 0)
 		return
 	}
 	w.Write(left, " ", op, " CAST(")
@@ -237,12 +228,12 @@ func scale(whole int) string {
 }
 
 // compareDate ignores invalid dates, such as 0000-00-00 and 2026-02-31.
-func (conditions) compareDate(w *condition.Writer, x, op string, v condition.Moment) {
+func (dialect) compareDate(w *sqlgen.Writer, x, op string, v sqlgen.Moment) {
 	t := time.UnixMicro(v.Micros).UTC()
 	isDate := "DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + "))"
 	if t.Year() < 0 || t.Year() > 9999 {
 		w.Write("(")
-		condition.Beyond(w, x, op, t.Year() > 9999)
+		sqlgen.Beyond(w, x, op, t.Year() > 9999)
 		w.Write(" AND ", isDate, ")")
 		return
 	}
@@ -256,7 +247,7 @@ func (conditions) compareDate(w *condition.Writer, x, op string, v condition.Mom
 }
 
 // bind writes an argument in the type of the comparison.
-func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
+func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	switch v := v.(type) {
 	case int64:
 		if f.Type == schema.Double {
@@ -276,19 +267,19 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 		w.Put(string(hex), "")
 		w.Write(")")
 	default:
-		return condition.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+		return sqlgen.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
 	}
 	return nil
 }
 
 // After compares with a value read from the column: all of its values are in the order, valid dates or not.
-func (m conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
+func (m dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
-	case condition.Moment:
+	case sqlgen.Moment:
 		w.Write(x, " ", op, " CAST(")
 		w.Put(time.UnixMicro(v.Micros).UTC().Format("2006-01-02 15:04:05.000000"), "")
 		w.Write(" AS DATETIME(6))")
-	case condition.Number:
+	case sqlgen.Number:
 		if f.Type == schema.Double {
 			w.Write(x, " ", op, " ")
 			w.Put(v.Float, "")
@@ -318,9 +309,9 @@ func (m conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 	return nil
 }
 
-// Matches implements condition.Dialect with an expression of PCRE2.
-func (m conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
-	pattern, err := regex.MariaDB(r)
+// MatchText implements sqlgen.Dialect with an expression of PCRE2.
+func (m dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) error {
+	pattern, err := sqlgen.MariaDBRegex(r)
 	if err != nil {
 		return err
 	}
@@ -331,11 +322,11 @@ func (m conditions) Matches(w *condition.Writer, x condition.Operand, r query.Re
 }
 
 // Begins writes a range, which can use an index over text in binary order.
-func (m conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
+func (m dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	left := m.string(x)
 	w.Write("(", left, " >= ")
 	w.Put(prefix, "")
-	if next := condition.Successor(prefix); next != "" {
+	if next := sqlgen.Successor(prefix); next != "" {
 		w.Write(" AND ", left, " < ")
 		w.Put(next, "")
 	}
@@ -343,14 +334,14 @@ func (m conditions) Begins(w *condition.Writer, x condition.Operand, prefix stri
 }
 
 // string returns the text that x holds, null if it holds none, compared by its bytes.
-func (m conditions) string(x condition.Operand) string {
+func (m dialect) string(x sqlgen.Operand) string {
 	if x.Node() {
 		return nodeText(x.Text)
 	}
-	return m.text(x.Text, x.Field)
+	return m.sortable(x.Text, x.Field)
 }
 
-func (m conditions) Members(x condition.Operand, key string, f *schema.Field) (node, other string) {
+func (m dialect) Members(x sqlgen.Operand, key string, f *schema.Field) (node, other string) {
 	if f.Type == schema.Integer {
 		const decimal = " AS DECIMAL(65,30))"
 		return "CASE WHEN JSON_TYPE(" + x.Text + ") IN ('INTEGER', 'DOUBLE') THEN CAST(JSON_UNQUOTE(" + x.Text + ")" + decimal + " END", "CAST(" + key + decimal
@@ -358,11 +349,11 @@ func (m conditions) Members(x condition.Operand, key string, f *schema.Field) (n
 	return nodeText(x.Text), binary(key, f)
 }
 
-func (conditions) Pieces() (characters, most string) { return "char_length", "" }
+func (dialect) Pieces() (characters, most string) { return "char_length", "" }
 
-func (m conditions) Written(x string, f *schema.Field) string { return m.Read(x, f) }
+func (m dialect) AsText(x string, f *schema.Field) string { return m.Read(x, f) }
 
-// Search implements condition.Dialect.
-func (conditions) Search(condition.Text, string, *policy.Search) error {
-	return condition.Unsupported("full-text indexes of MariaDB are not searched")
+// Search implements sqlgen.Dialect.
+func (dialect) Search(sqlgen.SearchedView, string, *policy.Search) error {
+	return sqlgen.Unsupported("full-text indexes of MariaDB are not searched")
 }

@@ -1,7 +1,7 @@
 package mariadb
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -13,8 +13,8 @@ const (
 	epoch   = "TIMESTAMP'1970-01-01 00:00:00'"
 )
 
-// As implements expr.Dialect.
-func (m dialect) As(s expr.Scope, x string, from, to schema.Type) string {
+// As implements sqlgen.Dialect.
+func (m dialect) As(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from != schema.JSON { // Any, of which MariaDB has no columns
 		return m.nothing(to)
 	}
@@ -49,8 +49,8 @@ func (dialect) numberOf(x string, to schema.Type) string {
 	return "CASE WHEN ABS(" + f + ") < 1e35 THEN CAST(" + x + " AS " + decimal + ") END"
 }
 
-// ToJSON implements expr.Dialect.
-func (m dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
+// ToJSON implements sqlgen.Dialect.
+func (m dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
 		return "ELT(" + x + " + 1, 'false', 'true')"
@@ -70,7 +70,7 @@ func (m dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 func (dialect) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
 
 // written returns the text of a value that isn't JSON, as value.AppendText writes it.
-func (m dialect) written(s expr.Scope, x string, from schema.Type) string {
+func (m dialect) written(s sqlgen.Scope, x string, from schema.Type) string {
 	const zeros = `'(\\.[0-9]*[1-9])0+\\z|\\.0*\\z', '\\1')`
 	switch from {
 	case schema.Boolean:
@@ -97,8 +97,8 @@ func (dialect) scientific(x string) string {
 		`, '.0E', 'E'), 'E-', 'e-'), 'E', 'e+'), 'e-([0-9])\\z', 'e-0\\1')`
 }
 
-// Widen implements expr.Dialect.
-func (m dialect) Widen(_ expr.Scope, x string, from, to schema.Type) string {
+// Widen implements sqlgen.Dialect.
+func (m dialect) Widen(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	switch {
 	case from == schema.Day:
 		return "CAST(" + x + " AS DATETIME(6))"
@@ -112,8 +112,8 @@ func (m dialect) Widen(_ expr.Scope, x string, from, to schema.Type) string {
 	return "CAST(" + x + " AS CHAR)"
 }
 
-// Convert implements expr.Dialect.
-func (m dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
+// Convert implements sqlgen.Dialect.
+func (m dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
 		return x
 	}
@@ -161,7 +161,7 @@ func (m dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 }
 
 // integerOf converts a value that isn't JSON to an Integer.
-func (m dialect) integerOf(s expr.Scope, x string, from schema.Type) string {
+func (m dialect) integerOf(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
 		return x
@@ -180,7 +180,7 @@ func (m dialect) integerOf(s expr.Scope, x string, from schema.Type) string {
 }
 
 // converted converts JSON to another type, according to the value that it holds.
-func (m dialect) converted(s expr.Scope, x string, to schema.Type) string {
+func (m dialect) converted(s sqlgen.Scope, x string, to schema.Type) string {
 	text := s.Atom(m.As(s, x, schema.JSON, schema.String))
 	truth := s.Atom(m.As(s, x, schema.JSON, schema.Boolean))
 	var number string
@@ -201,7 +201,7 @@ func (m dialect) converted(s expr.Scope, x string, to schema.Type) string {
 }
 
 // dateOf returns the date that the text x writes.
-func (m dialect) dateOf(s expr.Scope, x string) string {
+func (m dialect) dateOf(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	const zone = `'[+-][0-9]{2}:[0-9]{2}\\z'`
 	clock := `REPLACE(REGEXP_REPLACE(SUBSTRING(` + x + `, 12), '(Z|[+-][0-9]{2}:[0-9]{2})\\z', ''), ',', '.')`
@@ -210,8 +210,8 @@ func (m dialect) dateOf(s expr.Scope, x string) string {
 	return "(CASE WHEN " + x + " REGEXP '" + isoDate + "' AND " + x + " NOT LIKE '0000%' THEN " + at + " - INTERVAL " + offset + " SECOND END)"
 }
 
-// Parsed implements expr.Dialect.
+// Parsed implements sqlgen.Dialect.
 func (dialect) Parsed(x string) string { return "(CASE WHEN JSON_VALID(" + x + ") THEN " + x + " END)" }
 
-// Held implements expr.Dialect.
+// Held implements sqlgen.Dialect.
 func (dialect) Held(x string, _ schema.Type) string { return x }

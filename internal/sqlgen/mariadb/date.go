@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // local returns the Date x in the local time of a zone: null outside of the years 1 to 9999, which the server's
 // intervals of days and less don't leave.
-func (m dialect) local(s expr.Scope, x, zone string) string {
+func (m dialect) local(s sqlgen.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
-	if minutes, ok := expr.Offset(zone); ok {
+	if minutes, ok := sqlgen.ZoneOffset(zone); ok {
 		return "(" + x + " + INTERVAL " + strconv.Itoa(60*minutes) + " SECOND)"
 	}
 	x = s.Atom(x)
@@ -22,19 +22,19 @@ func (m dialect) local(s expr.Scope, x, zone string) string {
 }
 
 // instant returns the Date at which the local time of a zone is x.
-func (m dialect) instant(s expr.Scope, x, zone string) string {
+func (m dialect) instant(s sqlgen.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
-	if minutes, ok := expr.Offset(zone); ok {
+	if minutes, ok := sqlgen.ZoneOffset(zone); ok {
 		return "(" + x + " - INTERVAL " + strconv.Itoa(60*minutes) + " SECOND)"
 	}
 	x = s.Atom(x)
 	return "(" + x + " - INTERVAL " + zoneOf(zone).offset(x, true) + " SECOND)"
 }
 
-// DatePart implements expr.Dialect.
-func (m dialect) DatePart(s expr.Scope, x, part, zone string) string {
+// DatePart implements sqlgen.Dialect.
+func (m dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 	x = m.local(s, x, zone)
 	switch part {
 	case "dayOfMonth", "dayOfYear", "dayOfWeek", "year", "month", "hour", "minute", "second":
@@ -65,8 +65,8 @@ func (dialect) since(x, unit string) string {
 	return ""
 }
 
-// DateTrunc implements expr.Dialect.
-func (m dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
+// DateTrunc implements sqlgen.Dialect.
+func (m dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
 	x = s.Atom(x)
 	clock := s.Atom(m.local(s, x, e.Zone))
 	if since := m.since(clock, e.Unit); since != "" {
@@ -89,8 +89,8 @@ func (m dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
 // formats are the parts of a date's text, as %s of DATE_FORMAT where it has them.
 var formats = map[byte]string{'Y': "%Y", 'm': "%m", 'd': "%d", 'H': "%H", 'M': "%i", 'S': "%s", 'j': "%j", 'G': "%x", 'V': "%v", '%': "%%"}
 
-// DateText implements expr.Dialect.
-func (m dialect) DateText(s expr.Scope, x, format, zone string) string {
+// DateText implements sqlgen.Dialect.
+func (m dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 	x = s.Atom(m.local(s, x, zone))
 	parts := []string{"''"}
 	run := ""
@@ -121,8 +121,8 @@ func (m dialect) DateText(s expr.Scope, x, format, zone string) string {
 	return "(CASE WHEN " + x + " IS NOT NULL THEN CONCAT(" + strings.Join(parts, ", ") + ") END)"
 }
 
-// DateShift implements expr.Dialect.
-func (m dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
+// DateShift implements sqlgen.Dialect.
+func (m dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	amount = s.Atom(amount)
 	clock := m.local(s, x, zone)
 	// The server's unit, how many of it are one unit, and the most units that it can count: 100,000 years.
@@ -144,8 +144,8 @@ func (m dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	return m.instant(s, "(CASE WHEN YEAR("+shown+") > 0 THEN "+shown+" END)", zone)
 }
 
-// DateDiff implements expr.Dialect.
-func (m dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
+// DateDiff implements sqlgen.Dialect.
+func (m dialect) DateDiff(s sqlgen.Scope, from, to string, e plan.DateDiff) string {
 	from, to = s.Atom(from), s.Atom(to)
 	a, b := s.Atom(m.local(s, from, e.Zone)), s.Atom(m.local(s, to, e.Zone))
 	minus := func(of func(x string) string) string { return "(" + of(b) + " - " + of(a) + ")" }

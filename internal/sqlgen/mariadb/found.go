@@ -4,8 +4,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -15,16 +14,16 @@ const mostGroups = 9
 
 // findMatch writes FindMatch. The texts of the groups are found in the part that matches: the whole of it is matched again, in the same
 // way, and replaced by a group. A condition in the expression tells a group that took no part from an empty one.
-func (m dialect) findMatch(s expr.Scope, e plan.Apply, x string) (string, error) {
+func (m dialect) findMatch(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	if e.Op == plan.FindMatches {
-		return "", expr.Unsupported("MariaDB has no form of $regexFindAll", "use $regexFind for the first part, or $split")
+		return "", sqlgen.UnsupportedForm("MariaDB has no form of $regexFindAll", "use $regexFind for the first part, or $split")
 	}
 	r := query.Regex{Pattern: e.Expression()}
 	groups := r.Groups()
 	if groups > mostGroups {
-		return "", expr.Unsupported("MariaDB can be asked for at most "+strconv.Itoa(mostGroups)+" groups of a regular expression", "write (?:…) for groups that needn't be captured")
+		return "", sqlgen.UnsupportedForm("MariaDB can be asked for at most "+strconv.Itoa(mostGroups)+" groups of a regular expression", "write (?:…) for groups that needn't be captured")
 	}
-	expression, err := regex.MariaDBGroups(r)
+	expression, err := sqlgen.MariaDBRegexGroups(r)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -21,14 +21,14 @@ func (dialect) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-
 func (m dialect) unquoted(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
 
 // key returns a text that is the same for equal JSON values. Except for lists and objects, it sorts as they do.
-func (m dialect) key(s expr.Scope, x string) string {
+func (m dialect) key(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN CONCAT('3', JSON_NORMALIZE(" + x + ")" + nopad + ")" +
 		" WHEN '[' THEN CONCAT('4', JSON_NORMALIZE(" + x + ")" + nopad + ") ELSE " + m.scalar(x) + " END"
 }
 
 // place returns a text by which JSON values are ordered: all objects are equal, and so are all lists.
-func (m dialect) place(s expr.Scope, x string) string {
+func (m dialect) place(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN '3' WHEN '[' THEN '4' ELSE " + m.scalar(x) + " END"
 }
@@ -57,18 +57,18 @@ func pathTo(path query.Path) string {
 // 'null' would also be the string "null".
 func (dialect) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
 
-// Part implements expr.Dialect.
-func (m dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+// Part implements sqlgen.Dialect.
+func (m dialect) Part(s sqlgen.Scope, x string, path query.Path) (string, error) {
 	return m.notNull("JSON_EXTRACT(" + x + ", " + s.Arg(pathTo(path), "") + ")"), nil
 }
 
-// SetPart implements expr.Dialect.
-func (m dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
+// SetPart implements sqlgen.Dialect.
+func (m dialect) SetPart(s sqlgen.Scope, x string, path query.Path, v string) (string, error) {
 	return "(JSON_SET(" + x + ", " + s.Arg(pathTo(path), "") + ", JSON_EXTRACT(COALESCE(" + v + ", 'null'), '$'))" + nopad + ")", nil
 }
 
-// Object implements expr.Dialect. It joins texts, which keeps numbers as they are written.
-func (dialect) Object(s expr.Scope, names, values []string) string {
+// Object implements sqlgen.Dialect. It joins texts, which keeps numbers as they are written.
+func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
 	}
@@ -83,8 +83,8 @@ func (dialect) Object(s expr.Scope, names, values []string) string {
 	return "CONCAT(" + strings.Join(parts, ", ") + ", '}')"
 }
 
-// List implements expr.Dialect.
-func (dialect) List(_ expr.Scope, values []string) string {
+// List implements sqlgen.Dialect.
+func (dialect) List(_ sqlgen.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
 	}
@@ -95,8 +95,8 @@ func (dialect) List(_ expr.Scope, values []string) string {
 	return "CONCAT('[', " + strings.Join(parts, ", ',', ") + ", ']')"
 }
 
-// Elements implements expr.Dialect.
-func (m dialect) Elements(s expr.Scope, x string) (from, element, position string) {
+// Elements implements sqlgen.Dialect.
+func (m dialect) Elements(s sqlgen.Scope, x string) (from, element, position string) {
 	x = s.Atom(x)
 	alias := s.Alias("e")
 	return m.table(alias, "CASE WHEN "+m.begins(x, "[")+" THEN "+x+" WHEN "+x+" IS NULL THEN '[]' ELSE CONCAT('[', "+x+", ']') END"),
@@ -113,7 +113,7 @@ func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
 // gathered returns the list of x for the rows of a table of elements that pass a test ("" for none), or null if the list
 // is too large: the server cuts it a little later (group_concat_max_len).
-func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
+func (m dialect) gathered(s sqlgen.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""
 	if test != "" {
@@ -124,15 +124,15 @@ func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
 }
 
 // A within is the Scope of elements: no column can hold a value computed from one.
-type within struct{ expr.Scope }
+type within struct{ sqlgen.Scope }
 
-// Atom implements expr.Scope.
+// Atom implements sqlgen.Scope.
 func (within) Atom(x string) string { return x }
 
-// Over implements expr.Dialect.
-func (m dialect) Over(s expr.Scope, o expr.Over) (string, error) {
+// Over implements sqlgen.Dialect.
+func (m dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	if o.Do == plan.ReduceEach {
-		return "", expr.Unsupported("MariaDB has no form of $reduce",
+		return "", sqlgen.UnsupportedForm("MariaDB has no form of $reduce",
 			"use $sum, $avg, $min, $max or $concatArrays over the list, or $unwind and $group")
 	}
 	list, alias := s.Atom(o.Input), s.Alias("e")
@@ -157,7 +157,7 @@ func (m dialect) ofList(x, text string) string {
 }
 
 // ofLists writes the operators on JSON, "" for others.
-func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
+func (m dialect) ofLists(s sqlgen.Scope, e plan.Apply, args []string) string {
 	x := s.Atom(args[0])
 	switch e.Op {
 	case plan.Truth:
@@ -206,14 +206,14 @@ func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
 
 // joined returns the texts in a list, each with the separator before it; the first separator is cut off, since that of
 // GROUP_CONCAT can't be an argument. Lists and separators are too short for the server to cut the text.
-func (m dialect) joined(s expr.Scope, list, separator string) string {
+func (m dialect) joined(s sqlgen.Scope, list, separator string) string {
 	alias := s.Alias("e")
 	text := m.As(within{s}, m.element(alias), schema.JSON, schema.String)
 	return m.ofList(list, "(SELECT SUBSTR(GROUP_CONCAT(CONCAT("+separator+", "+text+") ORDER BY "+alias+".o SEPARATOR ''), CHAR_LENGTH("+separator+") + 1) FROM "+m.table(alias, list)+")")
 }
 
 // slice writes a SliceList of x, with the position and length in args.
-func (m dialect) slice(s expr.Scope, x string, args []string) string {
+func (m dialect) slice(s sqlgen.Scope, x string, args []string) string {
 	from, alias := s.Atom(args[0]), s.Alias("e")
 	start := "CASE WHEN " + from + " < 0 THEN GREATEST(JSON_LENGTH(" + x + ") + " + from + ", 0) ELSE " + from + " END"
 	test := "CAST(" + alias + ".o AS SIGNED) > " + start
@@ -226,16 +226,16 @@ func (m dialect) slice(s expr.Scope, x string, args []string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " AND " + some + " THEN " + m.gathered(s, alias, x, m.element(alias), test) + " END)"
 }
 
-// Pick implements expr.Dialect.
-func (m dialect) Pick(s expr.Scope, x, when string, t schema.Type) string {
+// Pick implements sqlgen.Dialect.
+func (m dialect) Pick(s sqlgen.Scope, x, when string, t schema.Type) string {
 	if t == schema.UUID { // its maximum is computed on text
 		return "CAST(MAX(CASE WHEN " + when + " THEN " + m.Widen(s, x, t, schema.String) + " END) AS UUID)"
 	}
 	return "MAX(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// Collect implements expr.Dialect.
-func (m dialect) Collect(s expr.Scope, l expr.List) string {
+// Collect implements sqlgen.Dialect.
+func (m dialect) Collect(s sqlgen.Scope, l sqlgen.Gathered) string {
 	order := ""
 	if len(l.Terms) > 0 {
 		order = " ORDER BY " + strings.Join(nullsApart(l.Terms), ", ")

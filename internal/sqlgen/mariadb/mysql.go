@@ -1,6 +1,6 @@
 // Package mariadb is the dialect of MariaDB: how statements for it write names, conditions, searches, orders and expressions.
 //
-// It implements the dialects of sqlgen/condition and sqlgen/expr.
+// It implements sqlgen.Dialect.
 package mariadb
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -25,10 +25,10 @@ import (
 //   - Decimals are DECIMAL(65,30) throughout, since the server truncates what doesn't fit the common type of several: a
 //     Decimal of 1e35 or more is null in an expression, and places after the 30th are rounded.
 //   - JSON is compact text in which each string has only one spelling, so that its first character determines its type.
-type dialect struct{ expr.Standard }
+type dialect struct{ sqlgen.Standard }
 
 // Dialect returns the dialect of MariaDB.
-func Dialect() expr.Dialect { return dialect{} }
+func Dialect() sqlgen.Dialect { return dialect{} }
 
 const (
 	nopad           = " COLLATE utf8mb4_nopad_bin"
@@ -50,8 +50,8 @@ func (dialect) fit(x string) string {
 	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + decimal + ") END)"
 }
 
-// Stored implements expr.Dialect.
-func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+// Stored implements sqlgen.Dialect.
+func (m dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	number := x
 	if f.Native == "bit" {
 		number = "(" + x + " + 0)"
@@ -76,7 +76,7 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.JSON, schema.Array:
 		return m.document(x)
 	case schema.Opaque:
-		return "(" + converted(conditions{}.Read(x, f)) + ")"
+		return "(" + converted(dialect{}.Read(x, f)) + ")"
 	}
 	return x
 }
@@ -92,8 +92,8 @@ func (m dialect) document(x string) string {
 		" THEN "+m.text(undone)+" ELSE "+m.text(compact)+" END, 'null')") + " END)"
 }
 
-// Const implements expr.Dialect.
-func (m dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
+// Const implements sqlgen.Dialect.
+func (m dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return m.nothing(t)
 	}
@@ -180,7 +180,7 @@ func plainDecimal(text string) (string, bool) {
 // whole are the native types whose values are integers of at most 64 bits with a sign, and compare as such. A YEAR takes 25 for 2025.
 var whole = []string{"tinyint", "smallint", "mediumint", "int", "bigint"}
 
-// Find implements expr.Dialect. Text with equal bytes is equal in the column's collation too, but two different
+// Find implements sqlgen.Dialect. Text with equal bytes is equal in the column's collation too, but two different
 // collations can't be compared.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
 	if f.Type == schema.Integer && g.Type == schema.Integer {
@@ -192,13 +192,13 @@ func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test 
 	return "", false
 }
 
-// Compare implements expr.Dialect.
-func (m dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+// Compare implements sqlgen.Dialect.
+func (m dialect) Compare(s sqlgen.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	switch {
 	case t == schema.JSON && op == plan.Eq:
 		return "(" + m.key(s, x) + " = " + m.key(s, y) + ")", nil
 	case t == schema.JSON:
-		text := m.place(s, x) + " " + expr.Sign(op)[:1] + " " + m.place(s, y)
+		text := m.place(s, x) + " " + sqlgen.Sign(op)[:1] + " " + m.place(s, y)
 		if op == plan.Gte || op == plan.Lte {
 			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
 		}
@@ -206,11 +206,11 @@ func (m dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (
 	case t == schema.UUID && op != plan.Eq: // they sort in an order of their own
 		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
 	}
-	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
 }
 
-// Order implements expr.Dialect. Null sorts first by default.
-func (m dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
+// Order implements sqlgen.Dialect. Null sorts first by default.
+func (m dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON:
 		x = m.place(s, x)
@@ -223,12 +223,12 @@ func (m dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []strin
 	return []string{x}
 }
 
-// Written implements expr.Dialect.
+// Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements expr.Dialect. What is equal and has no other form is shown as that of any record: the mode of our sessions lets it be
+// Key implements sqlgen.Dialect. What is equal and has no other form is shown as that of any record: the mode of our sessions lets it be
 // selected beside aggregates, and the least of all would be looked for record by record.
-func (m dialect) Key(s expr.Scope, x string, t schema.Type, short bool) (by, show string) {
+func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, show string) {
 	switch t {
 	case schema.JSON:
 		return m.short(s, m.key(s, x)), "MIN(" + x + ")"
@@ -247,13 +247,13 @@ func (m dialect) Key(s expr.Scope, x string, t schema.Type, short bool) (by, sho
 
 // short returns a text that is the same for the same x and never long: when it groups by sorting, the server compares
 // only the beginnings of texts (max_sort_length).
-func (dialect) short(s expr.Scope, x string) string {
+func (dialect) short(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"
 }
 
-// Digest implements expr.Dialect.
-func (m dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
+// Digest implements sqlgen.Dialect.
+func (m dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema.Type) string {
 	parts := []string{s.Arg(seed, "")}
 	for i, x := range xs {
 		if i > 0 {
@@ -273,13 +273,13 @@ func (m dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.T
 	return "MD5(CONCAT(" + strings.Join(parts, ", ") + "))"
 }
 
-// Barrier implements expr.Dialect.
+// Barrier implements sqlgen.Dialect.
 func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
 
-// Materialized implements expr.Dialect. MariaDB materializes what is read more than once.
+// Materialized implements sqlgen.Dialect. MariaDB materializes what is read more than once.
 func (dialect) Materialized(bool) string { return "" }
 
-// Start implements expr.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A text
+// Start implements sqlgen.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A text
 // repeated an unknown number of times is of any length.
 func (dialect) Start(x string, t schema.Type) string {
 	switch t {
@@ -295,5 +295,5 @@ func (dialect) Start(x string, t schema.Type) string {
 	return x
 }
 
-// Correlates implements expr.Dialect. MariaDB has no lateral derived tables.
+// Correlates implements sqlgen.Dialect. MariaDB has no lateral derived tables.
 func (dialect) Correlates() bool { return false }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -194,7 +194,7 @@ func TestExpressions(t *testing.T) {
 		{plan.Over{Do: plan.SelectEach, Input: document("1"), Body: truth(true)}, "null"},
 	} {
 		p := &place{}
-		text, err := expr.Write(mariadb.Dialect(), p, tt.e)
+		text, err := sqlgen.WriteExpr(mariadb.Dialect(), p, tt.e)
 		if err != nil {
 			t.Errorf("%s: %v", fmt.Sprintf("%+v", tt.e), err)
 			continue
@@ -203,7 +203,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", fmt.Sprintf("%+v", tt.e), got, tt.want)
 		}
 	}
-	_, err := expr.Write(mariadb.Dialect(), &place{}, plan.Over{Do: plan.ReduceEach, Input: list, Initial: number(0), Body: plan.Before{}})
+	_, err := sqlgen.WriteExpr(mariadb.Dialect(), &place{}, plan.Over{Do: plan.ReduceEach, Input: list, Initial: number(0), Body: plan.Before{}})
 	if problem.CodeOf(err) != problem.Unsupported || !strings.Contains(problem.Of(err).Detail, "$reduce") {
 		t.Errorf("a reduce: %v, want that it is refused by name", err)
 	}
@@ -289,12 +289,12 @@ func TestGroups(t *testing.T) {
 	fill(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{`"b"`, "1", nil, "1.0", `{"a":1,"b":2}`, `{"b":2, "a":1.0}`, "[]", "true", `"b"`, "-3"})
 	p := &place{}
 	x := my.Stored(p, "t.x", &schema.Field{Type: schema.JSON})
-	got := ask(t, db, p, "SELECT "+my.Collect(p, expr.List{X: x, Terms: []string{"t.n DESC"}, Most: 1000})+", "+my.Pick(p, x, "t.n = 4", schema.JSON)+" FROM t")
+	got := ask(t, db, p, "SELECT "+my.Collect(p, sqlgen.Gathered{X: x, Terms: []string{"t.n DESC"}, Most: 1000})+", "+my.Pick(p, x, "t.n = 4", schema.JSON)+" FROM t")
 	want := `[-3,"b",true,[],{"b":2,"a":1.0},{"a":1,"b":2},1.0,null,1,"b"]|{"a":1,"b":2}`
 	if got != want {
 		t.Errorf("lists\n got %s\nwant %s", got, want)
 	}
-	if got := ask(t, db, p, "SELECT "+my.Collect(p, expr.List{X: x, Most: 1000})+" FROM t WHERE FALSE"); got != "[]" {
+	if got := ask(t, db, p, "SELECT "+my.Collect(p, sqlgen.Gathered{X: x, Most: 1000})+" FROM t WHERE FALSE"); got != "[]" {
 		t.Errorf("a list of nothing: %s, want []", got)
 	}
 	by, show := my.Key(p, x, schema.JSON, false)

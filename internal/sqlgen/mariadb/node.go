@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -14,14 +14,14 @@ import (
 // them. In a path, [0] of a value that isn't a list is the value itself.
 
 // Nodes follows a path. A value that isn't JSON counts as a string.
-func (m conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+func (m dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	root := x.Text
 	if !x.Node() && x.Field.Native != computedJSON {
 		root = "CASE WHEN JSON_VALID(" + x.Text + ") THEN " + x.Text + " ELSE JSON_QUOTE(" + x.Text + ") END"
 	}
 	if len(path) == 0 {
 		w.Write("DUAL WHERE ")
-		return condition.Operand{Text: root}, nil
+		return sqlgen.Operand{Text: root}, nil
 	}
 	names := m.names(w, path)
 	at, here := "'$'", root
@@ -39,11 +39,11 @@ func (m conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
 		w.Write(o, " AND ")
 	}
-	return condition.Operand{Text: here}, nil
+	return sqlgen.Operand{Text: here}, nil
 }
 
 // names writes a table of one row whose columns k0, k1, … hold the parts of a path: ."name".
-func (conditions) names(w *condition.Writer, parts []string) (alias string) {
+func (dialect) names(w *sqlgen.Writer, parts []string) (alias string) {
 	list := make([]value.Value, len(parts))
 	columns := make([]string, len(parts))
 	for i, part := range parts {
@@ -57,17 +57,17 @@ func (conditions) names(w *condition.Writer, parts []string) (alias string) {
 	return alias
 }
 
-func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+func (dialect) NodeElements(w *sqlgen.Writer, x sqlgen.Operand) sqlgen.Operand {
 	e := w.Alias("n")
 	w.Write("JSON_TABLE(CASE JSON_TYPE(", x.Text, ") WHEN 'ARRAY' THEN ", x.Text, " ELSE '[]' END, '$[*]' COLUMNS (o FOR ORDINALITY)) AS ", e)
-	return condition.Operand{Text: "JSON_EXTRACT(" + x.Text + ", CONCAT('$[', " + e + ".o - 1, ']'))"}
+	return sqlgen.Operand{Text: "JSON_EXTRACT(" + x.Text + ", CONCAT('$[', " + e + ".o - 1, ']'))"}
 }
 
-func (conditions) Is(x condition.Operand, typ string) string {
+func (dialect) Is(x sqlgen.Operand, typ string) string {
 	return "coalesce(JSON_TYPE(" + x.Text + "), 'NULL') = '" + strings.ToUpper(typ) + "'"
 }
 
-func (conditions) Length(x condition.Operand) string {
+func (dialect) Length(x sqlgen.Operand) string {
 	return "CASE JSON_TYPE(" + x.Text + ") WHEN 'ARRAY' THEN JSON_LENGTH(" + x.Text + ") END"
 }
 
@@ -77,9 +77,9 @@ func nodeText(x string) string {
 
 // compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly; a value of another
 // kind doesn't compare.
-func (m conditions) compareNode(w *condition.Writer, x, op string, v any) error {
+func (m dialect) compareNode(w *sqlgen.Writer, x, op string, v any) error {
 	switch v := v.(type) {
-	case condition.Document:
+	case sqlgen.Document:
 		doc, err := value.Read([]byte(v), 0)
 		if err != nil {
 			return err
@@ -91,21 +91,21 @@ func (m conditions) compareNode(w *condition.Writer, x, op string, v any) error 
 		m.compareBool(w, x, op, v)
 	case int64:
 		m.compareNumber(w, x, op, strconv.FormatInt(v, 10))
-	case condition.Number:
+	case sqlgen.Number:
 		m.compareNumber(w, x, op, v.Text)
 	default:
-		return condition.Unsupported("%T can't be compared with JSON", v)
+		return sqlgen.Unsupported("%T can't be compared with JSON", v)
 	}
 	return nil
 }
 
-func (conditions) compareString(w *condition.Writer, x, op, v string) {
+func (dialect) compareString(w *sqlgen.Writer, x, op, v string) {
 	w.Write("(", nodeText(x), " ", op, " ")
 	w.Put(v, "")
 	w.Write(")")
 }
 
-func (conditions) compareBool(w *condition.Writer, x, op string, v bool) {
+func (dialect) compareBool(w *sqlgen.Writer, x, op string, v bool) {
 	n := int64(0)
 	if v {
 		n = 1
@@ -116,7 +116,7 @@ func (conditions) compareBool(w *condition.Writer, x, op string, v bool) {
 }
 
 // compareNumber compares as decimals of 35 and 30 digits, and as doubles if those are equal: both keep the order.
-func (conditions) compareNumber(w *condition.Writer, x, op, text string) {
+func (dialect) compareNumber(w *sqlgen.Writer, x, op, text string) {
 	const decimal, double = " AS DECIMAL(65,30))", " AS DOUBLE)"
 	w.Write("CASE WHEN JSON_TYPE(", x, ") IN ('INTEGER', 'DOUBLE') THEN ")
 	x = "JSON_UNQUOTE(" + x + ")"
@@ -133,7 +133,7 @@ func (conditions) compareNumber(w *condition.Writer, x, op, text string) {
 }
 
 // equalNode compares a document part by part: MariaDB's JSON_EQUALS rounds numbers. v was read from JSON.
-func (m conditions) equalNode(w *condition.Writer, x string, v value.Value) {
+func (m dialect) equalNode(w *sqlgen.Writer, x string, v value.Value) {
 	switch v.Kind() {
 	case value.Array:
 		w.Write("(JSON_TYPE(", x, ") = 'ARRAY' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(v.List())))
@@ -157,7 +157,7 @@ func (m conditions) equalNode(w *condition.Writer, x string, v value.Value) {
 
 // equalObject writes that x is an object with exactly these members, in any order. The paths of the members are arguments, since names
 // may hold any character.
-func (m conditions) equalObject(w *condition.Writer, x string, members []value.Member) {
+func (m dialect) equalObject(w *sqlgen.Writer, x string, members []value.Member) {
 	w.Write("(JSON_TYPE(", x, ") = 'OBJECT' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(members)))
 	if len(members) > 0 {
 		names := make([]string, len(members))

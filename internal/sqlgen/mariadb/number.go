@@ -5,28 +5,28 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements expr.Dialect.
-func (m dialect) Apply(s expr.Scope, e plan.Apply, args []string) (string, error) {
+// Apply implements sqlgen.Dialect.
+func (m dialect) Apply(s sqlgen.Scope, e plan.Apply, args []string) (string, error) {
 	if e.Op == plan.ReplaceMatches {
 		return m.replaceMatches(s, e, args[0])
 	}
 	if e.Op == plan.FindMatch || e.Op == plan.FindMatches {
 		return m.findMatch(s, e, args[0])
 	}
-	for _, family := range []func(expr.Scope, plan.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
+	for _, family := range []func(sqlgen.Scope, plan.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
 		if text := family(s, e, args); text != "" {
 			return text, nil
 		}
 	}
-	return "", expr.Unsupported("MariaDB has no form of this operator", "leave it out")
+	return "", sqlgen.UnsupportedForm("MariaDB has no form of this operator", "leave it out")
 }
 
 // arithmetic writes the operators on numbers and Millis, "" for others.
-func (m dialect) arithmetic(s expr.Scope, e plan.Apply, args []string) string {
+func (m dialect) arithmetic(s sqlgen.Scope, e plan.Apply, args []string) string {
 	switch e.Op {
 	case plan.Add, plan.Sub, plan.Mul, plan.Div, plan.Mod:
 		x := args[0]
@@ -56,7 +56,7 @@ func (m dialect) arithmetic(s expr.Scope, e plan.Apply, args []string) string {
 		}
 		return m.measured(s, args[0], func(x string) string { return call + x + ")" })
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
-		return expr.Real(s, e.Op, args, m.operand)
+		return sqlgen.RealFunction(s, e.Op, args, m.operand)
 	case plan.Trunc, plan.Round:
 		return m.rounded(s, e, args)
 	case plan.Millis:
@@ -101,13 +101,13 @@ func (dialect) operand(x string) string {
 }
 
 // measured returns of(x) for a Double in the range of arithmetic. Adding 0 drops the sign of a zero.
-func (m dialect) measured(s expr.Scope, x string, of func(x string) string) string {
+func (m dialect) measured(s sqlgen.Scope, x string, of func(x string) string) string {
 	x = s.Atom(x)
 	return "(CASE WHEN " + m.operand(x) + " THEN " + of(x) + " + 0e0 END)"
 }
 
 // rounded writes a Trunc or a Round.
-func (m dialect) rounded(s expr.Scope, e plan.Apply, args []string) string {
+func (m dialect) rounded(s sqlgen.Scope, e plan.Apply, args []string) string {
 	c, _ := e.Args[1].(plan.Const)
 	places := c.Value.Int()
 	call := func(x string) string {
@@ -127,8 +127,8 @@ func (m dialect) rounded(s expr.Scope, e plan.Apply, args []string) string {
 	})
 }
 
-// Accumulate implements expr.Dialect.
-func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+// Accumulate implements sqlgen.Dialect.
+func (m dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	// A column below keeps all records, which costs more than computing a short text a few times.
 	if few := from != schema.Double && from != schema.JSON && len(x) < 200; x != "" && !few {
 		x = s.Atom(x)

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"regexp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -24,8 +24,8 @@ var forms = map[string]func(text string) (cast string, ok bool){
 	},
 }
 
-// Fits implements condition.Dialect.
-func (conditions) Fits(f *schema.Field, text string) bool {
+// Fits implements sqlgen.Dialect.
+func (dialect) Fits(f *schema.Field, text string) bool {
 	read := forms[f.Native]
 	if read == nil {
 		return true
@@ -36,7 +36,7 @@ func (conditions) Fits(f *schema.Field, text string) bool {
 
 // compareOpaque writes x op v for a column of a type that only MariaDB knows: as it compares the type, where the text is surely one of
 // it, so that an index serves, and else by the text that is shown.
-func (m conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, v string) error {
+func (m dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := forms[x.Field.Native]; read != nil {
 		if cast, ok := read(v); ok {
 			w.Write(x.Text, " ", op, " CAST(")
@@ -46,7 +46,7 @@ func (m conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, 
 		}
 	}
 	if op != "=" {
-		return condition.Misread(x.Field, v)
+		return sqlgen.Misread(x.Field, v)
 	}
 	left := m.Read(x.Text, x.Field)
 	w.Write(converted(left), " = ")

@@ -1,33 +1,33 @@
 package mariadb
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// On implements condition.Dialect. MariaDB's own functions of geometry compare on a plane.
-func (conditions) On(w *condition.Writer, x condition.Operand, f query.GeoWithin) error {
-	w.Write(located(w, x, func(p condition.Point) string { return p.On(w, f, p.Angle(w, f)) }))
+// On implements sqlgen.Dialect. MariaDB's own functions of geometry compare on a plane.
+func (dialect) On(w *sqlgen.Writer, x sqlgen.Operand, f query.GeoWithin) error {
+	w.Write(located(w, x, func(p sqlgen.Point) string { return p.On(w, f, p.Angle(w, f)) }))
 	return nil
 }
 
-// Distance implements condition.Dialect.
-func (conditions) Distance(w *condition.Writer, x condition.Operand, near query.GeoWithin) (string, error) {
-	return located(w, x, func(p condition.Point) string { return "CAST(ROUND(" + p.Angle(w, near) + " * 1e9) AS SIGNED)" }), nil
+// Distance implements sqlgen.Dialect.
+func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin) (string, error) {
+	return located(w, x, func(p sqlgen.Point) string { return "CAST(ROUND(" + p.Angle(w, near) + " * 1e9) AS SIGNED)" }), nil
 }
 
 // located writes what of returns for a point, null for what isn't a point. Tables of JSON hold the node and then its two numbers, so that
 // neither is extracted again at each of its places.
-func located(w *condition.Writer, x condition.Operand, of func(condition.Point) string) string {
+func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	if !x.Node() {
-		p := condition.Point{Lng: "ST_X(" + x.Text + ")", Lat: "ST_Y(" + x.Text + ")"}
+		p := sqlgen.Point{Lng: "ST_X(" + x.Text + ")", Lat: "ST_Y(" + x.Text + ")"}
 		return "(" + p.Valid(of(p)) + ")"
 	}
 	node, at := w.Alias("p"), w.Alias("p")
 	number := func(x string) string {
 		return "(CASE WHEN JSON_TYPE(" + x + ") IN ('INTEGER', 'DOUBLE') THEN CAST(" + x + " AS DOUBLE) END)"
 	}
-	p := condition.Point{Lng: number(at + ".x"), Lat: number(at + ".y")}
+	p := sqlgen.Point{Lng: number(at + ".x"), Lat: number(at + ".y")}
 	return "(SELECT " + p.Valid(of(p)) + " FROM JSON_TABLE(" + x.Text + ", '$' COLUMNS (v JSON PATH '$')) AS " + node +
 		", JSON_TABLE(" + pair(node+".v") + ", '$' COLUMNS (x JSON PATH '$[0]', y JSON PATH '$[1]')) AS " + at + ")"
 }

@@ -4,11 +4,11 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // within writes the distinct elements of the list x that the list y has, or hasn't.
-func (m dialect) within(s expr.Scope, has bool, x, y string) string {
+func (m dialect) within(s sqlgen.Scope, has bool, x, y string) string {
 	in := within{s}
 	e, other, before := s.Alias("e"), s.Alias("e"), s.Alias("e")
 	test := "EXISTS (SELECT 1 FROM " + m.table(other, y) + " WHERE " + m.key(in, m.element(other)) + " <=> " + m.key(in, m.element(e)) + ")"
@@ -21,7 +21,7 @@ func (m dialect) within(s expr.Scope, has bool, x, y string) string {
 }
 
 // pairs writes the members of the object x as a list of {k, v}.
-func (m dialect) pairs(s expr.Scope, x string) string {
+func (m dialect) pairs(s sqlgen.Scope, x string) string {
 	e := s.Alias("e")
 	name := m.unquoted(m.element(e))
 	path := `CONCAT('$."', REPLACE(REPLACE(` + name + `, '\\', '\\\\'), '"', '\\"'), '"')`
@@ -30,7 +30,7 @@ func (m dialect) pairs(s expr.Scope, x string) string {
 }
 
 // gather writes the object of the list x of pairs: {k, v} or [k, v]. The last of a name counts.
-func (m dialect) gather(s expr.Scope, x string) string {
+func (m dialect) gather(s sqlgen.Scope, x string) string {
 	e, after := s.Alias("e"), s.Alias("e")
 	member := func(alias, name, at string) string {
 		x := m.element(alias)
@@ -50,7 +50,7 @@ func (m dialect) gather(s expr.Scope, x string) string {
 }
 
 // all writes the texts of x for the rows of from, in order, between two brackets; null if they are too large.
-func (m dialect) all(s expr.Scope, brackets, x, order, from string) string {
+func (m dialect) all(s sqlgen.Scope, brackets, x, order, from string) string {
 	whole := s.Alias("l")
 	return "(SELECT CONCAT('" + brackets[:1] + "', COALESCE(GROUP_CONCAT(" + x + " ORDER BY " + order + " SEPARATOR ','), ''), '" + brackets[1:] + "') AS " + whole +
 		" FROM " + from + " HAVING OCTET_LENGTH(" + whole + ") <= " + strconv.Itoa(plan.MostOver) + ")"

@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Matches implements expr.Dialect.
-func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
-	pattern, err := regex.MariaDB(r)
+// Matches implements sqlgen.Dialect.
+func (dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) {
+	pattern, err := sqlgen.MariaDBRegex(r)
 	if err != nil {
 		return "", err
 	}
@@ -20,7 +19,7 @@ func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
 }
 
 // ofText writes the operators on text, "" for others.
-func (m dialect) ofText(s expr.Scope, e plan.Apply, args []string) string {
+func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 	switch e.Op {
 	case plan.Concat:
 		return "CONCAT(" + strings.Join(args, ", ") + ")"
@@ -62,9 +61,9 @@ const behindWord = `(?-i)(?<![^\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{60}\\x{7
 
 // replaceMatches writes ReplaceMatches. The server replaces all parts; for the first alone the text before it is found and kept as well.
 // In the new text a backslash would name a group.
-func (dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
+func (dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
-	expression, err := regex.MariaDB(query.Regex{Pattern: pattern})
+	expression, err := sqlgen.MariaDBRegex(query.Regex{Pattern: pattern})
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +82,7 @@ func (m dialect) ascii(call, x string) string {
 
 // trimmed writes Trim, TrimLeft and TrimRight of a constant set of characters, by a regular expression: MariaDB's TRIM removes a text,
 // not characters.
-func (dialect) trimmed(s expr.Scope, e plan.Apply, x string) string {
+func (dialect) trimmed(s sqlgen.Scope, e plan.Apply, x string) string {
 	characters, _ := e.Args[1].(plan.Const)
 	set := escaped(characters.Value.Text())
 	if set == "" {

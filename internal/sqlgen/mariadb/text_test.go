@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -88,7 +88,7 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 	b.Part("comparisons")
 	for _, typ := range []schema.Type{schema.String, schema.UUID, schema.JSON} {
 		for _, o := range []plan.Op{plan.Eq, plan.Gt, plan.Gte, plan.Lt, plan.Lte} {
-			b.Line(fmt.Sprintf("x %s y %s", expr.Sign(o), typ), ok(d.Compare(b, o, long, "y z", typ)))
+			b.Line(fmt.Sprintf("x %s y %s", sqlgen.Sign(o), typ), ok(d.Compare(b, o, long, "y z", typ)))
 		}
 	}
 	for _, pair := range [][2]schema.Field{{{Type: schema.Integer}, {Type: schema.Integer}}, {{Type: schema.Integer}, {Type: schema.UUID}}, {{Type: schema.UUID}, {Type: schema.UUID}},
@@ -218,22 +218,22 @@ func documents(t *testing.T, b *exprtest.Sheet) {
 		b.Line(fmt.Sprintf("%d members", n), d.Object(b, names, names))
 		b.Line(fmt.Sprintf("%d elements", n), d.List(b, names))
 	}
-	body := func(text string) func(expr.Scope, string, string) (string, error) {
-		return func(in expr.Scope, element, before string) (string, error) {
+	body := func(text string) func(sqlgen.Scope, string, string) (string, error) {
+		return func(in sqlgen.Scope, element, before string) (string, error) {
 			return strings.NewReplacer("E", in.Atom(element), "B", before, "A", in.Atom("x y"), "N", in.Atom("v")).Replace(text), nil
 		}
 	}
-	b.Line("map", ok(d.Over(b, expr.Over{Do: plan.MapEach, Input: long, Body: body("E A N [B]")})))
-	b.Line("select", ok(d.Over(b, expr.Over{Do: plan.SelectEach, Input: long, Body: body("E")})))
-	b.Line("select at most", ok(d.Over(b, expr.Over{Do: plan.SelectEach, Input: long, Limit: "y z", Body: body("E")})))
-	if _, err := d.Over(b, expr.Over{Do: plan.ReduceEach, Input: long, Initial: "y", Body: body("E B")}); problem.CodeOf(err) != problem.Unsupported {
+	b.Line("map", ok(d.Over(b, sqlgen.Over{Do: plan.MapEach, Input: long, Body: body("E A N [B]")})))
+	b.Line("select", ok(d.Over(b, sqlgen.Over{Do: plan.SelectEach, Input: long, Body: body("E")})))
+	b.Line("select at most", ok(d.Over(b, sqlgen.Over{Do: plan.SelectEach, Input: long, Limit: "y z", Body: body("E")})))
+	if _, err := d.Over(b, sqlgen.Over{Do: plan.ReduceEach, Input: long, Initial: "y", Body: body("E B")}); problem.CodeOf(err) != problem.Unsupported {
 		t.Errorf("reduce: %v", err)
 	}
 	from, element, position := d.Elements(b, long)
 	b.Line("elements", from+"; "+element+"; "+position)
 	fault := errors.New("no body")
 	for _, do := range []plan.Each{plan.MapEach, plan.SelectEach} {
-		if _, err := d.Over(b, expr.Over{Do: do, Input: "x", Body: func(expr.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
+		if _, err := d.Over(b, sqlgen.Over{Do: do, Input: "x", Body: func(sqlgen.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
 			t.Errorf("%d: %v", do, err)
 		}
 	}
@@ -261,10 +261,10 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 		b.Line("max of "+typ.String(), ok(d.Accumulate(b, plan.Max, long, typ)))
 		b.Line("one "+typ.String(), d.Pick(b, long, "y", typ))
 	}
-	b.Line("collect", d.Collect(b, expr.List{X: "x", Most: 9}))
-	b.Line("collect in order", d.Collect(b, expr.List{X: "x", Terms: []string{"y", "z DESC"}, When: "c", Most: 9}))
+	b.Line("collect", d.Collect(b, sqlgen.Gathered{X: "x", Most: 9}))
+	b.Line("collect in order", d.Collect(b, sqlgen.Gathered{X: "x", Terms: []string{"y", "z DESC"}, When: "c", Most: 9}))
 	for _, n := range []int{4 << 10, 4<<10 + 1} {
-		b.Line(fmt.Sprintf("collect %d bytes", n), strings.ReplaceAll(d.Collect(b, expr.List{X: strings.Repeat("x", n), Most: 9}), strings.Repeat("x", n), "…"))
+		b.Line(fmt.Sprintf("collect %d bytes", n), strings.ReplaceAll(d.Collect(b, sqlgen.Gathered{X: strings.Repeat("x", n), Most: 9}), strings.Repeat("x", n), "…"))
 	}
 	b.Line("digest", d.Digest(b, "seed", []string{"x", "y", "z", "a"}, []schema.Type{schema.String, schema.Any, schema.Bytes, schema.Integer}))
 	b.Part("orders and keys")

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements expr.Dialect.
-func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
+// Apply implements sqlgen.Dialect.
+func (p dialect) Apply(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	switch e.Op {
 	case plan.Add, plan.Sub, plan.Mul:
 		return p.arithmetic(s, e, a), nil
@@ -29,7 +29,7 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return p.whole(s, e, a[0]), nil
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
-		return "(" + expr.Real(s, e.Op, a, func(x string) string { return operands(x) }) + "::float8)", nil
+		return "(" + sqlgen.RealFunction(s, e.Op, a, func(x string) string { return operands(x) }) + "::float8)", nil
 	case plan.Trunc, plan.Round:
 		return p.cut(s, e, a[0]), nil
 	case plan.Truth:
@@ -53,7 +53,7 @@ func operands(xs ...string) string {
 }
 
 // arithmetic folds its operands, two at a time. Integers are computed as numeric, which doesn't overflow.
-func (p dialect) arithmetic(s expr.Scope, e plan.Apply, a []string) string {
+func (p dialect) arithmetic(s sqlgen.Scope, e plan.Apply, a []string) string {
 	op := map[plan.Op]string{plan.Add: " + ", plan.Sub: " - ", plan.Mul: " * "}[e.Op]
 	x := a[0]
 	for _, y := range a[1:] {
@@ -75,7 +75,7 @@ func (p dialect) arithmetic(s expr.Scope, e plan.Apply, a []string) string {
 }
 
 // whole writes Abs, Ceil and Floor.
-func (p dialect) whole(s expr.Scope, e plan.Apply, x string) string {
+func (p dialect) whole(s sqlgen.Scope, e plan.Apply, x string) string {
 	name := map[plan.Op]string{plan.Abs: "abs", plan.Ceil: "ceil", plan.Floor: "floor"}[e.Op]
 	switch e.T {
 	case schema.Integer: // only of Abs
@@ -89,7 +89,7 @@ func (p dialect) whole(s expr.Scope, e plan.Apply, x string) string {
 }
 
 // cut writes Trunc and Round.
-func (p dialect) cut(s expr.Scope, e plan.Apply, x string) string {
+func (p dialect) cut(s sqlgen.Scope, e plan.Apply, x string) string {
 	name := "trunc"
 	if e.Op == plan.Round {
 		name = "round"
@@ -108,7 +108,7 @@ func (p dialect) cut(s expr.Scope, e plan.Apply, x string) string {
 }
 
 // text writes the operators of text.
-func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
+func (p dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	c := func(text string) string { return "(" + text + pgC + ")" }
 	switch e.Op {
 	case plan.Concat:
@@ -150,14 +150,14 @@ func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 	case plan.FindMatch, plan.FindMatches:
 		return p.findMatches(s, e, a[0])
 	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write operator %s", e.Op))
+	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write operator %s", e.Op))
 }
 
 // pgWords matches a run of letters A to Z, digits and characters beyond ASCII, or of others.
 const pgWords = `'[^\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+|[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+'`
 
 // replaceMatches writes ReplaceMatches; in the new text a backslash would name a group.
-func (p dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
+func (p dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
 	expression, err := p.pattern(query.Regex{Pattern: pattern})
 	if err != nil {
@@ -173,7 +173,7 @@ func (p dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, e
 }
 
 // lists writes the operators of lists.
-func (p dialect) lists(s expr.Scope, op plan.Op, a []string) string {
+func (p dialect) lists(s sqlgen.Scope, op plan.Op, a []string) string {
 	x := s.Atom(a[0])
 	isList := "jsonb_typeof(" + x + ") = 'array'"
 	when := func(text string) string { return "(CASE WHEN " + isList + " THEN " + text + " END)" }

@@ -4,32 +4,21 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// conditions writes for PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
-// compared with.
-type conditions struct {
-	condition.Standard
-	encoded bool // the database has another encoding than UTF-8, so that the order of its bytes is another one
-}
+// Name implements sqlgen.Dialect.
+func (dialect) Name() string { return "postgresql" }
 
-// Conditions returns PostgreSQL's conditions.
-func Conditions() condition.Dialect { return conditions{} }
+// Home implements sqlgen.Dialect.
+func (dialect) Home() string { return "public" }
 
-// Home implements condition.Dialect.
-func (conditions) Home() string { return "public" }
+func (dialect) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
 
-// Expressions implements condition.Dialect.
-func (p conditions) Expressions() expr.Dialect { return dialect{encoded: p.encoded} }
-
-func (conditions) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
-
-func (conditions) Placeholder(n int, cast string) string {
+func (dialect) Placeholder(n int, cast string) string {
 	if cast == "" {
 		return "$" + strconv.Itoa(n)
 	}
@@ -37,51 +26,51 @@ func (conditions) Placeholder(n int, cast string) string {
 }
 
 // Same compares text in the collation of an index, unless one of the two has a collation of its own.
-func (p conditions) Same(x string, f, other *schema.Field) string {
+func (p dialect) Same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type != schema.String:
 		return widened(x, f)
 	case f.Unordered || other.Unordered:
-		return p.text(x, f) + ` COLLATE "C"`
+		return p.textOf(x, f) + ` COLLATE "C"`
 	}
-	return p.text(x, f)
+	return p.textOf(x, f)
 }
 
-// Key compares columns of unlike types or collations as Same does: PostgreSQL refuses some of them. A foreign key's are
+// JoinKey compares columns of unlike types or collations as Same does: PostgreSQL refuses some of them. A foreign key's are
 // alike.
-func (p conditions) Key(x string, f, other *schema.Field) string {
+func (p dialect) JoinKey(x string, f, other *schema.Field) string {
 	if f.Unordered != other.Unordered || f.Native != other.Native {
 		return p.Same(x, f, other)
 	}
 	return x
 }
 
-func (conditions) Counts() bool { return true }
+func (dialect) Counts() bool { return true }
 
-func (conditions) Longest() int { return condition.MaxText }
+func (dialect) Longest() int { return sqlgen.MaxText }
 
-func (conditions) Limit(w *condition.Writer, n int64) string { return w.Arg(n, "") }
+func (dialect) Limit(w *sqlgen.Writer, n int64) string { return w.Arg(n, "") }
 
-func (conditions) Computed(t schema.Type) *schema.Field {
+func (dialect) Computed(t schema.Type) *schema.Field {
 	return &schema.Field{Type: t, Native: [...]string{schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric",
 		schema.Boolean: "bool", schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Opaque: ""}[t]}
 }
 
 // Read selects text where PostgreSQL's own output isn't in the form of the field's type.
-func (p conditions) Read(x string, f *schema.Field) string {
+func (p dialect) Read(x string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Array:
 		return "to_jsonb(" + x + ")"
 	case f.Type == schema.String, f.Native == "inet", f.Point:
-		return p.text(x, f)
+		return p.textOf(x, f)
 	case f.Native == "money":
 		return widened(x, f)
 	}
 	return x
 }
 
-// text returns a column as text: text types with comparison rules of their own, and enums, are cast.
-func (conditions) text(x string, f *schema.Field) string {
+// textOf returns a column as text: text types with comparison rules of their own, and enums, are cast.
+func (dialect) textOf(x string, f *schema.Field) string {
 	switch f.Native {
 	case "text", "varchar":
 		return x
@@ -94,10 +83,10 @@ func (conditions) text(x string, f *schema.Field) string {
 	return x + "::text"
 }
 
-func (p conditions) Sorted(x string, f *schema.Field) (string, bool) {
+func (p dialect) Sorted(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.String, schema.Opaque: // a key of any type orders by the text that is shown of it, which is its position
-		return byBytes(p.text(x, f), p.encoded), false
+		return byBytes(p.textOf(x, f), p.encoded), false
 	case schema.JSON, schema.Array, schema.Any:
 		return byBytes(x+"::text", p.encoded), false
 	}
@@ -118,7 +107,7 @@ func widened(x string, f *schema.Field) string {
 }
 
 // Ordered puts nulls where the query language puts them; a column without nulls keeps the order of its index.
-func (conditions) Ordered(f *schema.Field, desc bool) string {
+func (dialect) Ordered(f *schema.Field, desc bool) string {
 	switch {
 	case f.NotNull:
 		return ""
@@ -128,14 +117,14 @@ func (conditions) Ordered(f *schema.Field, desc bool) string {
 	return " NULLS FIRST"
 }
 
-// Compare implements condition.Dialect. Texts are ordered by code points (COLLATE "C"); an equality names the collation only where the
+// CompareValue implements sqlgen.Dialect. Texts are ordered by code points (COLLATE "C"); an equality names the collation only where the
 // column has one of its own, so that the indexes of others serve.
-func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (p dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return p.compareNode(w, x, op, v)
 	}
 	if _, truth := v.(bool); x.Field.Type == schema.Boolean && !truth {
-		w.Write(condition.Never)
+		w.Write(sqlgen.Never)
 		return nil
 	}
 	if text, ok := v.(string); ok && x.Field.Type == schema.Opaque {
@@ -143,7 +132,7 @@ func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	}
 	left := widened(x.Text, x.Field)
 	if x.Field.Type == schema.String {
-		left = p.text(x.Text, x.Field)
+		left = p.textOf(x.Text, x.Field)
 		if text, ok := v.(string); ok && op != "=" && p.encoded {
 			w.Write(byBytes(left, true), " ", op, " ", byBytes(w.Arg(text, "text"), true))
 			return nil
@@ -157,7 +146,7 @@ func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 }
 
 // Among compares with one array, so that the text is the same for any number of values and an index is searched once.
-func (p conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
+func (p dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	switch {
 	case !x.Node() && x.Field.Type == schema.Opaque:
 		parts := make([]func() error, len(values))
@@ -173,7 +162,7 @@ func (p conditions) Among(w *condition.Writer, x condition.Operand, values []val
 	case x.Node():
 		w.Write("(", p.string(x))
 	case x.Field.Type == schema.String:
-		w.Write("(", p.text(x.Text, x.Field))
+		w.Write("(", p.textOf(x.Text, x.Field))
 		if x.Field.Unordered {
 			w.Write(` COLLATE "C"`)
 		}
@@ -187,7 +176,7 @@ func (p conditions) Among(w *condition.Writer, x condition.Operand, values []val
 }
 
 // array writes values as an array of the type of the comparison.
-func (p conditions) array(w *condition.Writer, x condition.Operand, values []value.Value) error {
+func (p dialect) array(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	switch {
 	case x.Node() || x.Field.Type == schema.String:
 		w.Put(texts(values), "text[]")
@@ -215,12 +204,12 @@ func (p conditions) array(w *condition.Writer, x condition.Operand, values []val
 				list[i], cast = v.Text(), x.Field.Native
 				continue
 			}
-			list[i], cast = momentText(condition.Moment{Micros: v.Micros()}, x.Field)
+			list[i], cast = momentText(sqlgen.Moment{Micros: v.Micros()}, x.Field)
 		}
 		w.Put(list, "text[]")
 		w.Write("::", cast, "[]")
 	default:
-		return condition.Unsupported("a list can't be compared with a column of type %s", x.Field.Type)
+		return sqlgen.Unsupported("a list can't be compared with a column of type %s", x.Field.Type)
 	}
 	return nil
 }
@@ -235,7 +224,7 @@ func texts(values []value.Value) []string {
 }
 
 // bind writes an argument in the type of the comparison.
-func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
+func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	switch v := v.(type) {
 	case bool:
 		w.Put(v, "boolean")
@@ -252,7 +241,7 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 		} else {
 			w.Put(v, "float8")
 		}
-	case condition.Number:
+	case sqlgen.Number:
 		if f.Type == schema.Double {
 			w.Put(v.Float, "float8")
 		} else {
@@ -269,15 +258,15 @@ func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
 		}
 	case []byte:
 		w.Put(v, "bytea")
-	case condition.Moment:
+	case sqlgen.Moment:
 		w.Put(momentText(v, f))
 	default:
-		return condition.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+		return sqlgen.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
 	}
 	return nil
 }
 
-func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
+func (p dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	w.Write(x, " ", op, " ")
 	if text, ok := v.(string); ok && p.encoded && f.Type != schema.UUID && f.Type != schema.Date && f.Type != schema.Day {
 		w.Write(byBytes(w.Arg(text, "text"), true))
@@ -287,7 +276,7 @@ func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 }
 
 // document returns a JSON column as jsonb.
-func (conditions) document(x condition.Operand) string {
+func (dialect) document(x sqlgen.Operand) string {
 	switch {
 	case x.Field.Type == schema.Array:
 		return "to_jsonb(" + x.Text + ")"
@@ -299,7 +288,7 @@ func (conditions) document(x condition.Operand) string {
 
 // Nodes writes the values at path in a JSON document as a FROM list: each step unpacks a list, or takes an object as a list of one, and
 // follows the part in its objects, as MongoDB does. The CASE keeps jsonb_array_elements from failing for other values.
-func (p conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+func (p dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text
 	if !x.Node() {
@@ -315,28 +304,28 @@ func (p conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 		n = next
 	}
 	w.Write(" WHERE ")
-	return condition.Operand{Text: n + ".v"}, nil
+	return sqlgen.Operand{Text: n + ".v"}, nil
 }
 
-func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+func (dialect) NodeElements(w *sqlgen.Writer, x sqlgen.Operand) sqlgen.Operand {
 	e := w.Alias("n")
 	w.Write("jsonb_array_elements(CASE jsonb_typeof(", x.Text, ") WHEN 'array' THEN ", x.Text, " ELSE '[]' END) AS ", e, "(v)")
-	return condition.Operand{Text: e + ".v"}
+	return sqlgen.Operand{Text: e + ".v"}
 }
 
-func (conditions) Is(x condition.Operand, typ string) string {
+func (dialect) Is(x sqlgen.Operand, typ string) string {
 	return "coalesce(jsonb_typeof(" + x.Text + "), 'null') = '" + typ + "'"
 }
 
-func (conditions) Length(x condition.Operand) string {
+func (dialect) Length(x sqlgen.Operand) string {
 	return "CASE jsonb_typeof(" + x.Text + ") WHEN 'array' THEN jsonb_array_length(" + x.Text + ") END"
 }
 
 // compareNode casts a node only after a test of its type; CASE keeps the order of the two.
-func (p conditions) compareNode(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (p dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	typ, cast := "number", "::numeric"
 	switch v := v.(type) {
-	case condition.Document:
+	case sqlgen.Document:
 		w.Write(x.Text, " = ")
 		w.Put(string(v), "jsonb")
 		return nil
@@ -358,25 +347,25 @@ func (p conditions) compareNode(w *condition.Writer, x condition.Operand, op str
 		w.Put(v, "boolean")
 	case int64:
 		w.Put(v, "int8")
-	case condition.Number:
+	case sqlgen.Number:
 		w.Put(v.Text, "numeric")
 	default:
-		return condition.Unsupported("%T can't be compared with JSON", v)
+		return sqlgen.Unsupported("%T can't be compared with JSON", v)
 	}
 	w.Write(" END")
 	return nil
 }
 
-func (p conditions) Members(x condition.Operand, key string, f *schema.Field) (node, other string) {
+func (p dialect) Members(x sqlgen.Operand, key string, f *schema.Field) (node, other string) {
 	if f.Type == schema.Integer {
 		return "CASE jsonb_typeof(" + x.Text + ") WHEN 'number' THEN " + x.Text + "::numeric END", key + "::numeric"
 	}
-	return p.string(x), p.text(key, f) + ` COLLATE "C"`
+	return p.string(x), p.textOf(key, f) + ` COLLATE "C"`
 }
 
-func (conditions) Pieces() (characters, most string) { return "length", "" }
+func (dialect) Pieces() (characters, most string) { return "length", "" }
 
-func (p conditions) Written(x string, f *schema.Field) string {
+func (p dialect) AsText(x string, f *schema.Field) string {
 	if x = p.Read(x, f); f.Type == schema.String || f.Type == schema.Bytes {
 		return x
 	}

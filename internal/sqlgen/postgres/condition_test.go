@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -24,13 +24,13 @@ var columns = []schema.Field{
 }
 
 // shown returns what write writes, as a statement with its arguments.
-func shown(t *testing.T, write func(*condition.Writer) error) string {
+func shown(t *testing.T, write func(*sqlgen.Writer) error) string {
 	t.Helper()
-	var w condition.Writer
+	var w sqlgen.Writer
 	if err := write(&w); err != nil {
 		return "refused: " + problem.Of(err).Detail
 	}
-	text, args, err := w.Statement(postgres.Conditions(), condition.MaxText)
+	text, args, err := w.Statement(postgres.Dialect(), sqlgen.MaxText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,17 +39,17 @@ func shown(t *testing.T, write func(*condition.Writer) error) string {
 
 // conditions shows how columns are read, ordered and compared.
 func conditions(t *testing.T, b *exprtest.Sheet) {
-	c := postgres.Conditions()
+	c := postgres.Dialect()
 	b.Part("conditions")
 	for _, f := range columns {
 		sorted, _ := c.Sorted("x", &f)
-		b.Line(f.Name, strings.Join([]string{c.Read("x", &f), c.Written("x", &f), sorted}, "; "))
+		b.Line(f.Name, strings.Join([]string{c.Read("x", &f), c.AsText("x", &f), sorted}, "; "))
 	}
 	for _, f := range columns {
-		of := condition.Operand{Text: "x", Field: &f}
+		of := sqlgen.Operand{Text: "x", Field: &f}
 		if f.Type == s || f.Type == schema.Opaque {
 			for _, op := range []string{"=", ">"} {
-				b.Line(f.Name+" "+op, shown(t, func(w *condition.Writer) error { return c.Compare(w, of, op, "v") }))
+				b.Line(f.Name+" "+op, shown(t, func(w *sqlgen.Writer) error { return c.CompareValue(w, of, op, "v") }))
 			}
 		}
 		values := []value.Value{value.OfInt(1), value.OfDecimal("1.5")}
@@ -59,19 +59,19 @@ func conditions(t *testing.T, b *exprtest.Sheet) {
 		case schema.Day:
 			values = []value.Value{value.OfDay(0), value.OfDay(1)}
 		}
-		b.Line(f.Name+" of two", shown(t, func(w *condition.Writer) error { return c.Among(w, of, values) }))
+		b.Line(f.Name+" of two", shown(t, func(w *sqlgen.Writer) error { return c.Among(w, of, values) }))
 	}
 	for _, f := range columns[:5] {
 		for _, g := range columns[:5] {
-			b.Line("keys "+f.Name+", "+g.Name, c.Key("x", &f, &g)+" = "+c.Key("y", &g, &f))
+			b.Line("keys "+f.Name+", "+g.Name, c.JoinKey("x", &f, &g)+" = "+c.JoinKey("y", &g, &f))
 		}
 	}
 	for _, pair := range [][2]int{{5, 0}, {6, 7}, {9, 8}, {6, 6}} {
 		f, g := &columns[pair[0]], &columns[pair[1]]
-		b.Line("keys "+f.Name+", "+g.Name, c.Key("x", f, g)+" = "+c.Key("y", g, f))
+		b.Line("keys "+f.Name+", "+g.Name, c.JoinKey("x", f, g)+" = "+c.JoinKey("y", g, f))
 	}
 	for _, f := range []schema.Field{columns[0], columns[3], columns[5]} {
-		node, key := c.Members(condition.Operand{Text: "x"}, "k", &f)
+		node, key := c.Members(sqlgen.Operand{Text: "x"}, "k", &f)
 		b.Line("members of "+f.Name, node+" = "+key)
 	}
 }
@@ -88,12 +88,12 @@ func searches(t *testing.T, b *exprtest.Sheet) {
 		if kept {
 			name = "words of a trigger"
 		}
-		b.Line(name, shown(t, func(w *condition.Writer) error { return postgres.Conditions().Search(named{w}, "", of) }))
+		b.Line(name, shown(t, func(w *sqlgen.Writer) error { return postgres.Dialect().Search(named{w}, "", of) }))
 	}
 }
 
 // A named is a text whose columns are called like their fields.
-type named struct{ *condition.Writer }
+type named struct{ *sqlgen.Writer }
 
 func (named) Quote(name string) string  { return name }
 func (named) Column(name string) string { return name }

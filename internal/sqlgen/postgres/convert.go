@@ -3,7 +3,7 @@ package postgres
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -13,8 +13,8 @@ const (
 	pgDate   = `'^([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]([0-9]{1,2}):([0-9]{2})(:([0-9]{2})([.,]([0-9]+))?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$'`
 )
 
-// Convert implements expr.Dialect.
-func (p dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
+// Convert implements sqlgen.Dialect.
+func (p dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
 		return x
 	}
@@ -47,7 +47,7 @@ func (p dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 
 // convertNumber writes the conversion of a number. Each cast is behind a test of its range, so that none fails; a Double becomes a
 // Decimal by its shortest text, not by its binary value.
-func (p dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) string {
+func (p dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == schema.Double && to != schema.Boolean {
 		x = s.Atom(x)
 	}
@@ -85,14 +85,14 @@ func (p dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) str
 }
 
 // instant returns the time that is ms milliseconds after the beginning of 1970.
-func (dialect) instant(s expr.Scope, ms string) string {
+func (dialect) instant(s sqlgen.Scope, ms string) string {
 	ms = s.Atom(ms)
 	return "(CASE WHEN " + ms + " BETWEEN -62135596800000 AND 253402300799999 THEN timestamp '1970-01-01' + (" + ms + " / 1000) * interval '1 second' + (" +
 		ms + " % 1000) * interval '1 millisecond' END)"
 }
 
 // convertDate writes the conversion of a date: as a number its milliseconds since 1970, as a Boolean true, as a Day only at midnight.
-func (p dialect) convertDate(s expr.Scope, x string, from, to schema.Type) string {
+func (p dialect) convertDate(s sqlgen.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.String:
 		return pgDateText(x, from)
@@ -122,7 +122,7 @@ func pgDateText(x string, t schema.Type) string {
 
 // convertText writes the conversion of a text that may be anything: a pattern and a bound of 400 characters are tested first, since a
 // numeric of any length would be computed. As a Boolean every text is true, as in MongoDB.
-func (p dialect) convertText(s expr.Scope, x string, to schema.Type) string {
+func (p dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
 		return "(CASE WHEN " + x + " IS NOT NULL THEN TRUE END)"
@@ -144,7 +144,7 @@ func (p dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 
 // dateOfText parses what value.OfDateText parses. Text of the right form is a date only if its parts are in their
 // ranges.
-func (dialect) dateOfText(s expr.Scope, x string) string {
+func (dialect) dateOfText(s sqlgen.Scope, x string) string {
 	m := s.Atom("(regexp_match(" + x + ", " + pgDate + "))")
 	part := func(i string) string { return m + "[" + i + "]" }
 	number := func(i string) string { return "coalesce(" + part(i) + ", '0')::int4" }
@@ -160,7 +160,7 @@ func (dialect) dateOfText(s expr.Scope, x string) string {
 }
 
 // convertJSON converts the value that x holds. Numbers that aren't whole are Doubles, except when converted to Decimal.
-func (p dialect) convertJSON(s expr.Scope, x string, to schema.Type) string {
+func (p dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 	x = s.Atom(x)
 	n := s.Atom("(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN " + x + "::numeric END)")
 	text := "(CASE jsonb_typeof(" + x + ") WHEN 'string' THEN " + x + " #>> '{}' END" + pgC + ")"
@@ -193,7 +193,7 @@ func (p dialect) convertJSON(s expr.Scope, x string, to schema.Type) string {
 // mostNested is how deep a text may nest objects and lists to be read as JSON.
 const mostNested = 24
 
-// Parsed implements expr.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
+// Parsed implements sqlgen.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
 // for that, and a cast raises an error. So the text is reduced, from its innermost values out: strings become ", other
 // scalars 0, and each list or object of such values 0. What is left of JSON is one of the two. A number of more digits
 // than the expression takes isn't reduced.
@@ -210,7 +210,7 @@ func (dialect) Parsed(x string) string {
 	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + jsonText(x) + " END)"
 }
 
-// Held implements expr.Dialect. PostgreSQL would show the zeros at the end of a Decimal.
+// Held implements sqlgen.Dialect. PostgreSQL would show the zeros at the end of a Decimal.
 func (dialect) Held(x string, t schema.Type) string {
 	if t == schema.Decimal {
 		return "trim_scale(" + x + ")"

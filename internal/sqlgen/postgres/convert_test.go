@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -67,7 +67,7 @@ func TestExpressions(t *testing.T) {
 	conn := connect(t)
 	for _, tt := range append(answers, moreAnswers...) {
 		p := &place{}
-		text, err := expr.Write(postgres.Dialect(), p, tt.e)
+		text, err := sqlgen.WriteExpr(postgres.Dialect(), p, tt.e)
 		if err != nil {
 			t.Errorf("%#v: %v", tt.e, err)
 			continue

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // local returns an instant in the local time of a zone, null if that is outside of the years 1 to 9999.
-func (dialect) local(s expr.Scope, x, zone string) string {
+func (dialect) local(s sqlgen.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
@@ -17,7 +17,7 @@ func (dialect) local(s expr.Scope, x, zone string) string {
 }
 
 // shown returns x if it is in the years 1 to 9999 in the local time of a zone.
-func (p dialect) shown(s expr.Scope, x, zone string) string {
+func (p dialect) shown(s sqlgen.Scope, x, zone string) string {
 	x = s.Atom(x)
 	if zone == "" {
 		return x
@@ -25,8 +25,8 @@ func (p dialect) shown(s expr.Scope, x, zone string) string {
 	return s.Atom("(CASE WHEN " + p.local(s, x, zone) + " IS NOT NULL THEN " + x + " END)")
 }
 
-func pgClock(s expr.Scope, x, zone string) string {
-	if minutes, ok := expr.Offset(zone); ok {
+func pgClock(s sqlgen.Scope, x, zone string) string {
+	if minutes, ok := sqlgen.ZoneOffset(zone); ok {
 		return "(" + x + " + interval '" + strconv.Itoa(minutes) + " minutes')"
 	}
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "text") + ")"
@@ -34,8 +34,8 @@ func pgClock(s expr.Scope, x, zone string) string {
 
 // instantOf returns the instant at which the local time of a zone is y. Of two such instants PostgreSQL takes the later;
 // the earlier has the offset from before the change.
-func (dialect) instantOf(s expr.Scope, y, zone string) string {
-	switch minutes, ok := expr.Offset(zone); {
+func (dialect) instantOf(s sqlgen.Scope, y, zone string) string {
+	switch minutes, ok := sqlgen.ZoneOffset(zone); {
 	case zone == "":
 		return y
 	case ok:
@@ -51,8 +51,8 @@ func (dialect) instantOf(s expr.Scope, y, zone string) string {
 var pgParts = map[string]string{"year": "year", "month": "month", "dayOfMonth": "day", "dayOfYear": "doy", "isoDayOfWeek": "isodow", "isoWeek": "week", "isoWeekYear": "isoyear",
 	"hour": "hour", "minute": "minute"}
 
-// DatePart implements expr.Dialect.
-func (p dialect) DatePart(s expr.Scope, x, part, zone string) string {
+// DatePart implements sqlgen.Dialect.
+func (p dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 	l := p.local(s, x, zone)
 	switch part {
 	case "dayOfWeek":
@@ -65,8 +65,8 @@ func (p dialect) DatePart(s expr.Scope, x, part, zone string) string {
 	return "extract(" + pgParts[part] + " FROM " + l + ")::int8"
 }
 
-// DateTrunc implements expr.Dialect.
-func (p dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
+// DateTrunc implements sqlgen.Dialect.
+func (p dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
 		begin := p.begin(s, x, e.Unit, e.Zone)
@@ -87,7 +87,7 @@ func (p dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
 }
 
 // begin returns when the hour, the minute or the second of x began, with the offset of x.
-func (p dialect) begin(s expr.Scope, x, unit, zone string) string {
+func (p dialect) begin(s sqlgen.Scope, x, unit, zone string) string {
 	if zone == "" {
 		return "date_trunc('" + unit + "', " + x + ")"
 	}
@@ -98,8 +98,8 @@ func (p dialect) begin(s expr.Scope, x, unit, zone string) string {
 
 var pgFormats = map[byte]string{'Y': "YYYY", 'm': "MM", 'd': "DD", 'H': "HH24", 'M': "MI", 'S': "SS", 'L': "MS", 'j': "DDD", 'G': "IYYY", 'V': "IW", 'u': "ID"}
 
-// DateText implements expr.Dialect.
-func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
+// DateText implements sqlgen.Dialect.
+func (p dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 	var f strings.Builder
 	literal := func(text string) {
 		f.WriteString(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`)
@@ -122,8 +122,8 @@ func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
 	return "(to_char(" + p.local(s, x, zone) + ", " + s.Arg(f.String(), "text") + ")" + pgC + ")"
 }
 
-// DateShift implements expr.Dialect. It adds only if nothing can overflow.
-func (p dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
+// DateShift implements sqlgen.Dialect. It adds only if nothing can overflow.
+func (p dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	n := s.Atom(amount)
 	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]
 	days := map[string]string{"week": "7", "day": "1"}[unit]
@@ -149,8 +149,8 @@ func (p dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	return pgYears(s.Atom("(CASE WHEN " + fits + " THEN " + x + " + " + step + " END)"))
 }
 
-// DateDiff implements expr.Dialect.
-func (p dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
+// DateDiff implements sqlgen.Dialect.
+func (p dialect) DateDiff(s sqlgen.Scope, from, to string, e plan.DateDiff) string {
 	switch e.Unit {
 	case "hour", "minute", "second":
 		seconds := map[string]string{"hour": "3600", "minute": "60", "second": "1"}[e.Unit]

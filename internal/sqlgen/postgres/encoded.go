@@ -2,26 +2,24 @@ package postgres
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Encoded returns the conditions of a database whose encoding orders texts in another way than UTF-8. Texts are converted
+// Encoded returns the dialect of a database whose encoding orders texts in another way than UTF-8. Texts are converted
 // where they are ordered, and regular expressions are refused: their ranges are those of the encoding.
-func Encoded() condition.Dialect { return conditions{encoded: true} }
+func Encoded() sqlgen.Dialect { return dialect{encoded: true} }
 
-// Optional implements condition.Dialect. PostgreSQL 18.0 to 18.4 at least take a column that a condition inside of the table sets
+// Optional implements sqlgen.Dialect. PostgreSQL 18.0 to 18.4 at least take a column that a condition inside of the table sets
 // to a constant for the constant, where the table has no row, too. Then the pointer of a missing record led to one.
-func (conditions) Optional(x string) string { return optional(x) }
+func (dialect) Optional(x string) string { return optional(x) }
 
 func optional(x string) string { return "CASE WHEN " + x + " IS NOT NULL THEN " + x + " END" }
 
-// EqualOptional implements expr.Optional.
-func (p dialect) EqualOptional(_ expr.Scope, x, y string, t schema.Type) string {
+// EqualOptional implements sqlgen.Optional.
+func (p dialect) EqualOptional(_ sqlgen.Scope, x, y string, t schema.Type) string {
 	x, y = p.sides(plan.Eq, x, y, t)
 	return "(" + x + " = " + optional(y) + ")"
 }
@@ -34,16 +32,11 @@ func byBytes(x string, encoded bool) string {
 	return x + pgC
 }
 
-// pattern returns a regular expression in PostgreSQL's form.
-func (p conditions) pattern(r query.Regex) (string, error) {
-	return dialect{encoded: p.encoded}.pattern(r)
-}
-
 // pattern returns a regular expression in PostgreSQL's form. It is refused where the encoding of the database says which
 // characters are between two others.
 func (p dialect) pattern(r query.Regex) (string, error) {
 	if p.encoded {
 		return "", problem.New(problem.Unsupported, "the encoding of the database isn't UTF-8: it can't run regular expressions")
 	}
-	return regex.PostgreSQL(r)
+	return sqlgen.PostgreSQLRegex(r)
 }

@@ -4,19 +4,18 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
 // findMatches writes FindMatch and FindMatches. A part begins behind the pieces before it and the parts between these. Older servers
 // have no function for the place of a part.
-func (p dialect) findMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
+func (p dialect) findMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	r := query.Regex{Pattern: e.Expression()}
 	if _, err := p.pattern(r); err != nil {
 		return "", err
 	}
-	expression, err := regex.PostgreSQLGroups(r)
+	expression, err := sqlgen.PostgreSQLRegexGroups(r)
 	if err != nil {
 		return "", err
 	}

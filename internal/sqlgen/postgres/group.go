@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Order implements expr.Dialect.
-func (p dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
+// Order implements sqlgen.Dialect.
+func (p dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	direction := " NULLS FIRST"
 	if desc {
 		direction = " DESC NULLS LAST"
@@ -36,11 +36,11 @@ func (p dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []strin
 	return []string{x + direction}
 }
 
-// Written implements expr.Dialect.
+// Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
 
-// Key implements expr.Dialect. Equal values may be written in several ways; one of them is shown.
-func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
+// Key implements sqlgen.Dialect. Equal values may be written in several ways; one of them is shown.
+func (dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.Decimal:
 		x = "trim_scale(" + x + ")"
@@ -52,7 +52,7 @@ func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show stri
 	return x, x
 }
 
-// Divided implements expr.Dialect. A column whose text is stored in the default collation, which takes no different texts for
+// Divided implements sqlgen.Dialect. A column whose text is stored in the default collation, which takes no different texts for
 // equal, and a column of whole numbers need no cast: with one, each record costs an expression.
 func (dialect) Divided(by string) string {
 	for _, cast := range []string{pgC + ")", "::int8)"} {
@@ -61,8 +61,8 @@ func (dialect) Divided(by string) string {
 	return by
 }
 
-// Accumulate implements expr.Dialect.
-func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+// Accumulate implements sqlgen.Dialect.
+func (p dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	if _, stored := bare(x, "::int8)"); !stored && (from == schema.Integer || from == schema.Double) && op != plan.Min && op != plan.Max {
 		x = s.Atom(x)
 	}
@@ -89,7 +89,7 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	case plan.Min, plan.Max:
 		return p.extreme(s, op, x, from)
 	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write accumulator %d", op))
+	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write accumulator %d", op))
 }
 
 // pgTotal returns the exact sum in PostgreSQL's type for it.
@@ -124,7 +124,7 @@ func pgMean(total, count string) string {
 }
 
 // extreme writes Min and Max.
-func (p dialect) extreme(s expr.Scope, op plan.Accumulate, x string, t schema.Type) (string, error) {
+func (p dialect) extreme(s sqlgen.Scope, op plan.Accumulate, x string, t schema.Type) (string, error) {
 	name, desc := "min", false
 	if op == plan.Max {
 		name, desc = "max", true
@@ -179,13 +179,13 @@ func (p dialect) extremeJSON(x, name string) string {
 		" WHEN 6 THEN to_jsonb(" + logic + of("boolean", x+"::boolean") + ")) END)"
 }
 
-// Pick implements expr.Dialect.
-func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
+// Pick implements sqlgen.Dialect.
+func (dialect) Pick(_ sqlgen.Scope, x, when string, _ schema.Type) string {
 	return "(array_agg(" + x + ") FILTER (WHERE " + when + "))[1]"
 }
 
-// Collect implements expr.Dialect.
-func (dialect) Collect(s expr.Scope, l expr.List) string {
+// Collect implements sqlgen.Dialect.
+func (dialect) Collect(s sqlgen.Scope, l sqlgen.Gathered) string {
 	x, most := l.X, strconv.Itoa(l.Most)
 	var tests []string
 	if l.When != "" {
@@ -208,13 +208,13 @@ func (dialect) Collect(s expr.Scope, l expr.List) string {
 	return text
 }
 
-// Size implements expr.Dialect.
-func (dialect) Size(s expr.Scope, x string) string {
+// Size implements sqlgen.Dialect.
+func (dialect) Size(s sqlgen.Scope, x string) string {
 	return "coalesce(octet_length(" + s.Atom(x) + "::text), 4) + " + strconv.Itoa(plan.ListElement)
 }
 
-// Digest implements expr.Dialect.
-func (p dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
+// Digest implements sqlgen.Dialect.
+func (p dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema.Type) string {
 	parts := []string{s.Arg(seed, "text")}
 	for i, x := range xs {
 		if i > 0 {

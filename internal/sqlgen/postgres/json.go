@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -13,12 +13,12 @@ import (
 // pgArguments is the most arguments of one function call here; PostgreSQL takes 100.
 const pgArguments = 80
 
-// Part implements expr.Dialect. A text key selects only in objects.
-func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
+// Part implements sqlgen.Dialect. A text key selects only in objects.
+func (dialect) Part(s sqlgen.Scope, x string, path query.Path) (string, error) {
 	return "nullif(" + pgWalk(s, x, path) + ", 'null')", nil
 }
 
-func pgWalk(s expr.Scope, x string, path query.Path) string {
+func pgWalk(s sqlgen.Scope, x string, path query.Path) string {
 	if len(path) == 0 {
 		return x
 	}
@@ -28,8 +28,8 @@ func pgWalk(s expr.Scope, x string, path query.Path) string {
 	return "(" + x + ")"
 }
 
-// SetPart implements expr.Dialect. jsonb_set would also index lists.
-func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
+// SetPart implements sqlgen.Dialect. jsonb_set would also index lists.
+func (dialect) SetPart(s sqlgen.Scope, x string, path query.Path, v string) (string, error) {
 	x = s.Atom(x)
 	tests, places := make([]string, len(path)), make([]string, len(path))
 	for i := range path {
@@ -39,8 +39,8 @@ func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (strin
 	return "(CASE WHEN " + strings.Join(tests, " AND ") + " THEN jsonb_set(" + x + ", ARRAY[" + strings.Join(places, ", ") + "], coalesce(" + v + ", 'null')) ELSE " + x + " END)", nil
 }
 
-// Object implements expr.Dialect.
-func (dialect) Object(s expr.Scope, names, values []string) string {
+// Object implements sqlgen.Dialect.
+func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'::jsonb"
 	}
@@ -55,8 +55,8 @@ func (dialect) Object(s expr.Scope, names, values []string) string {
 	return pgJoined(parts)
 }
 
-// List implements expr.Dialect.
-func (dialect) List(_ expr.Scope, values []string) string {
+// List implements sqlgen.Dialect.
+func (dialect) List(_ sqlgen.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'::jsonb"
 	}
@@ -74,8 +74,8 @@ func pgJoined(parts []string) string {
 	return "(" + strings.Join(parts, " || ") + ")"
 }
 
-// As implements expr.Dialect.
-func (p dialect) As(s expr.Scope, x string, _, t schema.Type) string {
+// As implements sqlgen.Dialect.
+func (p dialect) As(s sqlgen.Scope, x string, _, t schema.Type) string {
 	x = s.Atom(x)
 	number := func() string {
 		return s.Atom("(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN " + x + "::numeric END)")
@@ -99,8 +99,8 @@ func (p dialect) As(s expr.Scope, x string, _, t schema.Type) string {
 	return x
 }
 
-// ToJSON implements expr.Dialect.
-func (dialect) ToJSON(_ expr.Scope, x string, from schema.Type) string {
+// ToJSON implements sqlgen.Dialect.
+func (dialect) ToJSON(_ sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
 		return x
@@ -112,15 +112,15 @@ func (dialect) ToJSON(_ expr.Scope, x string, from schema.Type) string {
 	return "to_jsonb(" + x + ")"
 }
 
-// Elements implements expr.Dialect.
-func (dialect) Elements(s expr.Scope, x string) (from, element, position string) {
+// Elements implements sqlgen.Dialect.
+func (dialect) Elements(s sqlgen.Scope, x string) (from, element, position string) {
 	x, e := s.Atom(x), s.Alias("e")
 	from = "LATERAL jsonb_array_elements(CASE WHEN jsonb_typeof(" + x + ") = 'array' THEN " + x + " WHEN " + x + " IS NOT NULL THEN jsonb_build_array(" + x + ") END) WITH ORDINALITY AS " + e + "(v, o)"
 	return from, "nullif(" + e + ".v, 'null')", "(" + e + ".o - 1)"
 }
 
-// Over implements expr.Dialect.
-func (p dialect) Over(s expr.Scope, o expr.Over) (string, error) {
+// Over implements sqlgen.Dialect.
+func (p dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	x := s.Atom(o.Input)
 	e := s.Alias("e")
 	in := &pgElement{Scope: s, names: []string{e}}
@@ -143,13 +143,13 @@ func (p dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 		}
 	}
 	q := s.Alias("e")
-	list := p.Collect(s, expr.List{X: q + ".v", Terms: []string{q + ".o"}, Size: q + ".n", Most: plan.MostOver})
+	list := p.Collect(s, sqlgen.Gathered{X: q + ".v", Terms: []string{q + ".o"}, Size: q + ".n", Most: plan.MostOver})
 	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array'" + test + " THEN (SELECT " + list + " FROM (SELECT " + q + ".v, " + q + ".o, sum(" + p.Size(s, q+".v") +
 		") OVER () AS n FROM (SELECT " + inner + ") AS " + q + ") AS " + q + ") END)", nil
 }
 
 // reduce recurses over the list, one element at a time.
-func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error) {
+func (p dialect) reduce(in *pgElement, x, e string, o sqlgen.Over) (string, error) {
 	body, err := o.Body(in, "nullif("+x+" -> "+e+".o, 'null')", e+".v")
 	if err != nil {
 		return "", err
@@ -165,12 +165,12 @@ func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error)
 
 // A pgElement is the scope of an element: what is repeated in it is computed once, in a column beside it.
 type pgElement struct {
-	expr.Scope
+	sqlgen.Scope
 	names []string // of the element, and of the columns beside it
 	texts []string
 }
 
-// Atom implements expr.Scope.
+// Atom implements sqlgen.Scope.
 func (e *pgElement) Atom(x string) string {
 	inside := false
 	for _, name := range e.names {

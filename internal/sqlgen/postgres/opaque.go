@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -28,7 +28,7 @@ var forms = map[string]func(text string) (form, cast string, ok bool){
 
 // compareOpaque writes x op v for a column of a type that only PostgreSQL knows: as it compares the type, where the text is surely one
 // of it, so that an index serves, and else by the text that is shown.
-func (p conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, v string) error {
+func (p dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := forms[x.Field.Native]; read != nil {
 		form, cast, ok := read(v)
 		if ok {
@@ -39,15 +39,15 @@ func (p conditions) compareOpaque(w *condition.Writer, x condition.Operand, op, 
 		}
 	}
 	if op != "=" {
-		return condition.Misread(x.Field, v)
+		return sqlgen.Misread(x.Field, v)
 	}
-	w.Write(p.text(x.Text, x.Field), " = ")
+	w.Write(p.textOf(x.Text, x.Field), " = ")
 	w.Put(v, "text")
 	return nil
 }
 
-// Own implements condition.Dialect. The type citext compares texts in lower case.
-func (conditions) Own(w *condition.Writer, x condition.Operand, text string) {
+// Own implements sqlgen.Dialect. The type citext compares texts in lower case.
+func (dialect) Own(w *sqlgen.Writer, x sqlgen.Operand, text string) {
 	if x.Field.Native == "citext" {
 		w.Write("lower(", x.Text, "::text) = lower(")
 		w.Put(text, "text")
@@ -58,8 +58,8 @@ func (conditions) Own(w *condition.Writer, x condition.Operand, text string) {
 	w.Put(text, "text")
 }
 
-// Fits implements condition.Dialect.
-func (conditions) Fits(f *schema.Field, text string) bool {
+// Fits implements sqlgen.Dialect.
+func (dialect) Fits(f *schema.Field, text string) bool {
 	read := forms[f.Native]
 	if read == nil {
 		return true
@@ -154,7 +154,7 @@ func interval(text string) (form, cast string, ok bool) {
 
 // momentText returns an instant in PostgreSQL's text format for a column, and the type to parse it as. There, years before 1
 // are counted backwards, and there is no year 0.
-func momentText(m condition.Moment, f *schema.Field) (text, cast string) {
+func momentText(m sqlgen.Moment, f *schema.Field) (text, cast string) {
 	t := time.UnixMicro(m.Micros).UTC()
 	zone, era := "", ""
 	cast = "timestamp"

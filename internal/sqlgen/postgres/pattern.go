@@ -1,12 +1,12 @@
 package postgres
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Matches implements condition.Dialect with an advanced regular expression.
-func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
+// MatchText implements sqlgen.Dialect with an advanced regular expression.
+func (p dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) error {
 	pattern, err := p.pattern(r)
 	if err != nil {
 		return err
@@ -17,16 +17,16 @@ func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Re
 	return nil
 }
 
-func (p conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
+func (p dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	w.Write("starts_with(", p.string(x), ", ")
 	w.Put(prefix, "text")
 	w.Write(")")
 }
 
 // string returns the text that x holds, null if it holds none, compared by its bytes.
-func (p conditions) string(x condition.Operand) string {
+func (p dialect) string(x sqlgen.Operand) string {
 	if x.Node() {
 		return "CASE jsonb_typeof(" + x.Text + ") WHEN 'string' THEN " + x.Text + ` #>> '{}' END COLLATE "C"`
 	}
-	return p.text(x.Text, x.Field) + ` COLLATE "C"`
+	return p.textOf(x.Text, x.Field) + ` COLLATE "C"`
 }

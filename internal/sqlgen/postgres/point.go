@@ -3,20 +3,20 @@ package postgres
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// On implements condition.Dialect.
-func (conditions) On(w *condition.Writer, x condition.Operand, f query.GeoWithin) error {
-	w.Write(pgLocated(w, x, func(p condition.Point) string { return p.On(w, f, pgDistance(w, f.Area.From, p.Lng, p.Lat)) }))
+// On implements sqlgen.Dialect.
+func (dialect) On(w *sqlgen.Writer, x sqlgen.Operand, f query.GeoWithin) error {
+	w.Write(pgLocated(w, x, func(p sqlgen.Point) string { return p.On(w, f, pgDistance(w, f.Area.From, p.Lng, p.Lat)) }))
 	return nil
 }
 
-// Distance implements condition.Dialect.
-func (conditions) Distance(w *condition.Writer, x condition.Operand, near query.GeoWithin) (string, error) {
-	return pgLocated(w, x, func(p condition.Point) string {
+// Distance implements sqlgen.Dialect.
+func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin) (string, error) {
+	return pgLocated(w, x, func(p sqlgen.Point) string {
 		return "round((" + pgDistance(w, near.Area.From, p.Lng, p.Lat) + ") * 1e9)::int8"
 	}), nil
 }
@@ -28,14 +28,14 @@ func place(x string, f *schema.Field) string {
 		return x
 	}
 	if f.Native[i:] == ".geography" {
-		x += "::" + conditions{}.Quote(f.Native[:i]) + ".geometry"
+		x += "::" + dialect{}.Quote(f.Native[:i]) + ".geometry"
 	}
 	return x + "::point"
 }
 
 // pgDistance writes the distance in radians of a point from another. The server fails where a product is too small for a
 // double, so that what is nearer to 0 than any place on the earth counts as 0.
-func pgDistance(w *condition.Writer, from [2]float64, lng, lat string) string {
+func pgDistance(w *sqlgen.Writer, from [2]float64, lng, lat string) string {
 	const degree = " * (pi() / 180)"
 	put := func(n float64) string { return w.Arg(n, "float8") }
 	half := func(coordinate string, of float64) string {
@@ -46,13 +46,13 @@ func pgDistance(w *condition.Writer, from [2]float64, lng, lat string) string {
 }
 
 // pgLocated writes what of returns for a point, null for what isn't a point.
-func pgLocated(w *condition.Writer, x condition.Operand, of func(condition.Point) string) string {
+func pgLocated(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	list, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {
 		n := list + ".v -> " + i
 		return "(CASE jsonb_typeof(" + n + ") WHEN 'number' THEN " + pgDouble("("+n+")::numeric") + " END)"
 	}
-	p := condition.Point{Lng: at + ".x", Lat: at + ".y", Double: "float8"}
+	p := sqlgen.Point{Lng: at + ".x", Lat: at + ".y", Double: "float8"}
 	text := "(SELECT " + p.Valid(of(p)) + " FROM "
 	if !x.Node() {
 		point := "(" + place(x.Text, x.Field) + ")"

@@ -1,6 +1,6 @@
 // Package postgres is the dialect of PostgreSQL: how statements for it write names, conditions, searches, orders and expressions.
 //
-// It implements the dialects of sqlgen/condition and sqlgen/expr.
+// It implements sqlgen.Dialect.
 package postgres
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -19,12 +19,12 @@ import (
 // bytes and collations never conflict. A Decimal is below 1e600 in magnitude: then no result computed from it can exceed
 // the range of numeric.
 type dialect struct {
-	expr.Standard
+	sqlgen.Standard
 	encoded bool // see Encoded
 }
 
 // Dialect returns the dialect of PostgreSQL.
-func Dialect() expr.Dialect { return dialect{} }
+func Dialect() sqlgen.Dialect { return dialect{} }
 
 var pgTypes = [...]string{schema.Any: "text", schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric", schema.Boolean: "boolean",
 	schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Array: "jsonb", schema.Opaque: "text"}
@@ -34,11 +34,11 @@ const (
 	pgC        = ` COLLATE "C"`
 )
 
-// Barrier implements expr.Dialect.
+// Barrier implements sqlgen.Dialect.
 func (dialect) Barrier() string { return " OFFSET 0" }
 
-// Stored implements expr.Dialect.
-func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+// Stored implements sqlgen.Dialect.
+func (p dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:
 		if (f.Native == "text" || f.Native == "varchar") && !f.Unordered {
@@ -109,8 +109,8 @@ func pgNull(t schema.Type) string {
 	return "NULL::" + pgTypes[t]
 }
 
-// Const implements expr.Dialect.
-func (p dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
+// Const implements sqlgen.Dialect.
+func (p dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	null := pgNull(t)
 	if v.IsNull() {
 		return null
@@ -157,13 +157,13 @@ func near(v value.Value) value.Value {
 	return v.Map(near)
 }
 
-// Compare implements expr.Dialect. Between two stored columns, or one and a constant, it can use an index.
-func (p dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+// Compare implements sqlgen.Dialect. Between two stored columns, or one and a constant, it can use an index.
+func (p dialect) Compare(s sqlgen.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	if t == schema.JSON && op != plan.Eq {
 		return p.compareJSON(s, op, x, y), nil
 	}
 	x, y = p.sides(op, x, y, t)
-	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
+	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
 }
 
 // sides returns the two sides of a comparison.
@@ -209,18 +209,18 @@ func pgRank(x string) string {
 	return "(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'object' THEN 3 WHEN 'array' THEN 4 WHEN 'boolean' THEN 6 END)"
 }
 
-func (p dialect) compareJSON(s expr.Scope, op plan.Op, x, y string) string {
+func (p dialect) compareJSON(s sqlgen.Scope, op plan.Op, x, y string) string {
 	x, y = s.Atom(x), s.Atom(y)
 	same := "FALSE"
 	if op == plan.Gte || op == plan.Lte {
 		same = x + " = " + y
 	}
 	return fmt.Sprintf("(CASE WHEN %[4]s IS NULL OR %[5]s IS NULL THEN NULL WHEN %[1]s <> %[2]s THEN %[1]s %[3]s %[2]s WHEN jsonb_typeof(%[4]s) IN ('object', 'array') THEN %[6]s WHEN jsonb_typeof(%[4]s) = 'string' THEN "+
-		byBytes("(%[4]s #>> '{}')", p.encoded)+" %[3]s "+byBytes("(%[5]s #>> '{}')", p.encoded)+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), expr.Sign(op), x, y, same)
+		byBytes("(%[4]s #>> '{}')", p.encoded)+" %[3]s "+byBytes("(%[5]s #>> '{}')", p.encoded)+" ELSE %[4]s %[3]s %[5]s END)", pgRank(x), pgRank(y), sqlgen.Sign(op), x, y, same)
 }
 
-// Matches implements expr.Dialect.
-func (p dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
+// Matches implements sqlgen.Dialect.
+func (p dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) {
 	pattern, err := p.pattern(r)
 	if err != nil {
 		return "", err
@@ -228,8 +228,8 @@ func (p dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) 
 	return "coalesce(" + x + pgC + " ~ " + s.Arg(pattern, "text") + ", FALSE)", nil
 }
 
-// Widen implements expr.Dialect.
-func (p dialect) Widen(s expr.Scope, x string, from, to schema.Type) string {
+// Widen implements sqlgen.Dialect.
+func (p dialect) Widen(s sqlgen.Scope, x string, from, to schema.Type) string {
 	switch {
 	case from == to:
 		return x

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// Search implements condition.Dialect, over text-search indexes and tsvector columns. It ignores a term that consists only
+// Search implements sqlgen.Dialect, over text-search indexes and tsvector columns. It ignores a term that consists only
 // of stop words, such as "the" in English: no text matches it. A search without any other term finds nothing.
-func (conditions) Search(t condition.Text, _ string, of *policy.Search) error {
+func (dialect) Search(t sqlgen.SearchedView, _ string, of *policy.Search) error {
 	var configs []string
 	for _, in := range of.In {
 		if !slices.Contains(configs, in.Index.Config) {
@@ -48,7 +48,7 @@ const mostKept = "131072"
 // finds writes that a field contains a term. The index has computed this very expression for every record, hidden ones
 // too, so it raises no error. A tsvector column is only read. If a trigger keeps
 // it, records from before the trigger may hold words of hidden fields, so the searched fields must hold the term as well.
-func finds(t condition.Text, in []policy.Searched, place string) {
+func finds(t sqlgen.SearchedView, in []policy.Searched, place string) {
 	sep := ""
 	for _, x := range in {
 		if x.Index.Column != "" {

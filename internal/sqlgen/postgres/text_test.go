@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -69,7 +69,7 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 	b.Part("comparisons")
 	for _, typ := range []schema.Type{s, i, m, schema.JSON} {
 		for _, o := range []plan.Op{plan.Eq, plan.Gt, plan.Gte, plan.Lt, plan.Lte} {
-			b.Line(fmt.Sprintf("x %s y %s", expr.Sign(o), typ), ok(d.Compare(b, o, long, "y z", typ)))
+			b.Line(fmt.Sprintf("x %s y %s", sqlgen.Sign(o), typ), ok(d.Compare(b, o, long, "y z", typ)))
 		}
 	}
 	const place = "\x000\x00"
@@ -182,20 +182,20 @@ func documents(t *testing.T, b *exprtest.Sheet) {
 		b.Line(fmt.Sprintf("%d members", n), strings.ReplaceAll(d.Object(b, names, names), "<a>, a, ", ""))
 		b.Line(fmt.Sprintf("%d elements", n), strings.ReplaceAll(d.List(b, names), "a, ", ""))
 	}
-	body := func(text string) func(expr.Scope, string, string) (string, error) {
-		return func(in expr.Scope, element, before string) (string, error) {
+	body := func(text string) func(sqlgen.Scope, string, string) (string, error) {
+		return func(in sqlgen.Scope, element, before string) (string, error) {
 			return strings.NewReplacer("E", in.Atom(element), "B", before, "A", in.Atom("x y"), "N", in.Atom("v"), "D", in.Atom(element+" + 1"), "S", in.Atom(strings.TrimSuffix(strings.TrimPrefix(element, "nullif("), ", 'null')"))).Replace(text), nil
 		}
 	}
-	b.Line("map", ok(d.Over(b, expr.Over{Do: plan.MapEach, Input: long, Body: body("E A N D S [B]")})))
-	b.Line("select", ok(d.Over(b, expr.Over{Do: plan.SelectEach, Input: long, Body: body("E")})))
-	b.Line("select at most", ok(d.Over(b, expr.Over{Do: plan.SelectEach, Input: long, Limit: "y z", Body: body("E")})))
-	b.Line("reduce", ok(d.Over(b, expr.Over{Do: plan.ReduceEach, Input: long, Initial: "y", Body: body("E B")})))
+	b.Line("map", ok(d.Over(b, sqlgen.Over{Do: plan.MapEach, Input: long, Body: body("E A N D S [B]")})))
+	b.Line("select", ok(d.Over(b, sqlgen.Over{Do: plan.SelectEach, Input: long, Body: body("E")})))
+	b.Line("select at most", ok(d.Over(b, sqlgen.Over{Do: plan.SelectEach, Input: long, Limit: "y z", Body: body("E")})))
+	b.Line("reduce", ok(d.Over(b, sqlgen.Over{Do: plan.ReduceEach, Input: long, Initial: "y", Body: body("E B")})))
 	from, element, position := d.Elements(b, long)
 	b.Line("elements", from+"; "+element+"; "+position)
 	fault := errors.New("no body")
 	for _, do := range []plan.Each{plan.MapEach, plan.ReduceEach} {
-		if _, err := d.Over(b, expr.Over{Do: do, Input: "x", Body: func(expr.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
+		if _, err := d.Over(b, sqlgen.Over{Do: do, Input: "x", Body: func(sqlgen.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
 			t.Errorf("%d: %v", do, err)
 		}
 	}
@@ -234,8 +234,8 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 		t.Errorf("a list as an accumulator: %s, %v", x, err)
 	}
 	b.Line("one of a group", d.Pick(b, long, "y", s))
-	b.Line("collect", d.Collect(b, expr.List{X: "x", Most: 9}))
-	b.Line("collect in order", d.Collect(b, expr.List{X: "x", Terms: []string{"y", "z"}, When: "c", Size: "n", Most: 9}))
+	b.Line("collect", d.Collect(b, sqlgen.Gathered{X: "x", Most: 9}))
+	b.Line("collect in order", d.Collect(b, sqlgen.Gathered{X: "x", Terms: []string{"y", "z"}, When: "c", Size: "n", Most: 9}))
 	b.Line("size", d.Size(b, long))
 	b.Line("digest", d.Digest(b, "seed", []string{"x", "y", "z", "a"}, []schema.Type{s, schema.Any, schema.Bytes, i}))
 	b.Part("orders and keys")

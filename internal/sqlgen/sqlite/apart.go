@@ -1,15 +1,10 @@
 package sqlite
 
-import "github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+import "github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 
-// Apart returns SQLite's conditions with views that are computed before what the caller asks for, and without an index.
+// Apart returns the dialect with views that are computed before what the caller asks for, and without an index. wide is as for Wide.
 // An index holds values of records that aren't in the view, and SQLite reads those whole that it compares with.
-func Apart() condition.Dialect { return apart{} }
-
-// WideApart is Apart for a file whose texts are in UTF-16.
-func WideApart() condition.Dialect { return apart{conditions{wide: true}} }
-
-type apart struct{ conditions }
+func Apart(wide bool) sqlgen.Dialect { return dialect{apart: true, wide: wide} }
 
 // What a condition of a view may copy and read. A connection may take 40 MiB: a value that is longer has ended the
 // statement before it was written apart.
@@ -18,8 +13,10 @@ const (
 	mostRead   = 40 << 20
 )
 
-// Bounds implements condition.Dialect.
-func (conditions) Bounds() (copied, read int) { return mostCopied, 0 }
-
-// Bounds implements condition.Dialect.
-func (apart) Bounds() (copied, read int) { return mostCopied, mostRead }
+// Bounds implements sqlgen.Dialect.
+func (d dialect) Bounds() (copied, read int) {
+	if d.apart {
+		return mostCopied, mostRead
+	}
+	return mostCopied, 0
+}

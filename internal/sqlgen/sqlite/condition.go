@@ -4,34 +4,23 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// conditions writes for SQLite 3.45 or later. Its columns hold values of any type whatever is declared, so ordering
-// comparisons test typeof first: 'abc' > 5 is true there.
-type conditions struct {
-	condition.Standard
-	wide bool // texts are in UTF-16; see Wide
-}
+// Name implements sqlgen.Dialect.
+func (dialect) Name() string { return "sqlite" }
 
-// Conditions returns SQLite's conditions.
-func Conditions() condition.Dialect { return conditions{} }
+// Home implements sqlgen.Dialect.
+func (dialect) Home() string { return "main" }
 
-// Home implements condition.Dialect.
-func (conditions) Home() string { return "main" }
+func (dialect) Placeholder(int, string) string { return "?" }
 
-// Expressions implements condition.Dialect.
-func (s conditions) Expressions() expr.Dialect { return dialect{wide: s.wide} }
-
-func (conditions) Placeholder(int, string) string { return "?" }
-
-// Held avoids the names true and false, which SQLite doesn't keep for the columns of derived tables: it calls them
+// ViewColumn avoids the names true and false, which SQLite doesn't keep for the columns of derived tables: it calls them
 // column1, column2 and so on.
-func (conditions) Held(name string) string {
+func (dialect) ViewColumn(name string) string {
 	if word := strings.ToLower(strings.TrimRight(name, "_")); word == "true" || word == "false" {
 		return name + "_"
 	}
@@ -39,14 +28,14 @@ func (conditions) Held(name string) string {
 }
 
 // Negation avoids IS NOT TRUE, which compares with the column true of a table that has one.
-func (conditions) Negation() (before, after string) { return "(CASE WHEN ", " THEN 0 ELSE 1 END)" }
+func (dialect) Negation() (before, after string) { return "(CASE WHEN ", " THEN 0 ELSE 1 END)" }
 
 // Limit adds a sign: SQLite includes a bare argument in its plan, and so would replan each time that one is bound.
-func (conditions) Limit(w *condition.Writer, n int64) string { return "+" + w.Arg(n, "") }
+func (dialect) Limit(w *sqlgen.Writer, n int64) string { return "+" + w.Arg(n, "") }
 
 // Same removes the declared types of two fields if they differ: otherwise SQLite would convert values from one to the
 // other.
-func (conditions) Same(x string, f, other *schema.Field) string {
+func (dialect) Same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
 		return millis(x, f)
@@ -58,18 +47,18 @@ func (conditions) Same(x string, f, other *schema.Field) string {
 	return x
 }
 
-func (conditions) Key(x string, _, _ *schema.Field) string { return x }
+func (dialect) JoinKey(x string, _, _ *schema.Field) string { return x }
 
-func (conditions) Counts() bool { return false }
+func (dialect) Counts() bool { return false }
 
-func (conditions) Longest() int { return condition.MaxText }
+func (dialect) Longest() int { return sqlgen.MaxText }
 
-// Computed implements condition.Dialect: the declared type of a computed value in the form in which expressions have it.
-func (conditions) Computed(t schema.Type) *schema.Field {
+// Computed implements sqlgen.Dialect: the declared type of a computed value in the form in which expressions have it.
+func (dialect) Computed(t schema.Type) *schema.Field {
 	f := &schema.Field{Type: t}
 	switch t {
 	case schema.Date, schema.Day:
-		f.Native = condition.Milliseconds
+		f.Native = sqlgen.Milliseconds
 	case schema.Double:
 		f.Native = "REAL"
 	}
@@ -77,9 +66,9 @@ func (conditions) Computed(t schema.Type) *schema.Field {
 }
 
 // Read removes the declared type of a column, as a unary plus does, so that the driver returns what is stored.
-func (conditions) Read(x string, _ *schema.Field) string { return "+" + x }
+func (dialect) Read(x string, _ *schema.Field) string { return "+" + x }
 
-func (s conditions) Sorted(x string, f *schema.Field) (string, bool) {
+func (s dialect) Sorted(x string, f *schema.Field) (string, bool) {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
 		return millis(x, f), true
@@ -89,12 +78,12 @@ func (s conditions) Sorted(x string, f *schema.Field) (string, bool) {
 	return x, false
 }
 
-func (conditions) Ordered(*schema.Field, bool) string { return "" }
+func (dialect) Ordered(*schema.Field, bool) string { return "" }
 
-// millis returns the instant that a column holds in condition.Milliseconds, null if it holds none. SQLite has no dates: text is
+// millis returns the instant that a column holds in sqlgen.Milliseconds, null if it holds none. SQLite has no dates: text is
 // Read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, reals as Julian days.
 func millis(x string, f *schema.Field) string {
-	if f.Native == condition.Milliseconds {
+	if f.Native == sqlgen.Milliseconds {
 		return x
 	}
 	return "CASE typeof(" + x + ") WHEN 'text' THEN CASE WHEN " + x + " GLOB '[0-9][0-9][0-9][0-9]-*' THEN" +
@@ -103,16 +92,16 @@ func millis(x string, f *schema.Field) string {
 		" WHEN 'real' THEN CAST(round((" + x + " - 2440587.5) * 86400000) AS INTEGER) END"
 }
 
-// Compare implements condition.Dialect. An order needs a guard by typeof, since SQLite orders values of all types; an equality doesn't,
+// CompareValue implements sqlgen.Dialect. An order needs a guard by typeof, since SQLite orders values of all types; an equality doesn't,
 // so that an index serves it alone. A number that SQLite can't hold gives Never.
-func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return s.compareNode(w, x, op, v)
 	}
 	left := s.bare(x)
 	guard := ""
 	switch v := v.(type) {
-	case condition.Moment:
+	case sqlgen.Moment:
 		w.Write(millis(x.Text, x.Field), " ", op, " ")
 		w.Put(millisOf(v), "")
 		return nil
@@ -135,7 +124,7 @@ func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 	case nan(v) && op[0] == '<': // above all numbers
 		w.Write(guard)
 	case !ok, nan(v):
-		w.Write(condition.Never)
+		w.Write(sqlgen.Never)
 	case op == "=": // values of different types are never equal, so an index can be used alone
 		w.Write(left, " = ")
 		w.Put(arg, "")
@@ -148,7 +137,7 @@ func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string,
 }
 
 // Among lists the values, since SQLite has no arrays. It searches an index once for each.
-func (s conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
+func (s dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	left, guard := s.bare(x), ""
 	switch {
 	case x.Node() && values[0].IsNumber():
@@ -173,8 +162,8 @@ func (s conditions) Among(w *condition.Writer, x condition.Operand, values []val
 		sep = ", "
 	}
 	for _, v := range values {
-		arg := condition.Argument(v)
-		if m, ok := arg.(condition.Moment); ok {
+		arg := sqlgen.Argument(v)
+		if m, ok := arg.(sqlgen.Moment); ok {
 			list(millisOf(m))
 			continue
 		}
@@ -192,7 +181,7 @@ func (s conditions) Among(w *condition.Writer, x condition.Operand, values []val
 
 // bare returns the text of a column to be compared with text. A declared type that SQLite takes for numeric (UUID,
 // AMOUNT) would convert the other operand to a number; a unary plus removes that type.
-func (conditions) bare(x condition.Operand) string {
+func (dialect) bare(x sqlgen.Operand) string {
 	if !x.Node() && (x.Field.Type == schema.Any || x.Field.Type == schema.UUID) && x.Field.Native != "" {
 		return "+" + x.Text
 	}
@@ -200,7 +189,7 @@ func (conditions) bare(x condition.Operand) string {
 }
 
 // equalUUID matches both cases: SQLite stores an id as it was written, and an index can still be used.
-func (conditions) equalUUID(w *condition.Writer, left, id string) {
+func (dialect) equalUUID(w *sqlgen.Writer, left, id string) {
 	w.Write(left, " IN (")
 	w.Put(id, "")
 	w.Write(", ")
@@ -210,14 +199,14 @@ func (conditions) equalUUID(w *condition.Writer, left, id string) {
 
 // bind converts an argument to what SQLite stores for it, so that left op argument holds exactly for equal, lesser or
 // greater values; it returns false if a number equals no stored value.
-func (conditions) bind(op string, v any, f *schema.Field) (any, bool) {
+func (dialect) bind(op string, v any, f *schema.Field) (any, bool) {
 	switch v := v.(type) {
 	case bool:
 		if v {
 			return int64(1), true
 		}
 		return int64(0), true
-	case condition.Number:
+	case sqlgen.Number:
 		switch {
 		case doubles(f):
 			return v.Float, true
@@ -231,7 +220,7 @@ func (conditions) bind(op string, v any, f *schema.Field) (any, bool) {
 		if doubles(f) {
 			return float64(v), true
 		}
-	case condition.Document:
+	case sqlgen.Document:
 		return string(v), true
 	}
 	return v, true
@@ -247,16 +236,16 @@ func doubles(f *schema.Field) bool {
 }
 
 // millisOf returns a whole number of milliseconds if possible, else a fraction.
-func millisOf(m condition.Moment) any {
+func millisOf(m sqlgen.Moment) any {
 	if m.Micros%1000 == 0 {
 		return m.Micros / 1000
 	}
 	return float64(m.Micros) / 1000
 }
 
-func (s conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
+func (s dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	w.Write(x, " ", op, " ")
-	if m, ok := v.(condition.Moment); ok {
+	if m, ok := v.(sqlgen.Moment); ok {
 		v = millisOf(m)
 	}
 	arg, _ := s.bind(op, v, f) // equals something, since it was read from the column
@@ -264,15 +253,15 @@ func (s conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 	return nil
 }
 
-func (conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
-	w.Write("(", text(x), " AND ", expr.SQLiteMatches, "(")
+func (dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) error {
+	w.Write("(", text(x), " AND ", sqlgen.SQLiteMatches, "(")
 	w.Put(r.Expression(), "")
 	w.Write(", ", scalarOf(x), "))")
 	return nil
 }
 
 // Begins writes a range, which can use an index.
-func (s conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
+func (s dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	left := s.bare(x)
 	if x.Node() {
 		left = scalarOf(x)
@@ -282,21 +271,21 @@ func (s conditions) Begins(w *condition.Writer, x condition.Operand, prefix stri
 	}
 	w.Write("(", left, " >= ")
 	w.Put(prefix, "")
-	if next := condition.Successor(prefix); next != "" {
+	if next := sqlgen.Successor(prefix); next != "" {
 		w.Write(" AND ", left, " < ")
 		w.Put(next, "")
 	}
 	w.Write(" AND ", text(x), ")")
 }
 
-func text(x condition.Operand) string {
+func text(x sqlgen.Operand) string {
 	if x.Node() {
 		return x.Text + ".type = 'text'"
 	}
 	return "typeof(" + x.Text + ") = 'text'"
 }
 
-func scalarOf(x condition.Operand) string {
+func scalarOf(x sqlgen.Operand) string {
 	if x.Node() {
 		return x.Text + ".value"
 	}
@@ -304,7 +293,7 @@ func scalarOf(x condition.Operand) string {
 }
 
 // Nodes uses json_each, whose rows have a type and a value. A value that isn't JSON counts as a string.
-func (s conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+func (s dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	if x.Node() {
 		w.Write("json_each(json_array(CASE ", x.Text, ".type WHEN 'array' THEN json(", x.Text, ".value) WHEN 'object' THEN json(",
@@ -316,7 +305,7 @@ func (s conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 	var objects []string
 	for _, part := range path {
 		if strings.ContainsAny(part, `"\`) {
-			return condition.Operand{}, condition.Unsupported("%q: a JSON key with a quote or a backslash can't be filtered in SQLite", part)
+			return sqlgen.Operand{}, sqlgen.Unsupported("%q: a JSON key with a quote or a backslash can't be filtered in SQLite", part)
 		}
 		o, next := w.Alias("n"), w.Alias("n")
 		w.Write(", json_each(CASE ", n, ".type WHEN 'array' THEN ", n, ".value WHEN 'object' THEN json_array(json(", n, ".value)) ELSE '[]' END) AS ", o,
@@ -330,33 +319,33 @@ func (s conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
 		w.Write(o, ".type = 'object' AND ")
 	}
-	return condition.Operand{Text: n}, nil
+	return sqlgen.Operand{Text: n}, nil
 }
 
-func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+func (dialect) NodeElements(w *sqlgen.Writer, x sqlgen.Operand) sqlgen.Operand {
 	e := w.Alias("n")
 	w.Write("json_each(CASE ", x.Text, ".type WHEN 'array' THEN ", x.Text, ".value ELSE '[]' END) AS ", e)
-	return condition.Operand{Text: e}
+	return sqlgen.Operand{Text: e}
 }
 
-func (conditions) Is(x condition.Operand, typ string) string { return x.Text + ".type = '" + typ + "'" }
+func (dialect) Is(x sqlgen.Operand, typ string) string { return x.Text + ".type = '" + typ + "'" }
 
-func (conditions) Length(x condition.Operand) string {
+func (dialect) Length(x sqlgen.Operand) string {
 	return "CASE " + x.Text + ".type WHEN 'array' THEN json_array_length(" + x.Text + ".value) END"
 }
 
 // compareNode compares an element of json_each, which has a type beside its value. Lists and objects are compared as JSON values, not
 // as text: their members have no order.
-func (s conditions) compareNode(w *condition.Writer, x condition.Operand, op string, v any) error {
+func (s dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	left := x.Text + ".value"
 	arg, ok := s.bind(op, v, nil)
 	if !ok {
-		w.Write(condition.Never)
+		w.Write(sqlgen.Never)
 		return nil
 	}
 	switch v := v.(type) {
-	case condition.Document:
-		w.Write("(", x.Text, ".type IN ('array', 'object') AND ", expr.SQLiteJSONEqual, "(", left, ", ")
+	case sqlgen.Document:
+		w.Write("(", x.Text, ".type IN ('array', 'object') AND ", sqlgen.SQLiteJSONEqual, "(", left, ", ")
 		w.Put(string(v), "")
 		w.Write("))")
 		return nil
@@ -375,7 +364,7 @@ func (s conditions) compareNode(w *condition.Writer, x condition.Operand, op str
 	return nil
 }
 
-func (s conditions) Members(x condition.Operand, key string, f *schema.Field) (node, other string) {
+func (s dialect) Members(x sqlgen.Operand, key string, f *schema.Field) (node, other string) {
 	if f.Type == schema.Integer {
 		return "CASE WHEN " + x.Text + ".type IN ('integer', 'real') THEN " + x.Text + ".value END", "+" + key
 	}
@@ -385,6 +374,6 @@ func (s conditions) Members(x condition.Operand, key string, f *schema.Field) (n
 // mostApart is the most bytes of a value of which SQLite cuts pieces: it reads all of the value, in this process.
 const mostApart = "16777216"
 
-func (conditions) Pieces() (characters, most string) { return "length", mostApart }
+func (dialect) Pieces() (characters, most string) { return "length", mostApart }
 
-func (conditions) Written(x string, _ *schema.Field) string { return x }
+func (dialect) AsText(x string, _ *schema.Field) string { return x }

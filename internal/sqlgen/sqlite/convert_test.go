@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -221,7 +221,7 @@ func TestSQLiteAffinity(t *testing.T) {
 		{func(*place) plan.Expr { return plan.ToJSON{X: plan.Ref{T: schema.Any}} }, schema.Any, "x", `5,"5"`},
 	} {
 		p := &place{columns: []string{d.Stored(&place{}, "t."+tt.x, &schema.Field{Type: tt.t})}}
-		text, err := expr.Write(d, p, tt.e(p))
+		text, err := sqlgen.WriteExpr(d, p, tt.e(p))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,26 +2,20 @@ package sqlite
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// First returns SQLite's conditions for a statement that is tried before the one of Conditions, and does less for each record. A sum of
+// First returns the dialect of a statement that is tried before the one of Dialect, and does less for each record. A sum of
 // integers is one aggregate in place of two, and ends the statement beyond 64 bits. Groups are those of the column itself, whose type is
 // looked at once in each group and not in each record, and a value of another type ends the statement. A statement that ended so must run
-// again with the conditions of another.
-func First() condition.Dialect { return first{} }
-
-type first struct{ conditions }
-
-// Expressions implements condition.Dialect.
-func (first) Expressions() expr.Dialect { return dialect{first: true} }
+// again with another dialect.
+func First() sqlgen.Dialect { return dialect{first: true} }
 
 // typeNames are the types of SQLite's values, as its typeof has them.
 var typeNames = map[schema.Type]string{schema.Integer: "integer", schema.String: "text"}
 
-// KeyOf implements expr.Dialect. SQLite sorts a key that is an expression beside the columns that the expression reads. Records with equal
+// KeyOf implements sqlgen.Dialect. SQLite sorts a key that is an expression beside the columns that the expression reads. Records with equal
 // values in a typed column have one type: texts never equal anything else, and no number but an integer equals one.
 func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
 	switch {
@@ -30,10 +24,10 @@ func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
 	case strict(f):
 		return x, "+" + x
 	}
-	return x, "CASE WHEN typeof(" + x + ") IN ('" + typeNames[f.Type] + "', 'null') THEN " + x + " ELSE " + call(expr.SQLiteDoubt, x) + " END"
+	return x, "CASE WHEN typeof(" + x + ") IN ('" + typeNames[f.Type] + "', 'null') THEN " + x + " ELSE " + call(sqlgen.SQLiteDoubt, x) + " END"
 }
 
-// AccumulateOf implements expr.Dialect. A condition of an aggregate costs less than a CASE in it.
+// AccumulateOf implements sqlgen.Dialect. A condition of an aggregate costs less than a CASE in it.
 func (d dialect) AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string {
 	if !d.first || strict(f) || typeNames[f.Type] == "" || f.Unordered || f.Stored != nil {
 		return ""

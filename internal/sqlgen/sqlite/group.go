@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Order implements expr.Dialect. JSON sorts by a text that sqlfunc makes; texts by their code points, whatever the column's collation.
-func (d dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string {
+// Order implements sqlgen.Dialect. JSON sorts by a text that sqlfunc makes; texts by their code points, whatever the column's collation.
+func (d dialect) Order(_ sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
-		x = d.ordered(call(expr.SQLiteJSONOrder, x), schema.Any)
+		x = d.ordered(call(sqlgen.SQLiteJSONOrder, x), schema.Any)
 	case schema.String, schema.Any:
 		x = byPoints(x, d.wide)
 	}
@@ -25,14 +25,14 @@ func (d dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []strin
 	return []string{x}
 }
 
-// Written implements expr.Dialect.
+// Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements expr.Dialect: what equal values have in common, and one of them to show, the same whichever row comes first.
-func (d dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
+// Key implements sqlgen.Dialect: what equal values have in common, and one of them to show, the same whichever row comes first.
+func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
-		return call(expr.SQLiteJSONKey, x), "min(" + d.ordered(x, schema.Any) + ")" // of equal documents the one with the least text
+		return call(sqlgen.SQLiteJSONKey, x), "min(" + d.ordered(x, schema.Any) + ")" // of equal documents the one with the least text
 	case schema.Double:
 		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
 	case schema.Any:
@@ -42,9 +42,9 @@ func (d dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show st
 	return x, x
 }
 
-// Accumulate implements expr.Dialect. Sums of Integers are SQLite's own; Doubles and Decimals are summed exactly by
+// Accumulate implements sqlgen.Dialect. Sums of Integers are SQLite's own; Doubles and Decimals are summed exactly by
 // functions that sqlfunc adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
-func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
 	switch op {
 	case plan.Count:
@@ -63,29 +63,29 @@ func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 			}
 			return sumOfIntegers(x), nil
 		case schema.Decimal:
-			return call(expr.SQLiteSum+expr.SQLiteOfDecimals, x), nil
+			return call(sqlgen.SQLiteSum+sqlgen.SQLiteOfDecimals, x), nil
 		}
-		return call(expr.SQLiteSum, x), nil
+		return call(sqlgen.SQLiteSum, x), nil
 	case plan.Avg:
 		if from == schema.Integer {
 			high, low := halves(x)
 			return "((" + high + " * 4294967296.0 + " + low + ") / count(" + x + "))", nil
 		}
-		return call(expr.SQLiteAvg, x), nil
+		return call(sqlgen.SQLiteAvg, x), nil
 	case plan.Min:
 		if structured {
-			return call(expr.SQLiteJSONMin, x), nil
+			return call(sqlgen.SQLiteJSONMin, x), nil
 		}
 		return call("min", d.ordered(x, from)), nil
 	case plan.Max:
 		if structured {
-			return call(expr.SQLiteJSONMax, x), nil
+			return call(sqlgen.SQLiteJSONMax, x), nil
 		}
 		return call("max", d.ordered(x, from)), nil
 	case plan.StdDevPop:
-		return call(expr.SQLiteStdDevPop, x), nil
+		return call(sqlgen.SQLiteStdDevPop, x), nil
 	case plan.StdDevSamp:
-		return call(expr.SQLiteStdDevSamp, x), nil
+		return call(sqlgen.SQLiteStdDevSamp, x), nil
 	}
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
@@ -108,31 +108,31 @@ func halves(x string) (high, low string) {
 	return "(sum(" + x + " >> 32) + (" + low + " >> 32))", "(" + low + " & 4294967295)"
 }
 
-func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
+func (dialect) Pick(_ sqlgen.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// Collect implements expr.Dialect by an aggregate that sqlfunc adds, bounded by l.Most bytes. It has no use for l.When, which leaves out
+// Collect implements sqlgen.Dialect by an aggregate that sqlfunc adds, bounded by l.Most bytes. It has no use for l.When, which leaves out
 // what Distinct does.
-func (dialect) Collect(_ expr.Scope, l expr.List) string {
+func (dialect) Collect(_ sqlgen.Scope, l sqlgen.Gathered) string {
 	text := l.X + ", " + strconv.Itoa(l.Most)
 	if len(l.Terms) > 0 {
 		text += " ORDER BY " + strings.Join(l.Terms, ", ")
 	}
-	return call(expr.SQLiteGather, text)
+	return call(sqlgen.SQLiteGather, text)
 }
 
-// Short implements expr.Dialect. The other value is a blob, of which SQLiteQuote makes itself.
+// Short implements sqlgen.Dialect. The other value is a blob, of which SQLiteQuote makes itself.
 func (dialect) Short(x string, most int) string {
 	return "CASE WHEN octet_length(" + x + ") > " + strconv.Itoa(most) + " THEN x'00' ELSE " + x + " END"
 }
 
-func (dialect) Distinct(_ expr.Scope, x string, most int) string {
-	return call(expr.SQLiteDistinct, x, strconv.Itoa(most))
+func (dialect) Distinct(_ sqlgen.Scope, x string, most int) string {
+	return call(sqlgen.SQLiteDistinct, x, strconv.Itoa(most))
 }
 
-// Digest implements expr.Dialect. A value of a column without a type counts as null, because sources write it differently.
-func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
+// Digest implements sqlgen.Dialect. A value of a column without a type counts as null, because sources write it differently.
+func (d dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema.Type) string {
 	args := []string{s.Arg(seed, "")}
 	for i, x := range xs {
 		if types[i] == schema.Bytes {
@@ -144,28 +144,28 @@ func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.T
 		}
 		args = append(args, d.Convert(s, x, types[i], schema.String))
 	}
-	return call(expr.SQLiteDigest, args...)
+	return call(sqlgen.SQLiteDigest, args...)
 }
 
-func (dialect) Elements(s expr.Scope, x string) (from, element, position string) {
+func (dialect) Elements(s sqlgen.Scope, x string) (from, element, position string) {
 	e := s.Alias("e")
-	return "json_each(" + call(expr.SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
+	return "json_each(" + call(sqlgen.SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
 }
 
-// Gathers implements expr.Dialect.
+// Gathers implements sqlgen.Dialect.
 func (dialect) Gathers() bool { return true }
 
 // Barrier returns an offset: SQLite never merges a derived table that has one.
 func (dialect) Barrier() string { return " LIMIT -1 OFFSET 0" }
 
 // An inside is the scope of an element. Values computed there aren't columns of the stage.
-type inside struct{ expr.Scope }
+type inside struct{ sqlgen.Scope }
 
 func (inside) Atom(x string) string { return x }
 
 // Over uses each operand once. The elements are in a derived table inside of the aggregate's query, since an aggregate
 // that names only outer columns would belong to the outer statement.
-func (d dialect) Over(s expr.Scope, o expr.Over) (string, error) {
+func (d dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
 	before := ""
 	if o.Do == plan.ReduceEach {
@@ -176,13 +176,13 @@ func (d dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 		return "", err
 	}
 	if o.Do == plan.ReduceEach {
-		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(expr.SQLiteList, o.Input) + ", " + call(expr.SQLiteBounded, o.Initial) +
-			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(expr.SQLiteBounded, body) +
-			" FROM " + r + ", json_each(" + call(expr.SQLiteItem, r+".l", r+".i") + ") AS " + e +
+		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(sqlgen.SQLiteList, o.Input) + ", " + call(sqlgen.SQLiteBounded, o.Initial) +
+			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(sqlgen.SQLiteBounded, body) +
+			" FROM " + r + ", json_each(" + call(sqlgen.SQLiteItem, r+".l", r+".i") + ") AS " + e +
 			") SELECT CASE WHEN " + r + ".l IS NOT NULL THEN " + r + ".v END FROM " + r + " ORDER BY " + r + ".i DESC LIMIT 1)", nil
 	}
 	columns, where, outer := body+" AS v", "", ""
-	from, when := call(expr.SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
+	from, when := call(sqlgen.SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
 	if o.Do == plan.SelectEach {
 		columns, where = e+".value AS v", " WHERE "+body
 		if o.Limit != "" {
@@ -192,7 +192,7 @@ func (d dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 			outer = " WHERE " + r + ".n <= " + l + ".n"
 		}
 	}
-	return "(SELECT CASE WHEN " + when + " THEN (SELECT " + d.Collect(s, expr.List{X: r + ".v", Terms: []string{r + ".k"}, Most: plan.MostOver}) + " FROM (SELECT " +
+	return "(SELECT CASE WHEN " + when + " THEN (SELECT " + d.Collect(s, sqlgen.Gathered{X: r + ".v", Terms: []string{r + ".k"}, Most: plan.MostOver}) + " FROM (SELECT " +
 		e + ".key AS k, " + columns + " FROM json_each(" + l + ".l) AS " + e + where + ") AS " + r + outer +
 		") END FROM (SELECT " + from + " LIMIT -1 OFFSET 0) AS " + l + ")", nil
 }

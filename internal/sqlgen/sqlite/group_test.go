@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -140,7 +140,7 @@ func TestSQLiteSumOrder(t *testing.T) {
 	for range values {
 		values = append(values[1:], values[0])
 		fill(t, db, values)
-		if got := askText(t, db, "SELECT "+expr.SQLiteSum+"(x) FROM t", nil); got != "123463.88900033" {
+		if got := askText(t, db, "SELECT "+sqlgen.SQLiteSum+"(x) FROM t", nil); got != "123463.88900033" {
 			t.Errorf("%v: %s", values, got)
 		}
 	}
@@ -160,7 +160,7 @@ func TestSQLiteCollect(t *testing.T) {
 	} {
 		fill(t, db, tt.values)
 		for text, want := range map[string]string{
-			d.Collect(p, expr.List{X: "x", Terms: []string{"n"}, Most: 1000}): tt.collect, d.Collect(p, expr.List{X: "x", Terms: []string{"n DESC"}, Most: 1000}): tt.back, d.Distinct(p, "x", 1000): tt.distinct,
+			d.Collect(p, sqlgen.Gathered{X: "x", Terms: []string{"n"}, Most: 1000}): tt.collect, d.Collect(p, sqlgen.Gathered{X: "x", Terms: []string{"n DESC"}, Most: 1000}): tt.back, d.Distinct(p, "x", 1000): tt.distinct,
 		} {
 			if got := askText(t, db, "SELECT "+text+" FROM t", nil); got != "'"+want+"'" {
 				t.Errorf("%v: %s = %s, want %s", tt.values, text, got, want)
@@ -292,11 +292,11 @@ func TestSQLiteOverColumns(t *testing.T) {
 			"'[[[0,0],0],[1,1],null]'"},
 	} {
 		p := &place{columns: []string{"t.x", "t.n"}}
-		text, err := expr.Write(dialect.Dialect(), p, tt.e)
+		text, err := sqlgen.WriteExpr(dialect.Dialect(), p, tt.e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := askText(t, db, "SELECT "+dialect.Dialect().Collect(p, expr.List{X: text, Terms: []string{"t.n"}, Most: 1000})+" FROM t", p.args); got != tt.want {
+		if got := askText(t, db, "SELECT "+dialect.Dialect().Collect(p, sqlgen.Gathered{X: text, Terms: []string{"t.n"}, Most: 1000})+" FROM t", p.args); got != tt.want {
 			t.Errorf("%s = %s, want %s", text, got, tt.want)
 		}
 	}
@@ -389,7 +389,7 @@ func TestSQLiteDeep(t *testing.T) {
 		}
 		e = plan.Over{Do: plan.MapEach, Input: document("[[[1]]]"), Body: e}
 		p := &place{}
-		text, err := expr.Write(dialect.Dialect(), p, e)
+		text, err := sqlgen.WriteExpr(dialect.Dialect(), p, e)
 		if err != nil {
 			t.Fatal(err)
 		}

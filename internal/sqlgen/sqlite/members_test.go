@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -16,7 +16,7 @@ func TestMembers(t *testing.T) {
 		schema.UUID:    {"CASE n1.type WHEN 'text' THEN n1.value END", `lower(q1."k")`},
 		schema.Integer: {"CASE WHEN n1.type IN ('integer', 'real') THEN n1.value END", `+q1."k"`},
 	} {
-		node, key := sqlite.Conditions().Members(condition.Operand{Text: "n1"}, `q1."k"`, &schema.Field{Name: "k", Type: typ, Native: "TEXT"})
+		node, key := sqlite.Dialect().Members(sqlgen.Operand{Text: "n1"}, `q1."k"`, &schema.Field{Name: "k", Type: typ, Native: "TEXT"})
 		if node != want[0] || key != want[1] {
 			t.Errorf("%s: %s, %s; want %s, %s", typ, node, key, want[0], want[1])
 		}

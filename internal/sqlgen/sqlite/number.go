@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // nan reports whether an argument is a NaN, which SQLite takes for null.
@@ -14,7 +14,7 @@ func nan(v any) bool {
 }
 
 // beside returns a number that compares by op with every 64-bit integer as n does, which isn't one.
-func beside(n condition.Number, op string) any {
+func beside(n sqlgen.Number, op string) any {
 	exact, _ := new(big.Rat).SetString(n.Text) // a JSON number always parses
 	floor := new(big.Int).Div(exact.Num(), exact.Denom())
 	if !floor.IsInt64() {

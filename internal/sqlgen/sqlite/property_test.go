@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -260,7 +260,7 @@ func TestSQLiteTotal(t *testing.T) {
 		}
 		typ := one(g, scalars...)
 		e := g.expr(typ, 4)
-		text, err := expr.Write(d, p, e)
+		text, err := sqlgen.WriteExpr(d, p, e)
 		if err != nil {
 			t.Fatalf("%+v: %v", e, err)
 		}

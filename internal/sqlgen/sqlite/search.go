@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// Search implements condition.Dialect, over FTS5 indexes. It queries the index once for all terms if there is only one:
+// Search implements sqlgen.Dialect, over FTS5 indexes. It queries the index once for all terms if there is only one:
 // FTS5 joins its own lists better.
-func (conditions) Search(t condition.Text, space string, of *policy.Search) error {
+func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) error {
 	if len(of.In) == 1 {
 		query := columns(of.In[0]) + phrases(of.Terms, " AND ")
 		if len(of.Without) > 0 {
@@ -41,7 +41,7 @@ func (conditions) Search(t condition.Text, space string, of *policy.Search) erro
 
 // found writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
 // parse; this one consists of existing columns and quoted phrases.
-func found(t condition.Text, space string, in policy.Searched, query string) {
+func found(t sqlgen.SearchedView, space string, in policy.Searched, query string) {
 	t.Write(t.Column(in.Index.Key), " IN (SELECT f.rowid FROM ")
 	t.Write(t.Quote(cmp.Or(space, "main")), ".")
 	t.Write(t.Quote(in.Index.Name), " AS f WHERE f.", t.Quote(in.Index.Name), " MATCH ", t.Arg(query, ""), ")")

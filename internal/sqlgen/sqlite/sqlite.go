@@ -1,13 +1,13 @@
 // Package sqlite is the dialect of SQLite: how statements for it write names, conditions, searches, orders and expressions.
 //
-// It implements the dialects of sqlgen/condition and sqlgen/expr.
+// It implements sqlgen.Dialect.
 package sqlite
 
 import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -17,22 +17,23 @@ import (
 //
 // The most frequent expressions are plain SQL: stored columns, comparisons, booleans, and groups by whole numbers, texts
 // and dates. JSON is joined from texts and never parsed by SQLite, which fails on deep nesting. No operand is repeated
-// except where a comment of expr.Dialect allows it, so text grows no faster than the expression.
-func Dialect() expr.Dialect { return dialect{} }
+// except where a comment of sqlgen.Dialect allows it, so text grows no faster than the expression.
+func Dialect() sqlgen.Dialect { return dialect{} }
 
 // A dialect writes expressions for SQLite.
 type dialect struct {
-	expr.Standard
-	wide  bool // see Wide
+	sqlgen.Standard
+	wide  bool // texts are in UTF-16; see ordered
 	first bool // what is rare may end the statement: a sum of integers beyond 64 bits, a key of another type than its column's
+	apart bool // views are computed before what the caller asks for, and without an index
 }
 
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
-// Stored implements expr.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
+// Stored implements sqlgen.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
 // null, unless it is one that refuses them.
-func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+func (dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	if strict(f) {
 		return "+" + x
 	}
@@ -54,16 +55,16 @@ func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		if f.Stored != nil { // converted already
 			return x
 		}
-		return call(expr.SQLiteInstant, x)
+		return call(sqlgen.SQLiteInstant, x)
 	case schema.Day:
 		if f.Stored != nil {
 			return x
 		}
-		return call(expr.SQLiteDay, x)
+		return call(sqlgen.SQLiteDay, x)
 	case schema.UUID:
-		return call(expr.SQLiteUUID, x)
+		return call(sqlgen.SQLiteUUID, x)
 	case schema.JSON, schema.Array:
-		return call(expr.SQLiteJSON, x)
+		return call(sqlgen.SQLiteJSON, x)
 	}
 	return "+" + x // the sign removes the affinity, so that it compares as stored
 }
@@ -82,7 +83,7 @@ func typed(f *schema.Field) bool {
 	return strict(f) || f.Typing == schema.Converting && (f.Type == schema.Integer || f.Type == schema.String) && !f.Unordered && f.Stored == nil
 }
 
-// Find implements expr.Dialect. A value that isn't of its column's type never equals one that is, so the columns
+// Find implements sqlgen.Dialect. A value that isn't of its column's type never equals one that is, so the columns
 // themselves can be compared; but not those of Doubles, which may hold whole numbers that no Double can. If one of them refuses values
 // of other types, no others are equal.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
@@ -98,9 +99,9 @@ func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test 
 	return "", false
 }
 
-// Const implements expr.Dialect: an argument in the form in which Stored has values of type t: dates as milliseconds, Booleans as 0 and
+// Const implements sqlgen.Dialect: an argument in the form in which Stored has values of type t: dates as milliseconds, Booleans as 0 and
 // 1, UUIDs in lower case.
-func (dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
+func (dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return "NULL"
 	}
@@ -141,15 +142,15 @@ func floorDiv(x, y int64) int64 {
 	return q
 }
 
-func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
-	return call(expr.SQLitePart, append([]string{x}, names(s, path)...)...), nil
+func (dialect) Part(s sqlgen.Scope, x string, path query.Path) (string, error) {
+	return call(sqlgen.SQLitePart, append([]string{x}, names(s, path)...)...), nil
 }
 
-func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
-	return call(expr.SQLiteSetPart, append([]string{x, v}, names(s, path)...)...), nil
+func (dialect) SetPart(s sqlgen.Scope, x string, path query.Path, v string) (string, error) {
+	return call(sqlgen.SQLiteSetPart, append([]string{x, v}, names(s, path)...)...), nil
 }
 
-func names(s expr.Scope, path query.Path) []string {
+func names(s sqlgen.Scope, path query.Path) []string {
 	out := make([]string, len(path))
 	for i, part := range path {
 		out[i] = s.Arg(part, "")
@@ -157,8 +158,8 @@ func names(s expr.Scope, path query.Path) []string {
 	return out
 }
 
-// Object implements expr.Dialect. It joins texts rather than call json_object, which would change numbers; names are arguments.
-func (dialect) Object(s expr.Scope, names, values []string) string {
+// Object implements sqlgen.Dialect. It joins texts rather than call json_object, which would change numbers; names are arguments.
+func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
 	}
@@ -173,8 +174,8 @@ func (dialect) Object(s expr.Scope, names, values []string) string {
 	return joined(append(parts, "'}'"))
 }
 
-// List implements expr.Dialect, as Object does.
-func (dialect) List(_ expr.Scope, values []string) string {
+// List implements sqlgen.Dialect, as Object does.
+func (dialect) List(_ sqlgen.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
 	}
@@ -201,45 +202,45 @@ func joined(parts []string) string {
 	return "(" + strings.Join(parts, " || ") + ")"
 }
 
-// As implements expr.Dialect: x if it is of type to already, else null. A number of a column without a type is read as JSON first,
+// As implements sqlgen.Dialect: x if it is of type to already, else null. A number of a column without a type is read as JSON first,
 // except as a Double.
-func (d dialect) As(_ expr.Scope, x string, from, to schema.Type) string {
+func (d dialect) As(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == schema.Any {
 		if to == schema.Double {
-			return call(expr.SQLiteAnyDouble, x)
+			return call(sqlgen.SQLiteAnyDouble, x)
 		}
-		x = call(expr.SQLiteOfAny, x)
+		x = call(sqlgen.SQLiteOfAny, x)
 	}
 	switch to {
 	case schema.String:
-		return call(expr.SQLiteAsString, x)
+		return call(sqlgen.SQLiteAsString, x)
 	case schema.Integer:
-		return call(expr.SQLiteAsInteger, x)
+		return call(sqlgen.SQLiteAsInteger, x)
 	case schema.Double:
-		return call(expr.SQLiteAsDouble, x)
+		return call(sqlgen.SQLiteAsDouble, x)
 	case schema.Decimal:
-		return call(expr.SQLiteAsDecimal, x)
+		return call(sqlgen.SQLiteAsDecimal, x)
 	case schema.Boolean:
-		return call(expr.SQLiteAsBoolean, x)
+		return call(sqlgen.SQLiteAsBoolean, x)
 	case schema.Date:
-		return call(expr.SQLiteAsDate, x)
+		return call(sqlgen.SQLiteAsDate, x)
 	}
 	return "NULL"
 }
 
-// ToJSON implements expr.Dialect. What is neither JSON, a number nor a Boolean is a text in quotes; only a String needs escapes.
-func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
+// ToJSON implements sqlgen.Dialect. What is neither JSON, a number nor a Boolean is a text in quotes; only a String needs escapes.
+func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
 		return x
 	case schema.Integer:
 		return "CAST(" + x + " AS TEXT)"
 	case schema.Double, schema.Decimal:
-		return call(expr.SQLiteNumber, x)
+		return call(sqlgen.SQLiteNumber, x)
 	case schema.Any:
-		return call(expr.SQLiteAnyJSON, x)
+		return call(sqlgen.SQLiteAnyJSON, x)
 	case schema.String:
-		return call(expr.SQLiteQuote, x)
+		return call(sqlgen.SQLiteQuote, x)
 	case schema.Boolean:
 		return d.text(x, from)
 	}
@@ -252,18 +253,18 @@ func (d dialect) text(x string, from schema.Type) string {
 	case schema.Boolean:
 		return "CASE " + x + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
 	case schema.Date:
-		return call(expr.SQLiteDateText, x)
+		return call(sqlgen.SQLiteDateText, x)
 	case schema.Day:
-		return call(expr.SQLiteDayText, x)
+		return call(sqlgen.SQLiteDayText, x)
 	case schema.Bytes:
-		return call(expr.SQLiteBase64, x)
+		return call(sqlgen.SQLiteBase64, x)
 	}
 	return x
 }
 
-// Convert implements expr.Dialect. Pairs of types that never convert give NULL; a Date is a Day only at midnight; the rest are
+// Convert implements sqlgen.Dialect. Pairs of types that never convert give NULL; a Date is a Day only at midnight; the rest are
 // functions by the type that they give, with a suffix for JSON and Decimals.
-func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
+func (d dialect) Convert(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	suffix := ""
 	switch from {
 	case to:
@@ -275,16 +276,16 @@ func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
 		case schema.String:
 			return x
 		case schema.Boolean:
-			return call(expr.SQLiteToBoolean, x)
+			return call(sqlgen.SQLiteToBoolean, x)
 		}
 		return "NULL"
 	case schema.Any:
-		x, suffix = call(expr.SQLiteOfAny, x), expr.SQLiteOfJSON
+		x, suffix = call(sqlgen.SQLiteOfAny, x), sqlgen.SQLiteOfJSON
 	case schema.JSON, schema.Array:
-		suffix = expr.SQLiteOfJSON
+		suffix = sqlgen.SQLiteOfJSON
 	case schema.Decimal:
 		if to == schema.String {
-			suffix = expr.SQLiteOfDecimals
+			suffix = sqlgen.SQLiteOfDecimals
 		}
 	case schema.Boolean:
 		switch to {
@@ -313,43 +314,43 @@ func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
 }
 
 var conversions = map[schema.Type]string{
-	schema.Integer: expr.SQLiteToInteger, schema.Double: expr.SQLiteToDouble, schema.Decimal: expr.SQLiteToDecimal,
-	schema.String: expr.SQLiteToString, schema.Boolean: expr.SQLiteToBoolean, schema.Date: expr.SQLiteToDate,
+	schema.Integer: sqlgen.SQLiteToInteger, schema.Double: sqlgen.SQLiteToDouble, schema.Decimal: sqlgen.SQLiteToDecimal,
+	schema.String: sqlgen.SQLiteToString, schema.Boolean: sqlgen.SQLiteToBoolean, schema.Date: sqlgen.SQLiteToDate,
 }
 
-func (dialect) Widen(_ expr.Scope, x string, _, to schema.Type) string {
+func (dialect) Widen(_ sqlgen.Scope, x string, _, to schema.Type) string {
 	if to == schema.Double {
 		return "CAST(" + x + " AS REAL)"
 	}
 	return x // an integer is a decimal here, a day the milliseconds of its midnight, a UUID text
 }
 
-func (dialect) Matches(s expr.Scope, x string, r query.Regex) (string, error) {
-	return call(expr.SQLiteMatches, s.Arg(r.Expression(), ""), x), nil
+func (dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) {
+	return call(sqlgen.SQLiteMatches, s.Arg(r.Expression(), ""), x), nil
 }
 
-func (dialect) DatePart(s expr.Scope, x, part, zone string) string {
-	return call(expr.SQLiteDatePart, x, s.Arg(part, ""), s.Arg(zone, ""))
+func (dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
+	return call(sqlgen.SQLiteDatePart, x, s.Arg(part, ""), s.Arg(zone, ""))
 }
 
-func (dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
-	return call(expr.SQLiteDateTrunc, x, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+func (dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
+	return call(sqlgen.SQLiteDateTrunc, x, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
 }
 
-func (dialect) DateText(s expr.Scope, x, format, zone string) string {
-	return call(expr.SQLiteDateWrite, x, s.Arg(format, ""), s.Arg(zone, ""))
+func (dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
+	return call(sqlgen.SQLiteDateWrite, x, s.Arg(format, ""), s.Arg(zone, ""))
 }
 
-func (dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
-	return call(expr.SQLiteDateShift, x, amount, s.Arg(unit, ""), s.Arg(zone, ""))
+func (dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
+	return call(sqlgen.SQLiteDateShift, x, amount, s.Arg(unit, ""), s.Arg(zone, ""))
 }
 
-func (dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
-	return call(expr.SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
+func (dialect) DateDiff(s sqlgen.Scope, from, to string, e plan.DateDiff) string {
+	return call(sqlgen.SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
 }
 
-// Parsed implements expr.Dialect.
+// Parsed implements sqlgen.Dialect.
 func (dialect) Parsed(x string) string { return "CASE WHEN json_valid(" + x + ") THEN " + x + " END" }
 
-// Held implements expr.Dialect.
+// Held implements sqlgen.Dialect.
 func (dialect) Held(x string, _ schema.Type) string { return x }

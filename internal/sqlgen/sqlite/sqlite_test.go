@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -63,7 +63,7 @@ func openSQLite(t testing.TB) *sql.DB {
 func ask(t testing.TB, db *sql.DB, e plan.Expr) string {
 	t.Helper()
 	p := &place{}
-	text, err := expr.Write(dialect.Dialect(), p, e)
+	text, err := sqlgen.WriteExpr(dialect.Dialect(), p, e)
 	if err != nil {
 		t.Fatalf("%#v: %v", e, err)
 	}

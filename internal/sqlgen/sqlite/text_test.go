@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // literal is a scope that writes values in place.
-type literal struct{ expr.Scope }
+type literal struct{ sqlgen.Scope }
 
 func (literal) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
 func (literal) Alias(prefix string) string { return prefix + "1" }
@@ -35,11 +34,11 @@ func TestTexts(t *testing.T) {
 	}
 	by, show := d.Key(s, "x", schema.Any, false)
 	firstKey := func(f schema.Field) string {
-		by, show := sqlite.First().Expressions().KeyOf("x", &f)
+		by, show := sqlite.First().KeyOf("x", &f)
 		return by + "; " + show
 	}
 	firstSum := func(op plan.Accumulate, f schema.Field) string {
-		return sqlite.First().Expressions().AccumulateOf(op, "x", &f)
+		return sqlite.First().AccumulateOf(op, "x", &f)
 	}
 	number, firm := schema.Field{Type: schema.Integer, Typing: schema.Converting}, schema.Field{Type: schema.Integer, Typing: schema.Strict}
 	many := slices.Repeat([]string{"x"}, 16) // with separators and brackets 33 parts
@@ -54,7 +53,7 @@ func TestTexts(t *testing.T) {
 		{text(d.Apply(s, plan.Apply{Op: plan.Div, T: schema.Decimal}, []string{"x", "y"})), "bailiwick_divide(x, y)<nil>"},
 		{text(d.Apply(s, plan.Apply{Op: plan.Mod, T: schema.Decimal}, []string{"x", "y"})), "bailiwick_modulo(x, y)<nil>"},
 		{text(d.Compare(s, plan.Eq, "x", "y", schema.Array)), "(bailiwick_json_compare(x, y) = 0)<nil>"},
-		{d.(expr.NullComparer).CompareNull(plan.Gte, "x", "y", schema.Array), "(bailiwick_json_compare(x, y) IN (0, 1))"},
+		{d.(sqlgen.NullComparer).CompareNull(plan.Gte, "x", "y", schema.Array), "(bailiwick_json_compare(x, y) IN (0, 1))"},
 		{by + "; " + show, "x COLLATE BINARY; coalesce(min(x COLLATE BINARY) FILTER (WHERE typeof(x COLLATE BINARY) = 'integer'), min(x COLLATE BINARY))"},
 		{text(d.Accumulate(s, plan.Min, "x", schema.Array)), "bailiwick_json_min(x)<nil>"},
 		{text(d.Accumulate(s, plan.Avg, "x", schema.Double)), "bailiwick_avg(x)<nil>"},
@@ -76,7 +75,7 @@ func TestTexts(t *testing.T) {
 		{d.Const(s, value.OfDate(-1), schema.Date), "<-1>"}, {d.Const(s, value.OfDate(-1000), schema.Date), "<-1>"}, {d.Const(s, value.OfDate(1999), schema.Date), "<1>"},
 		{d.As(s, "x", schema.Any, schema.Double), "bailiwick_any_double(x)"}, {d.As(s, "x", schema.Any, schema.Integer), "bailiwick_as_integer(bailiwick_of_any(x))"},
 		{d.Convert(s, "x", schema.Any, schema.Integer), "bailiwick_to_integer_json(bailiwick_of_any(x))"}, {d.Convert(s, "x", schema.Integer, schema.Bytes), "NULL"},
-		{text(sqlite.First().Expressions().Accumulate(s, plan.Sum, "x", schema.Integer)), "coalesce(sum(x), 0)<nil>"},
+		{text(sqlite.First().Accumulate(s, plan.Sum, "x", schema.Integer)), "coalesce(sum(x), 0)<nil>"},
 		{d.Stored(s, "x", &schema.Field{Type: schema.Date, Stored: &schema.Stored{}}), "x"}, {d.Stored(s, "x", &schema.Field{Type: schema.Date}), "bailiwick_instant(x)"},
 		{d.Stored(s, "x", &schema.Field{Type: schema.Day, Stored: &schema.Stored{}}), "x"}, {d.Stored(s, "x", &schema.Field{Type: schema.Day}), "bailiwick_day(x)"},
 		{text(d.Accumulate(s, plan.CountDistinct, "x", schema.JSON)), "count(DISTINCT bailiwick_json_key(x))<nil>"}, {text(d.Accumulate(s, plan.Count, "", schema.Any)), "count(*)<nil>"},
@@ -92,9 +91,9 @@ func TestTexts(t *testing.T) {
 // TestBounds shows what a condition of a view may copy and read: a bound of what is read makes views computed apart.
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {
-		of           condition.Dialect
+		of           sqlgen.Dialect
 		copied, read int
-	}{{sqlite.Conditions(), 4 << 20, 0}, {sqlite.First(), 4 << 20, 0}, {sqlite.Apart(), 4 << 20, 40 << 20}} {
+	}{{sqlite.Dialect(), 4 << 20, 0}, {sqlite.First(), 4 << 20, 0}, {sqlite.Apart(false), 4 << 20, 40 << 20}} {
 		if copied, read := tt.of.Bounds(); copied != tt.copied || read != tt.read {
 			t.Errorf("%T: %d, %d", tt.of, copied, read)
 		}
@@ -106,7 +105,7 @@ func TestBounds(t *testing.T) {
 func TestOverBody(t *testing.T) {
 	for do, want := range map[plan.Each]string{plan.MapEach: "e1.value ", plan.SelectEach: "e1.value ", plan.ReduceEach: "e1.value r1.v"} {
 		var got string
-		if _, err := sqlite.Dialect().Over(literal{}, expr.Over{Do: do, Input: "x", Initial: "y", Body: func(_ expr.Scope, element, before string) (string, error) {
+		if _, err := sqlite.Dialect().Over(literal{}, sqlgen.Over{Do: do, Input: "x", Initial: "y", Body: func(_ sqlgen.Scope, element, before string) (string, error) {
 			got = element + " " + before
 			return "b", nil
 		}}); err != nil || got != want {
@@ -114,7 +113,7 @@ func TestOverBody(t *testing.T) {
 		}
 	}
 	fault := errors.New("no body")
-	if _, err := sqlite.Dialect().Over(literal{}, expr.Over{Input: "x", Body: func(expr.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
+	if _, err := sqlite.Dialect().Over(literal{}, sqlgen.Over{Input: "x", Body: func(sqlgen.Scope, string, string) (string, error) { return "", fault }}); !errors.Is(err, fault) {
 		t.Error(err)
 	}
 }

@@ -1,19 +1,18 @@
 package sqlite
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Wide returns SQLite's conditions for a file whose texts are in UTF-16. SQLite compares those by their bytes, so that each
+// Wide returns the dialect for a file whose texts are in UTF-16. SQLite compares those by their bytes, so that each
 // order of texts names a collation that compares code points.
-func Wide() condition.Dialect { return conditions{wide: true} }
+func Wide() sqlgen.Dialect { return dialect{wide: true} }
 
 // byPoints returns a text so that it is ordered by code points, whatever the collation of its column.
 func byPoints(x string, wide bool) string {
 	if wide {
-		return x + " COLLATE " + expr.SQLitePoints
+		return x + " COLLATE " + sqlgen.SQLitePoints
 	}
 	return x + " COLLATE BINARY"
 }

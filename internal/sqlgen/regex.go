@@ -1,8 +1,4 @@
-// Package regex translates regular expressions of RE2 syntax to the syntax of a database, so that both match the same
-// texts.
-//
-// It refuses, by name, what the database's syntax can't express or its engine may give up on.
-package regex
+package sqlgen
 
 import (
 	"fmt"
@@ -14,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// maxAdvanced is the most bytes of an expression sent to PostgreSQL, so that it never answers "too complex".
+// maxAdvanced is the most bytes of an expression sent to PostgreSQLRegex, so that it never answers "too complex".
 const maxAdvanced = 4096
 
 // A syntaxOf is how a database's regular expressions differ.
@@ -29,24 +25,24 @@ type syntaxOf struct {
 	capture  bool // groups capture
 }
 
-// advanced is PostgreSQL's (ARE); its dot matches the newline too.
+// advanced is PostgreSQLRegex's (ARE); its dot matches the newline too.
 var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2]string{`\u%04X`, `\U%08X`}, nul: 1, repeats: 255}
 
-// perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on
+// perl is MariaDBRegex's (PCRE2), whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on
 // a text, and then reports no match.
 var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000, open: 4}
 
-// PostgreSQL returns r in PostgreSQL's syntax, or an Unsupported problem.
-func PostgreSQL(r query.Regex) (string, error) { return advanced.translate(r) }
+// PostgreSQLRegex returns r in PostgreSQLRegex's syntax, or an Unsupported problem.
+func PostgreSQLRegex(r query.Regex) (string, error) { return advanced.translate(r) }
 
-// MariaDB returns r in MariaDB's syntax, or an Unsupported problem.
-func MariaDB(r query.Regex) (string, error) { return perl.translate(r) }
+// MariaDBRegex returns r in MariaDBRegex's syntax, or an Unsupported problem.
+func MariaDBRegex(r query.Regex) (string, error) { return perl.translate(r) }
 
-// PostgreSQLGroups is PostgreSQL with groups that capture, for an expression of which every engine finds the same parts.
-func PostgreSQLGroups(r query.Regex) (string, error) { return advanced.captured(r) }
+// PostgreSQLRegexGroups is PostgreSQLRegex with groups that capture, for an expression of which every engine finds the same parts.
+func PostgreSQLRegexGroups(r query.Regex) (string, error) { return advanced.captured(r) }
 
-// MariaDBGroups is MariaDB with groups that capture.
-func MariaDBGroups(r query.Regex) (string, error) { return perl.captured(r) }
+// MariaDBRegexGroups is MariaDBRegex with groups that capture.
+func MariaDBRegexGroups(r query.Regex) (string, error) { return perl.captured(r) }
 
 // captured translates an expression that passes pattern.Captured.
 func (s syntaxOf) captured(r query.Regex) (string, error) {

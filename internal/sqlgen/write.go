@@ -1,4 +1,4 @@
-package expr
+package sqlgen
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Write writes e in dialect d and scope s. It returns an Unsupported problem for what d can't do.
-func Write(d Dialect, s Scope, e plan.Expr) (string, error) {
-	return writer{d: d, s: s}.expr(e)
+// WriteExpr writes e in dialect d and scope s. It returns an UnsupportedForm problem for what d can't do.
+func WriteExpr(d Dialect, s Scope, e plan.Expr) (string, error) {
+	return exprWriter{d: d, s: s}.expr(e)
 }
 
-// Condition writes e, a Boolean, as the test of a WHERE: null means the same as false.
-func Condition(d Dialect, s Scope, e plan.Expr) (string, error) {
-	return writer{d: d, s: s}.condition(e)
+// WriteCondition writes e, a Boolean, as the test of a WHERE: null means the same as false.
+func WriteCondition(d Dialect, s Scope, e plan.Expr) (string, error) {
+	return exprWriter{d: d, s: s}.condition(e)
 }
 
 // A writer writes one expression.
-type writer struct {
+type exprWriter struct {
 	d     Dialect
 	s     Scope
 	overs []over // the Overs around e, the innermost last
@@ -29,7 +29,7 @@ type writer struct {
 type over struct{ element, before string }
 
 // expr writes e by its kind. What has one operand is in unary, so that each dialect's method takes texts and never an expression.
-func (w writer) expr(e plan.Expr) (string, error) {
+func (w exprWriter) expr(e plan.Expr) (string, error) {
 	switch e := e.(type) {
 	case plan.Ref:
 		return w.s.Column(e.Column), nil
@@ -66,7 +66,7 @@ func (w writer) expr(e plan.Expr) (string, error) {
 }
 
 // unary writes expressions that compute their value from one operand, X.
-func (w writer) unary(e plan.Expr) (string, error) {
+func (w exprWriter) unary(e plan.Expr) (string, error) {
 	var x string
 	var err error
 	with := func(operand plan.Expr) bool {
@@ -114,7 +114,7 @@ func (w writer) unary(e plan.Expr) (string, error) {
 
 // date writes an operator on dates: its operands first, then the dialect's text of it. An expression of no known kind ends here, as an
 // internal error.
-func (w writer) date(e plan.Expr) (string, error) {
+func (w exprWriter) date(e plan.Expr) (string, error) {
 	var operands []plan.Expr
 	switch e := e.(type) {
 	case plan.DatePart:
@@ -128,7 +128,7 @@ func (w writer) date(e plan.Expr) (string, error) {
 	case plan.DateDiff:
 		operands = []plan.Expr{e.From, e.To}
 	default:
-		return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write %T", e))
+		return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write %T", e))
 	}
 	x, err := w.list(operands)
 	if err != nil {
@@ -148,7 +148,7 @@ func (w writer) date(e plan.Expr) (string, error) {
 }
 
 // list writes each of all.
-func (w writer) list(all []plan.Expr) ([]string, error) {
+func (w exprWriter) list(all []plan.Expr) ([]string, error) {
 	texts := make([]string, len(all))
 	for i, e := range all {
 		var err error
@@ -160,7 +160,7 @@ func (w writer) list(all []plan.Expr) ([]string, error) {
 }
 
 // choice writes a Case.
-func (w writer) choice(e plan.Case) (string, error) {
+func (w exprWriter) choice(e plan.Case) (string, error) {
 	ifs := make([]string, len(e.If))
 	for i := range e.If {
 		var err error
@@ -182,7 +182,7 @@ func (w writer) choice(e plan.Case) (string, error) {
 }
 
 // each writes an Over.
-func (w writer) each(e plan.Over) (string, error) {
+func (w exprWriter) each(e plan.Over) (string, error) {
 	o := Over{Do: e.Do}
 	for _, operand := range []struct {
 		to *string
@@ -197,7 +197,7 @@ func (w writer) each(e plan.Over) (string, error) {
 		}
 	}
 	o.Body = func(s Scope, element, before string) (string, error) {
-		inner := writer{d: w.d, s: s, overs: append(w.overs[:len(w.overs):len(w.overs)], over{element, before})}
+		inner := exprWriter{d: w.d, s: s, overs: append(w.overs[:len(w.overs):len(w.overs)], over{element, before})}
 		if e.Do == plan.SelectEach {
 			return inner.condition(e.Body)
 		}
@@ -207,7 +207,7 @@ func (w writer) each(e plan.Over) (string, error) {
 }
 
 // over returns the Over that is up levels out, from 0.
-func (w writer) over(up int) (over, error) {
+func (w exprWriter) over(up int) (over, error) {
 	if up < 0 || up >= len(w.overs) {
 		return over{}, problem.New(problem.Internal, fmt.Sprintf("no list is looked at %d levels out", up))
 	}

@@ -1,24 +1,18 @@
-// Package stage writes a Program of package plan as one SELECT.
-//
-// Package sqlgen provides views, filters and places for values, and sqlgen/expr writes the expressions in a stage.
-// Stages become clauses of one SELECT as long as that means the same; otherwise the stages so far become a derived table
-// whose columns are named by their positions, since the names in a pipeline may be longer than a database accepts.
-package stage
+package sqlgen
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Statement is the statement into which stages are written.
-type Statement interface {
-	// Arg and Alias are as in expr.Scope.
+// A programStatement is the statement into which stages are written.
+type programStatement interface {
+	// Arg and Alias are as in Scope.
 	Arg(v any, cast string) string
 	Alias(prefix string) string
 	// View writes relation n of the plan as a FROM item called alias.
@@ -39,9 +33,9 @@ type Statement interface {
 	Limit(n int64) string
 }
 
-// Write writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
+// writeProgram writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
 // turn, or, with whole, all of them; if there are none, a row still has one column.
-func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64, whole bool) (string, error) {
+func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, whole bool) (string, error) {
 	b := &builder{s, d, plan.ListBytes(p)}
 	r, err := b.program(p, nil, nil)
 	if err != nil {
@@ -75,8 +69,8 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64, whole bool
 
 // A builder writes the stages of one program.
 type builder struct {
-	s    Statement
-	d    expr.Dialect
+	s    programStatement
+	d    Dialect
 	most int // the maximum size of a list that is gathered
 }
 
@@ -167,7 +161,7 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 	case *plan.Sample:
 		return b.sample(r, st, outer)
 	}
-	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlgen/stage can't write %T", st))
+	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write %T", st))
 }
 
 // A place is what a program inside of a stage may refer to.
@@ -198,7 +192,7 @@ func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation,
 		r.where = append(r.where, text)
 	}
 	if st.If != nil {
-		text, err := expr.Condition(b.d, s, st.If)
+		text, err := WriteCondition(b.d, s, st.If)
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +238,7 @@ func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string,
 			continue
 		}
 		var err error
-		if columns[i], err = expr.Write(b.d, s, e); err != nil {
+		if columns[i], err = WriteExpr(b.d, s, e); err != nil {
 			return nil, err
 		}
 	}
@@ -324,7 +318,7 @@ func (b *builder) ties(s *scope, order []plan.Place) []string {
 // unwind joins each record with the elements of its list.
 func (b *builder) unwind(r *relation, st *plan.Unwind, outer *scope) (*relation, error) {
 	r = b.open(r)
-	x, err := expr.Write(b.d, &scope{b: b, r: r, outer: outer}, st.List)
+	x, err := WriteExpr(b.d, &scope{b: b, r: r, outer: outer}, st.List)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package expr_test
+package sqlgen_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
@@ -125,8 +125,8 @@ var rows = []struct {
 // TestWrite shows expressions as values and as tests.
 func TestWrite(t *testing.T) {
 	for _, tt := range rows {
-		text, err := expr.Write(postgres.Dialect(), columns{}, tt.e)
-		test, testErr := expr.Condition(postgres.Dialect(), columns{}, tt.e)
+		text, err := sqlgen.WriteExpr(postgres.Dialect(), columns{}, tt.e)
+		test, testErr := sqlgen.WriteCondition(postgres.Dialect(), columns{}, tt.e)
 		if err != nil || testErr != nil || tt.text != "" && (text != tt.text || test != tt.test) {
 			t.Errorf("%s: %v, %v\n got %s\n     %s\nwant %s\n     %s", tt.name, err, testErr, text, test, tt.text, tt.test)
 		}
@@ -146,7 +146,7 @@ func TestOffset(t *testing.T) {
 		{"", 0, true}, {"+05:30", 330, true}, {"-05:30", -330, true}, {"-00:15", -15, true}, {"Europe/Oslo", 0, false}, {"Turkey", 0, false}, {"+0530", 0, false}, {"+05-30", 0, false},
 		{"x05:30", 0, false}, {"+x5:30", 30, false}, {"+05:x0", 300, false}, {"-x5:30", -30, false}, {"-05:x0", -300, false},
 	} {
-		if minutes, ok := expr.Offset(tt.zone); ok != tt.ok || minutes != tt.minutes && ok {
+		if minutes, ok := sqlgen.ZoneOffset(tt.zone); ok != tt.ok || minutes != tt.minutes && ok {
 			t.Errorf("%q: %d, %t; want %d, %t", tt.zone, minutes, ok, tt.minutes, tt.ok)
 		}
 	}
@@ -160,7 +160,7 @@ func TestSame(t *testing.T) {
 	}{
 		{a, b, "((t.a = t.b) AND (a = b))"}, {a, c, "(a = c)"}, {c, b, "(c = b)"},
 	} {
-		if got, err := expr.Same(sqlite.Dialect(), columns{}, tt.x, columns{}, tt.y); err != nil || got != tt.want {
+		if got, err := sqlgen.Same(sqlite.Dialect(), columns{}, tt.x, columns{}, tt.y); err != nil || got != tt.want {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestNullComparer(t *testing.T) {
 		{apply(plan.Eq, one, two), "(<1> = <2>)"}, {apply(plan.Ne, one, two), "(<1> IS NOT <2>)"}, {apply(plan.Cmp, one, two), "bailiwick_compare(<1>, <2>)"},
 		{apply(plan.Gt, one, c), "(coalesce(<1>, -1e19) > coalesce(c, -1e19))"}, {apply(plan.Gt, one, two), "(<1> > <2>)"},
 	} {
-		if got, err := expr.Write(sqlite.Dialect(), columns{}, tt.e); err != nil || got != tt.want {
+		if got, err := sqlgen.WriteExpr(sqlite.Dialect(), columns{}, tt.e); err != nil || got != tt.want {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
 	}
@@ -200,51 +200,51 @@ func TestOperands(t *testing.T) {
 		{plan.Object{Names: []string{"a"}, Values: []plan.Expr{j}}, `(<{"a":> || coalesce(j, 'null') || '}')`},
 		{plan.List{Elements: []plan.Expr{j}}, "('[' || coalesce(j, 'null') || ']')"},
 	} {
-		if got, err := expr.Write(sqlite.Dialect(), columns{}, tt.e); err != nil || got != tt.want {
+		if got, err := sqlgen.WriteExpr(sqlite.Dialect(), columns{}, tt.e); err != nil || got != tt.want {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
 	}
-	if keep, each := (expr.Standard{}).Materialized(true), (expr.Standard{}).Materialized(false); keep != " MATERIALIZED" || each != " NOT MATERIALIZED" {
+	if keep, each := (sqlgen.Standard{}).Materialized(true), (sqlgen.Standard{}).Materialized(false); keep != " MATERIALIZED" || each != " NOT MATERIALIZED" {
 		t.Errorf("%q, %q", keep, each)
 	}
-	if got, err := expr.Write(mariadb.Dialect(), columns{}, plan.ToJSON{X: j}); err != nil || got != "j" {
+	if got, err := sqlgen.WriteExpr(mariadb.Dialect(), columns{}, plan.ToJSON{X: j}); err != nil || got != "j" {
 		t.Errorf("JSON as JSON: %s, %v", got, err) // the dialect isn't called
 	}
-	if got, err := expr.Write(sqlite.Dialect(), columns{}, nil); problem.CodeOf(err) != problem.Internal {
+	if got, err := sqlgen.WriteExpr(sqlite.Dialect(), columns{}, nil); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("nothing: %s, %v", got, err)
 	}
 }
 
-// faulty is a dialect whose n-th step that can fail does. An Over is only its parts.
-type faulty struct {
-	expr.Dialect
+// faultyExpr is a dialect whose n-th step that can fail does. An Over is only its parts.
+type faultyExpr struct {
+	sqlgen.Dialect
 	left *int
 }
 
 var errFault = errors.New("this step fails")
 
-func (d faulty) next() error {
+func (d faultyExpr) next() error {
 	if *d.left--; *d.left == 0 {
 		return errFault
 	}
 	return nil
 }
 
-func (d faulty) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+func (d faultyExpr) Compare(s sqlgen.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Compare(s, op, x, y, t)
 }
 
-func (d faulty) Apply(s expr.Scope, e plan.Apply, args []string) (string, error) {
+func (d faultyExpr) Apply(s sqlgen.Scope, e plan.Apply, args []string) (string, error) {
 	if err := d.next(); err != nil {
 		return "", err
 	}
 	return d.Dialect.Apply(s, e, args)
 }
 
-func (d faulty) Over(s expr.Scope, o expr.Over) (string, error) {
+func (d faultyExpr) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	body, err := o.Body(s, "element", "before")
 	return strings.Join([]string{o.Input, o.Initial, o.Limit, body}, "; "), err
 }
@@ -264,20 +264,20 @@ var overs = []struct {
 func TestOver(t *testing.T) {
 	for _, tt := range overs {
 		left := 0
-		if got, err := expr.Write(faulty{postgres.Dialect(), &left}, columns{}, tt.e); err != nil || tt.want != "" && got != tt.want {
+		if got, err := sqlgen.WriteExpr(faultyExpr{postgres.Dialect(), &left}, columns{}, tt.e); err != nil || tt.want != "" && got != tt.want {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
 	}
 	for _, e := range []plan.Expr{plan.Element{}, plan.Before{}, plan.Element{Up: -1},
 		plan.Over{Do: plan.MapEach, Input: j, Body: plan.Element{Up: 1}}, plan.Over{Do: plan.MapEach, Input: j, Body: plan.Element{Up: -1}}} {
-		if got, err := expr.Write(faulty{postgres.Dialect(), new(int)}, columns{}, e); problem.CodeOf(err) != problem.Internal {
+		if got, err := sqlgen.WriteExpr(faultyExpr{postgres.Dialect(), new(int)}, columns{}, e); problem.CodeOf(err) != problem.Internal {
 			t.Errorf("%v: %s, %v", e, got, err)
 		}
 	}
 }
 
-// TestFaults checks that no error is ignored, wherever it comes from.
-func TestFaults(t *testing.T) {
+// TestExpressionFaults checks that no error is ignored, wherever it comes from.
+func TestExpressionFaults(t *testing.T) {
 	asked := []plan.Expr{
 		plan.Object{Names: []string{"a"}, Values: []plan.Expr{plan.ToJSON{X: less}}}, plan.List{Elements: []plan.Expr{plan.ToJSON{X: less}}},
 		plan.Case{If: []plan.Expr{apply(plan.Eq, less, one)}, Then: []plan.Expr{less}, Else: less, T: schema.Integer},
@@ -295,10 +295,10 @@ func TestFaults(t *testing.T) {
 	}
 	steps := 0
 	for _, e := range asked {
-		for name, write := range map[string]func(expr.Dialect, expr.Scope, plan.Expr) (string, error){"value": expr.Write, "test": expr.Condition} {
+		for name, write := range map[string]func(sqlgen.Dialect, sqlgen.Scope, plan.Expr) (string, error){"value": sqlgen.WriteExpr, "test": sqlgen.WriteCondition} {
 			for n := 1; ; n++ {
 				left := n
-				_, err := write(faulty{postgres.Dialect(), &left}, columns{}, e)
+				_, err := write(faultyExpr{postgres.Dialect(), &left}, columns{}, e)
 				if left > 0 {
 					break
 				}

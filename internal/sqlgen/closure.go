@@ -1,10 +1,9 @@
-package stage
+package sqlgen
 
 import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -22,12 +21,12 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 		return nil, err
 	}
 	records := &scope{b: b, r: b.open(r), outer: at.outer, lets: true}
-	start, err := expr.Write(b.d, records, st.Start)
+	start, err := WriteExpr(b.d, records, st.Start)
 	if err != nil {
 		return nil, err
 	}
 	if mentionsOuter(at.outer, b.derived(records.r)) && !b.d.Correlates() {
-		return nil, expr.Unsupported("this source can't use $graphLookup inside of a $lookup that has variables", "put the $graphLookup first")
+		return nil, UnsupportedForm("this source can't use $graphLookup inside of a $lookup that has variables", "put the $graphLookup first")
 	}
 	// The start is one more column of r, by which lists are joined to their records.
 	width := len(records.r.columns)
@@ -89,6 +88,6 @@ func (b *builder) reached(n *relation, number, q, depthName string) string {
 	if depthName != "" {
 		more = []string{depthName, b.d.ToJSON(s, depth, schema.Integer)}
 	}
-	list := b.gathered(s, []string{start}, expr.List{X: b.object(s, more...), Terms: []string{depth, place}})
+	list := b.gathered(s, []string{start}, Gathered{X: b.object(s, more...), Terms: []string{depth, place}})
 	return "SELECT " + start + ", " + list + " FROM " + both.item() + " GROUP BY " + start
 }

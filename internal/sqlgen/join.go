@@ -1,17 +1,16 @@
-package stage
+package sqlgen
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-func joined(texts []string) string { return strings.Join(texts, ", ") }
+func commaList(texts []string) string { return strings.Join(texts, ", ") }
 
 // alone returns r as one FROM item that can be joined with others, with its tests inside.
 func (b *builder) alone(r *relation) *relation {
@@ -37,9 +36,9 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	if st.Keep && !right.held() {
 		right = b.wrap(right) // else a value computed from a missing record would remain
 	}
-	same := expr.Same
+	same := Same
 	if st.Keep && strings.Contains(r.from, " LEFT JOIN ") {
-		same = expr.SameOptional
+		same = sameOptional
 	}
 	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On, same)
 	if err != nil {
@@ -51,7 +50,7 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	if st.If != nil {
 		both := &relation{shape: st.Shape, columns: append(r.columns[:len(r.columns):len(r.columns)], right.columns...)}
 		s := &scope{b: b, r: both, outer: at.outer, closed: true}
-		text, err := expr.Condition(b.d, s, st.If)
+		text, err := WriteCondition(b.d, s, st.If)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +67,7 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 }
 
 // An equality writes that x in one scope equals y in another.
-type equality func(d expr.Dialect, at expr.Scope, x plan.Expr, in expr.Scope, y plan.Expr) (string, error)
+type equality func(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error)
 
 // pairs writes that each pair is equal; null equals nothing.
 func (b *builder) pairs(left, right *scope, on []plan.Pair, same equality) ([]string, error) {
@@ -101,7 +100,7 @@ func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error
 		text = "(" + b.selected(right, []string{(&scope{b: b, r: right, outer: outer, closed: true}).Column(i)}) + ")"
 	}
 	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
-		return nil, expr.Unsupported("this source can't refer to the surrounding record from within a query in FROM, a group or a limit inside of a sub-query", "write it as a join with a grouped query")
+		return nil, UnsupportedForm("this source can't refer to the surrounding record from within a query in FROM, a group or a limit inside of a sub-query", "write it as a join with a grouped query")
 	}
 	next := *outer.r
 	next.columns = append(next.columns[:len(next.columns):len(next.columns)], text)
@@ -130,7 +129,7 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 	if err != nil {
 		return nil, err
 	}
-	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, expr.Same) })
+	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, Same) })
 }
 
 // nested adds the list of those records of right for which the condition that test writes holds.
@@ -160,8 +159,8 @@ func (b *builder) list(s *scope) string {
 }
 
 // objects returns the list of the records of s as objects, in order.
-func (b *builder) objects(s *scope) expr.List {
-	return expr.List{X: b.object(s), Terms: b.terms(s, s.r.shape.Order)}
+func (b *builder) objects(s *scope) Gathered {
+	return Gathered{X: b.object(s), Terms: b.terms(s, s.r.shape.Order)}
 }
 
 // mentionsOuter reports whether text refers to a record for which a list is made.

@@ -1,10 +1,9 @@
-package stage
+package sqlgen
 
 import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -71,7 +70,7 @@ func apart(st plan.Stage) bool {
 }
 
 func notApart() error {
-	return expr.Unsupported("this source can do only $match, $project, $addFields, $sort, $skip, $limit, $group, $unwind and $lookup in the pipeline of a $lookup, "+
+	return UnsupportedForm("this source can do only $match, $project, $addFields, $sort, $skip, $limit, $group, $unwind and $lookup in the pipeline of a $lookup, "+
 		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them; move a $match with a variable to the front")
 }
 
@@ -83,7 +82,7 @@ func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*rela
 	if err != nil {
 		return nil, err
 	}
-	x, err := expr.Write(b.d, &scope{b: b, r: right, lets: true}, l.own)
+	x, err := WriteExpr(b.d, &scope{b: b, r: right, lets: true}, l.own)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +100,7 @@ func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*rela
 
 // picked writes that a record is in the part selected by l.
 func (b *builder) picked(s *scope, l lead) ([]string, error) {
-	y, err := expr.Write(b.d, s, l.around)
+	y, err := WriteExpr(b.d, s, l.around)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,10 @@
-package stage
+package sqlgen
 
 import (
 	"slices"
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -21,7 +20,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 			next.group, next.columns = append(next.group, by), append(next.columns, show)
 			continue
 		}
-		x, err := expr.Write(b.d, s, k)
+		x, err := WriteExpr(b.d, s, k)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +77,7 @@ func brief(r *relation, e plan.Expr) bool {
 		return false
 	}
 	n := r.shape.Columns[ref.Column].Field.Length
-	return n > 0 && n <= expr.ShortText
+	return n > 0 && n <= shortText
 }
 
 // narrow returns x, the text of e, or a column below the group that holds it where the database would sort long texts to
@@ -126,7 +125,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 		case plan.Percentile:
 			text = b.percentile(s, xs[i], a, by)
 		case plan.Push:
-			text = b.gathered(s, by, expr.List{X: xs[i], Terms: b.terms(s, s.r.shape.Order)})
+			text = b.gathered(s, by, Gathered{X: xs[i], Terms: b.terms(s, s.r.shape.Order)})
 		case plan.Unread:
 			text, err = b.unread(s, a)
 		case plan.AddToSet:
@@ -151,7 +150,7 @@ func (b *builder) unread(s *scope, a plan.Accumulator) (string, error) {
 	x, f := s.Field(a.X)
 	switch {
 	case f == nil:
-		return "", problem.New(problem.Internal, "sqlgen/stage can't count values that aren't stored")
+		return "", problem.New(problem.Internal, "sqlgen can't count values that aren't stored")
 	case f.Type == schema.Double: // a NaN is more than every number
 		return "count(CASE WHEN abs(" + b.d.Stored(s, x, f) + ") > 1.7976931348623157e308 THEN 1 END)", nil
 	}
@@ -177,14 +176,14 @@ func (b *builder) accumulated(s *scope, a plan.Accumulator, x string) (string, e
 func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
 	of, _ := a.X.(plan.ToJSON)
 	if _, column := of.X.(plan.Ref); !column || of.X.Type() != schema.String || a.Op != plan.Push && a.Op != plan.AddToSet {
-		return expr.Write(b.d, s, a.X)
+		return WriteExpr(b.d, s, a.X)
 	}
-	x, err := expr.Write(b.d, s, of.X)
+	x, err := WriteExpr(b.d, s, of.X)
 	return b.d.ToJSON(s, b.d.Short(x, b.most), schema.String), err
 }
 
 // gathered writes the list l over a group by these texts.
-func (b *builder) gathered(s *scope, by []string, l expr.List) string {
+func (b *builder) gathered(s *scope, by []string, l Gathered) string {
 	l.Most = b.most
 	if size := b.d.Size(s, l.X); size != "" {
 		if l.When != "" {
@@ -201,7 +200,7 @@ func (b *builder) distinct(s *scope, by []string, x string) string {
 	key, _ := b.d.Key(s, x, schema.JSON, false)
 	written := b.d.Order(s, b.d.Written(x), schema.String, false)
 	first := b.window(s.r, "row_number() OVER ("+partition(append(slices.Clone(by), key))+ordered(written)+")")
-	return b.gathered(s, by, expr.List{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
+	return b.gathered(s, by, Gathered{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
 }
 
 // number returns the name of a column that numbers the records of each group from 1 in order, or from the end.
@@ -252,14 +251,14 @@ func partition(by []string) string {
 	if len(by) == 0 {
 		return ""
 	}
-	return "PARTITION BY " + joined(by) + " "
+	return "PARTITION BY " + commaList(by) + " "
 }
 
 func ordered(terms []string) string {
 	if len(terms) == 0 {
 		return ""
 	}
-	return "ORDER BY " + joined(terms)
+	return "ORDER BY " + commaList(terms)
 }
 
 // buckets ranks the records, divides the ranks into ranges, and groups by range; the upper end of each is the lower end
@@ -267,20 +266,20 @@ func ordered(terms []string) string {
 func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}
-	by, err := expr.Write(b.d, s, st.By)
+	by, err := WriteExpr(b.d, s, st.By)
 	if err != nil {
 		return nil, err
 	}
 	t := st.By.Type()
 	by = s.Atom(b.oneForm(s, by, t))
-	up, down := joined(b.d.Order(s, by, t, false)), joined(b.d.Order(s, by, t, true))
+	up, down := commaList(b.d.Order(s, by, t, false)), commaList(b.d.Order(s, by, t, true))
 	rank := b.window(r, "rank() OVER (ORDER BY "+up+")")
 	count := b.add(r, len(r.levels)-1, "count(*) OVER ()")
 	scaled := "((" + rank + " - 1) * " + b.s.Arg(st.N, "int8") + ")"
 	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // only whole numbers, however a database divides
 	number = b.let(r, number)
 	if t == schema.JSON { // lists are equal in the order, as are objects: which one is shown must not depend on where it is stored
-		tie := ", " + joined(b.d.Order(s, b.d.Written(by), schema.String, false))
+		tie := ", " + commaList(b.d.Order(s, b.d.Written(by), schema.String, false))
 		up, down = up+tie, down+tie
 	}
 	least := b.window(r, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+up+")")

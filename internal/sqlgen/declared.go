@@ -1,4 +1,4 @@
-package expr
+package sqlgen
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -12,9 +12,9 @@ type Places interface {
 	Alias(prefix string) string
 }
 
-// Declared returns a stored column x of field f, whose type the rules declare, in that type; null if the value isn't in
+// declared returns a stored column x of field f, whose type the rules declare, in that type; null if the value isn't in
 // the form of the field.
-func Declared(d Dialect, in Places, x string, f *schema.Field) string {
+func declared(d Dialect, in Places, x string, f *schema.Field) string {
 	s, held := alone{in}, &f.Stored.Field
 	x = d.Stored(s, x, held)
 	switch f.Stored.Form {

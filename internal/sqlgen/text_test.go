@@ -1,15 +1,11 @@
-package stage
+package sqlgen
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -67,65 +63,16 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// plain is a statement that writes values in place.
-type plain struct{ Statement }
+// correlating is a dialect whose derived tables may refer to the surrounding query.
+type correlating struct{ Dialect }
 
-func (plain) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
+func (correlating) Correlates() bool { return true }
 
-// over returns a scope over t, whose columns are c1, c2, …
-func over(columns ...plan.Column) *scope {
-	return &scope{b: &builder{s: plain{}, d: postgres.Dialect()}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
-}
+func (correlating) Barrier() string { return "" }
 
-// TestObject shows a record as JSON: ids as text, JSON unchanged, and nested objects, null if nothing was found.
-func TestObject(t *testing.T) {
-	at := func(path string, typ schema.Type) plan.Column {
-		return plan.Column{Path: query.ParsePath(path), Type: typ}
-	}
-	id := func(typ schema.Type) plan.Column {
-		return plan.Column{Path: query.Path{"id"}, Type: typ, ID: true}
-	}
-	for _, tt := range []struct {
-		columns  []plan.Column
-		optional []query.Path
-		more     []string
-		want     string
-	}{
-		{[]plan.Column{at("a", schema.JSON), {Type: schema.JSON}}, nil, nil, `jsonb_build_object(<a>, t.c1)`},
-		{[]plan.Column{at("a", schema.Array)}, nil, nil, `jsonb_build_object(<a>, t.c1)`},
-		{[]plan.Column{at("a", schema.Opaque)}, nil, nil, `jsonb_build_object(<a>, to_jsonb(t.c1))`},
-		{[]plan.Column{at("a", schema.Bytes)}, nil, nil, `jsonb_build_object(<a>, to_jsonb(translate(encode(t.c1, 'base64'), chr(10), '')))`},
-		{[]plan.Column{id(schema.Integer)}, nil, nil, `jsonb_build_object(<id>, to_jsonb((t.c1::text COLLATE "C")))`},
-		{[]plan.Column{id(schema.UUID)}, nil, nil, `jsonb_build_object(<id>, to_jsonb(t.c1))`},
-		{[]plan.Column{at("a", schema.Integer)}, nil, []string{"steps", "t.d"}, `jsonb_build_object(<a>, to_jsonb(t.c1), <steps>, t.d)`},
-		{[]plan.Column{at("a.b", schema.JSON), at("c", schema.JSON), at("a.d.e", schema.JSON), at("a.d.f", schema.JSON)}, nil, nil,
-			`jsonb_build_object(<a>, jsonb_build_object(<b>, t.c1, <d>, jsonb_build_object(<e>, t.c3, <f>, t.c4)), <c>, t.c2)`},
-		{[]plan.Column{at("a.b", schema.JSON), at("a.d.e", schema.JSON)}, []query.Path{{"a", "d"}}, nil,
-			`jsonb_build_object(<a>, jsonb_build_object(<b>, t.c1, <d>, (CASE WHEN (t.c2 IS NOT NULL) THEN jsonb_build_object(<e>, t.c2) END)))`},
-		{[]plan.Column{at("a.b", schema.JSON), at("a.c", schema.JSON)}, []query.Path{{"a"}}, nil,
-			`jsonb_build_object(<a>, (CASE WHEN (t.c1 IS NOT NULL OR t.c2 IS NOT NULL) THEN jsonb_build_object(<b>, t.c1, <c>, t.c2) END))`},
-	} {
-		s := over(tt.columns...)
-		s.r.shape.Optional = tt.optional
-		if got := s.b.object(s, tt.more...); got != tt.want {
-			t.Errorf("%v\n got %s\nwant %s", tt.columns, got, tt.want)
-		}
-	}
-	// A value of an opaque type is written as its text, which MariaDB has to quote.
-	for typ, want := range map[schema.Type]string{schema.Opaque: "(JSON_QUOTE(t.c1) COLLATE utf8mb4_nopad_bin)", schema.Array: "t.c1", schema.JSON: "t.c1"} {
-		s := over(at("a", typ))
-		s.b.d = mariadb.Dialect()
-		if got := s.b.leaf(s, 0); got != want {
-			t.Errorf("%s: %s, want %s", typ, got, want)
-		}
-	}
-	// Numbers that are ids are text, whatever kind of number.
-	for _, typ := range []schema.Type{schema.Decimal, schema.Double} {
-		s := over(id(typ))
-		if got, want := s.b.leaf(s, 0), `to_jsonb(`+s.b.d.Convert(s, "t.c1", typ, schema.String)+`)`; got != want {
-			t.Errorf("%s: %s, want %s", typ, got, want)
-		}
-	}
+// scopeOver returns a scope over t, whose columns are c1, c2, …
+func scopeOver(columns ...plan.Column) *scope {
+	return &scope{b: &builder{d: correlating{}}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
 }
 
 // TestRaw shows what is computed below: texts that aren't names, unless they are stored, over a group or over several
@@ -147,7 +94,7 @@ func TestRaw(t *testing.T) {
 		{"a group", plan.Column{}, func(r *relation) { r.grouped = true }, true, 0, "f(x)"},
 		{"several things", plan.Column{}, func(r *relation) { r.alias = "" }, true, 0, "f(x)"},
 	} {
-		s := over(tt.column)
+		s := scopeOver(tt.column)
 		s.b.s = named{}
 		s.lets, s.r.columns[0] = tt.lets, "f(x)"
 		if tt.uses > 0 {
@@ -163,16 +110,16 @@ func TestRaw(t *testing.T) {
 }
 
 // named is a statement whose aliases all have the number 1.
-type named struct{ Statement }
+type named struct{ programStatement }
 
 func (named) Alias(prefix string) string { return prefix + "1" }
 
 // TestOuter shows how a list refers to the records around it.
 func TestOuter(t *testing.T) {
 	f := &schema.Field{Type: schema.String, Native: "text"}
-	around := over(plan.Column{}, plan.Column{Field: f})
+	around := scopeOver(plan.Column{}, plan.Column{Field: f})
 	around.r.alias, around.r.columns = "v1", []string{"v1.a", "v1.b"}
-	s := over(plan.Column{Field: f}, plan.Column{})
+	s := scopeOver(plan.Column{Field: f}, plan.Column{})
 	s.outer = around
 	for up, want := range map[int]string{0: "", 1: "v1.a", 2: "", 3: ""} {
 		got, err := s.Outer(up, 0)

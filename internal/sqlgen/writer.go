@@ -1,4 +1,4 @@
-package condition
+package sqlgen
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 // MaxText is the most bytes of a statement. Databases take more; only a contrived query grows that large.
 const MaxText = 4 << 20
 
-// MaxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
-const MaxArguments = 30_000
+// maxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
+const maxArguments = 30_000
 
 // An argument is a value and the type of the dialect that it is cast to. Its place in a text is its number between two
 // NULs, which nothing else can bring into a text: values are kept out, and Quote removes NUL from names.
@@ -50,6 +50,10 @@ func (w *Writer) Arg(v any, cast string) string {
 	w.args = append(w.args, argument{v, cast})
 	return "\x00" + strconv.Itoa(len(w.args)-1) + "\x00"
 }
+
+// Unwritable returns the text in place of what a dialect can't write, where its method returns no error. The statement that has it in
+// its text is refused for the reason.
+func Unwritable(reason string) string { return "\x00!" + reason + "\x00" }
 
 // Put writes the place of a value.
 func (w *Writer) Put(v any, cast string) { w.Write(w.Arg(v, cast)) }
@@ -100,6 +104,9 @@ func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 			b.WriteString(part)
 			continue
 		}
+		if reason, ok := strings.CutPrefix(part, "!"); ok {
+			return "", nil, problem.New(problem.Unsupported, reason)
+		}
 		n, err := strconv.Atoi(part)
 		if err != nil || n >= len(w.args) {
 			return "", nil, problem.New(problem.Internal, "a NUL in the text of a statement")
@@ -110,8 +117,8 @@ func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 		}
 		b.WriteString(d.Placeholder(numbers[n], w.args[n].cast))
 	}
-	if len(args) > MaxArguments {
-		return "", nil, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(args), MaxArguments))
+	if len(args) > maxArguments {
+		return "", nil, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(args), maxArguments))
 	}
 	if b.Len() > most {
 		return "", nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query becomes a statement of %d bytes here; at most %d", b.Len(), most),

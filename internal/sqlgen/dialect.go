@@ -1,42 +1,18 @@
-// Package expr writes the expressions of package plan as SQL, for each dialect.
-//
-// Package sqlgen writes stages and calls it for the expressions in them. The text is a plain string in which a Scope's
-// Arg has left the places of values; so texts are joined like strings, and values stay apart from the text. What it
-// writes is total: no text raises an error in its database, whatever the columns hold, and each result is the one that
-// the comments of package plan specify. It refuses what a dialect can't do, by name.
-package expr
+package sqlgen
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Scope is the context of an expression: the columns of a stage, or the elements of a list.
-type Scope interface {
-	// Arg returns the place of a value: int64, float64, string, bool or []byte. cast is a type of the dialect, "" for
-	// none.
-	Arg(v any, cast string) string
-	// Alias returns a name that is unique in the statement.
-	Alias(prefix string) string
-	// Atom returns a text that may be repeated: x itself if it is short, else the name of a column that holds x. It
-	// takes texts over one record: a text over a group (see Accumulate) is repeated as it is.
-	Atom(x string) string
-	// Column returns column i of the record as expressions see it (see Dialect.Stored).
-	Column(i int) string
-	// Field returns the text and the field of the stored column that e, a Ref or an Outer, passes on unchanged; f is nil
-	// if e is computed.
-	Field(e plan.Expr) (x string, f *schema.Field)
-	// Outer returns column i of the record for which a list is made, up levels out from 1, as expressions see it.
-	Outer(up, i int) (string, error)
-}
-
-// ShortText is the most characters of a text that every database sorts in full: MariaDB compares 1,024 bytes.
-const ShortText = 200
-
-// A Dialect writes operators. x and y are the texts of operands, which are in parentheses if they need them, as are
-// the texts that its methods return. A computed value is held in the dialect's own type:
+// A Dialect is how one database writes statements. Each adapter of a database has one in its folder, and passes it to this package.
+//
+// In names, conditions and orders an operand x is the SQL text of a column or of a JSON node. In expressions x and y are the texts of
+// operands, which are in parentheses if they need them, as are the texts that the methods return. A computed value is held in the
+// dialect's own type:
 //
 //	           PostgreSQL  SQLite                                   MariaDB
 //	String     text        TEXT                                     utf8mb4_nopad_bin
@@ -50,24 +26,108 @@ const ShortText = 200
 //	Bytes      bytea       BLOB                                     VARBINARY
 //	JSON       jsonb       TEXT of valid JSON                       JSON text
 //
-// JSON's null is always SQL's null, except inside of lists and objects.
+// JSON's null is always SQL's null, except inside of lists and objects. An expression that a dialect can't write is an error, or, where a
+// method returns no error, the text that Unwritable returns.
 type Dialect interface {
+	// Names, placeholders and columns.
+
+	// Name returns the name of the database in the semantic conventions of OpenTelemetry.
+	Name() string
+	// Quote quotes a name. Names get into a statement only through it.
+	Quote(name string) string
+	// Home returns the schema of a class that names none; "" where it depends on the connection.
+	Home() string
+	// ViewColumn returns the name under which a derived table holds a column.
+	ViewColumn(name string) string
+	// JoinKey returns the text of x, of a pointer or of the key other that it holds, for a comparison of the two.
+	JoinKey(x string, f, other *schema.Field) string
+	// Optional returns x, a column of a derived table that a LEFT JOIN may leave without a row.
+	Optional(x string) string
+	// Same returns the text of x for a comparison with another field, of a type that can be equal to it.
+	Same(x string, f, other *schema.Field) string
+	// Members returns the text of x, a JSON node, and of key, of the field f, for a comparison of the two: x is null unless
+	// it holds a value of f's kind.
+	Members(x Operand, key string, f *schema.Field) (node, other string)
+	// Placeholder returns the placeholder of argument n, counted from 1, cast to a type of the dialect ("" for none).
+	Placeholder(n int, cast string) string
+	// Counts reports whether a placeholder names its argument, which then may be used several times.
+	Counts() bool
+	// Longest returns the most bytes of a pipeline's statement, at most MaxText.
+	Longest() int
+	// Limit returns the text of a limit or an offset.
+	Limit(w *Writer, n int64) string
+	// Computed describes a value of type t that an expression computes, as if a field held it.
+	Computed(t schema.Type) *schema.Field
+	// Read returns the text that selects a column.
+	Read(x string, f *schema.Field) string
+	// AsText returns a column as the text, or the bytes, in which its value is returned.
+	AsText(x string, f *schema.Field) string
+	// Slice returns the piece of a text, or of bytes, that AsText returned: length characters from the first, from 1.
+	Slice(x string, f *schema.Field, first, length string) string
+	// Bytes returns the number of bytes of a text that AsText returned.
+	Bytes(x string, f *schema.Field) string
+	// Pieces returns the function that counts characters, and the most bytes of a value of which pieces can be cut; ""
+	// for any.
+	Pieces() (characters, most string)
+	// Sorted returns the term that orders by a column, and whether its value is in milliseconds.
+	Sorted(x string, f *schema.Field) (term string, millis bool)
+	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read; 0 for
+	// any. A record with a longer one isn't in the view. With a bound of what is read, views are computed apart: what the
+	// caller asks for reads nothing but their records.
+	Bounds() (copied, read int)
+	// Negation returns the texts around a condition that make it hold where the condition is false or null.
+	Negation() (before, after string)
+	// Missing returns a test that a column is null.
+	Missing(x string, f *schema.Field) string
+	// Fits reports whether a text is in the form of a field of type Opaque, as far as the dialect reads its type.
+	Fits(f *schema.Field, text string) bool
+	// Ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
+	Ordered(f *schema.Field, desc bool) string
+	// CompareValue writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
+	CompareValue(w *Writer, x Operand, op string, v any) error
+	// Own writes that the column x equals a text in its own collation, as a unique index of it compares.
+	Own(w *Writer, x Operand, text string)
+	// Among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
+	Among(w *Writer, x Operand, values []value.Value) error
+	// After writes a comparison with the value of the order at a position.
+	After(w *Writer, x string, f *schema.Field, op string, v any) error
+	// MatchText writes that the text x matches a regular expression.
+	MatchText(w *Writer, x Operand, r query.Regex) error
+	// Begins writes that the text x begins with a prefix.
+	Begins(w *Writer, x Operand, prefix string)
+	// On writes that a JSON node, or a column of points, is a point on an area.
+	On(w *Writer, x Operand, f query.GeoWithin) error
+	// Distance returns the distance of such a point from the center of an area, as query.GeoWithin.Distance does. It is null if the node isn't a point.
+	Distance(w *Writer, x Operand, near query.GeoWithin) (string, error)
+	// Nodes writes the FROM clause of the JSON nodes that path leads to in x, the last of them as the returned operand.
+	Nodes(w *Writer, x Operand, path query.Path) (Operand, error)
+	// NodeElements writes the FROM item of the elements of a node that is an array, as the returned operand.
+	NodeElements(w *Writer, x Operand) Operand
+	// Is writes a test of a JSON node's type, such as "null" or "array".
+	Is(x Operand, typ string) string
+	// Length returns the number of elements of a node that is an array, null for others.
+	Length(x Operand) string
+	// Search writes that fields of a view match a full-text search; space is the schema of its indexes, "" for none.
+	Search(t SearchedView, space string, of *policy.Search) error
+
+	// Expressions of pipelines.
+
 	// Stored returns a stored column x of field f as expressions see it: null if the value isn't of the field's type, or
 	// is a date outside of the years 1 to 9999. x may be repeated.
 	Stored(s Scope, x string, f *schema.Field) string
 	// Const returns a constant of type t.
 	Const(s Scope, v value.Value, t schema.Type) string
-	// Compare writes x op y for operands of type t, null if one of them is null; op is Eq, Gt, Gte, Lt or Lte. Write
+	// Compare writes x op y for operands of type t, null if one of them is null; op is Eq, Gt, Gte, Lt or Lte. WriteExpr
 	// makes of it the comparisons in which null is a value.
 	Compare(s Scope, op plan.Op, x, y string, t schema.Type) (string, error)
 	// Apply writes e, whose operands are args; those that must be constants are looked up in e. It is never called for
-	// comparisons, IsNull, And, Or, Not and IfNull: Write handles them.
+	// comparisons, IsNull, And, Or, Not and IfNull: WriteExpr handles them.
 	Apply(s Scope, e plan.Apply, args []string) (string, error)
 	// Case writes a Case; otherwise is "" for null. Null in ifs counts as false.
 	Case(s Scope, ifs, thens []string, otherwise string, t schema.Type) string
 	Part(s Scope, x string, path query.Path) (string, error)
 	SetPart(s Scope, x string, path query.Path, v string) (string, error)
-	// Object and List write JSON of JSON values, which may be null.
+	// Object and Gathered write JSON of JSON values, which may be null.
 	Object(s Scope, names, values []string) string
 	List(s Scope, values []string) string
 	As(s Scope, x string, from, to schema.Type) string
@@ -97,7 +157,7 @@ type Dialect interface {
 	// Written returns the text of x, JSON, in a form that is the same for the same held value.
 	Written(x string) string
 	// Key returns what to group x by, and how to show the key: an expression over the group, the same for the same
-	// records in any physical order. short reports that a text has at most ShortText characters.
+	// records in any physical order. short reports that a text has at most shortText characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
 	// KeyOf is Key for a stored column x of field f, where a group by the column itself costs less; else "".
 	KeyOf(x string, f *schema.Field) (by, show string)
@@ -110,7 +170,7 @@ type Dialect interface {
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.
 	Pick(s Scope, x, when string, t schema.Type) string
 	// Collect writes the JSON list l over a group; the empty list of nothing, null if it is too large.
-	Collect(s Scope, l List) string
+	Collect(s Scope, l Gathered) string
 	// Size writes what x, JSON, adds to the size of a list (plan.ListBytes), if Collect needs the size of the list as a
 	// column; else "", and Collect measures the list itself.
 	Size(s Scope, x string) string
@@ -136,27 +196,4 @@ type Dialect interface {
 	Correlates() bool
 	// Gathers reports whether a group sorts the columns that its expressions read, and not what they are worth.
 	Gathers() bool
-}
-
-// A Refuser is a dialect for one statement that remembers what it can't write, where the method has no error.
-type Refuser interface {
-	// Refused returns an Unsupported problem if a text that the dialect returned doesn't mean what was asked for.
-	Refused() error
-}
-
-// A List is what a group gathers into one list of JSON.
-type List struct {
-	X     string   // JSON
-	Terms []string // the order
-	When  string   // the condition for a record to add its X; "" if all do
-	Size  string   // the column with the list's size, the same in all records of the group; "" if Dialect.Size is ""
-	Most  int      // the maximum size; a larger list is null
-}
-
-// An Over is a plan.Over with its operands as text; Initial and Limit are "" for none.
-type Over struct {
-	Do             plan.Each
-	Input          string
-	Initial, Limit string
-	Body           func(s Scope, element, before string) (string, error)
 }

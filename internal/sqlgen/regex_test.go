@@ -1,10 +1,10 @@
-package regex_test
+package sqlgen_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -17,9 +17,9 @@ const (
 	openMy     = "refused: MariaDB can be asked for at most 4 repetitions such as * and + in a regular expression, not 5"
 )
 
-// rows are a pattern and its options, then the expressions for PostgreSQL and MariaDB. A group is always (?:…), so
+// regexRows are a pattern and its options, then the expressions for PostgreSQL and MariaDB. A group is always (?:…), so
 // parentheses in the result may be the writer's.
-var rows = []struct{ pattern, options, postgres, mariadb string }{
+var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	// Literal characters, and a letter's other cases if i is set: the Kelvin sign is a k.
 	{`aZ0`, ``, `aZ0`, `aZ0`},
 	{`a.b`, ``, `(?:a[^\n]b)`, `(?:a[^\n]b)`},
@@ -98,13 +98,13 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 
 // TestTranslate shows translated expressions side by side.
 func TestTranslate(t *testing.T) {
-	for _, tt := range rows {
+	for _, tt := range regexRows {
 		r, err := query.ParseRegex(tt.pattern, tt.options, "")
 		if err != nil {
 			t.Errorf("%s: %v", tt.pattern, err)
 			continue
 		}
-		postgres, mariadb := shown(regex.PostgreSQL(r)), shown(regex.MariaDB(r))
+		postgres, mariadb := translated(sqlgen.PostgreSQLRegex(r)), translated(sqlgen.MariaDBRegex(r))
 		if postgres != tt.postgres || mariadb != tt.mariadb {
 			t.Errorf("%s %s\n got %s\n     %s\nwant %s\n     %s", tt.pattern, tt.options, postgres, mariadb, tt.postgres, tt.mariadb)
 		}
@@ -113,12 +113,12 @@ func TestTranslate(t *testing.T) {
 
 // TestUnchecked expects an error for expressions that query.ParseRegex would have refused.
 func TestUnchecked(t *testing.T) {
-	if text, err := regex.PostgreSQL(query.Regex{Pattern: "("}); err == nil || text != "" {
+	if text, err := sqlgen.PostgreSQLRegex(query.Regex{Pattern: "("}); err == nil || text != "" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
 
-func shown(text string, err error) string {
+func translated(text string, err error) string {
 	if err == nil {
 		return text
 	}

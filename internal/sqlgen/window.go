@@ -1,4 +1,4 @@
-package stage
+package sqlgen
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -67,7 +66,7 @@ func (w *windowing) function(f plan.Window) (string, error) {
 	x := ""
 	if f.X != nil {
 		var err error
-		if x, err = expr.Write(w.b.d, w.s, f.X); err != nil {
+		if x, err = WriteExpr(w.b.d, w.s, f.X); err != nil {
 			return "", err
 		}
 		x = w.s.Atom(x)
@@ -121,7 +120,7 @@ func (w *windowing) shift(f plan.Window, x string) (string, error) {
 	if f.Default == nil {
 		return text, nil
 	}
-	other, err := expr.Write(w.b.d, w.s, f.Default)
+	other, err := WriteExpr(w.b.d, w.s, f.Default)
 	return w.b.d.Case(w.s, []string{"(" + name + "(1" + args + over + " IS NULL)"}, []string{other}, text, f.X.Type()), err
 }
 
@@ -175,7 +174,7 @@ func windowed(text, over string) string {
 func aggregates(name string) bool {
 	switch strings.ToLower(name) {
 	case "count", "sum", "total", "fsum", "min", "max", "bool_and", "bool_or", "stddev_pop", "stddev_samp",
-		expr.SQLiteSum, expr.SQLiteSum + expr.SQLiteOfDecimals, expr.SQLiteAvg, expr.SQLiteStdDevPop, expr.SQLiteStdDevSamp:
+		SQLiteSum, SQLiteSum + SQLiteOfDecimals, SQLiteAvg, SQLiteStdDevPop, SQLiteStdDevSamp:
 		return true
 	}
 	return false

@@ -1,4 +1,4 @@
-package condition
+package sqlgen
 
 import "github.com/bailiwick-dev/bailiwick/value"
 

@@ -1,4 +1,4 @@
-package expr
+package sqlgen
 
 // The functions that package sqldriver/sqlfunc adds to SQLite's connections, because the database has none that are
 // total and exact. None but SQLiteDoubt fails: each returns null if it has no result, and, unless it says otherwise, if an argument is

@@ -1,4 +1,4 @@
-package expr
+package sqlgen
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 )
 
 // apply writes the operators that are the same in all dialects, and calls the dialect for the others.
-func (w writer) apply(e plan.Apply) (string, error) {
+func (w exprWriter) apply(e plan.Apply) (string, error) {
 	switch e.Op {
 	case plan.And, plan.Or:
 		return w.logic(e, w.sure)
@@ -60,7 +60,7 @@ func joined(texts []plan.Expr) []plan.Expr {
 }
 
 // logic writes an And or an Or, each operand as one writes it.
-func (w writer) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string, error) {
+func (w exprWriter) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string, error) {
 	sep := " AND "
 	if e.Op == plan.Or {
 		sep = " OR "
@@ -76,7 +76,7 @@ func (w writer) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string
 }
 
 // sure writes a Boolean that is never null: false for null.
-func (w writer) sure(e plan.Expr) (string, error) {
+func (w exprWriter) sure(e plan.Expr) (string, error) {
 	a, _ := e.(plan.Apply)
 	if a.Op == plan.And || a.Op == plan.Or {
 		return w.logic(a, w.sure)
@@ -89,7 +89,7 @@ func (w writer) sure(e plan.Expr) (string, error) {
 }
 
 // condition writes a Boolean for which null means the same as false.
-func (w writer) condition(e plan.Expr) (string, error) {
+func (w exprWriter) condition(e plan.Expr) (string, error) {
 	a, _ := e.(plan.Apply)
 	switch {
 	case a.Op == plan.And || a.Op == plan.Or:
@@ -120,7 +120,7 @@ func asSQL(op plan.Op) bool {
 }
 
 // known writes a comparison for which asSQL is true.
-func known(w writer, e plan.Apply, args []string) (string, error) {
+func known(w exprWriter, e plan.Apply, args []string) (string, error) {
 	op := map[plan.Op]plan.Op{plan.Same: plan.Eq, plan.Differ: plan.Eq, plan.Under: plan.Lt, plan.UpTo: plan.Lte}[e.Op]
 	x, err := w.d.Compare(w.s, op, args[0], args[1], e.Args[0].Type())
 	if e.Op == plan.Differ {
@@ -130,7 +130,7 @@ func known(w writer, e plan.Apply, args []string) (string, error) {
 }
 
 // stored reports whether all of es are stored columns.
-func (w writer) stored(es []plan.Expr) bool {
+func (w exprWriter) stored(es []plan.Expr) bool {
 	return !slices.ContainsFunc(es, func(e plan.Expr) bool {
 		_, f := w.s.Field(e)
 		return f == nil
@@ -138,7 +138,7 @@ func (w writer) stored(es []plan.Expr) bool {
 }
 
 // equal writes that two stored columns are equal, or both null, so that an index can be used.
-func (w writer) equal(e plan.Apply) (string, error) {
+func (w exprWriter) equal(e plan.Apply) (string, error) {
 	same, err := Same(w.d, w.s, e.Args[0], w.s, e.Args[1])
 	if err != nil {
 		return "", err
@@ -172,7 +172,7 @@ type NullComparer interface {
 }
 
 // compare writes a comparison that is never null: null equals null and is less than all other values.
-func (w writer) compare(e plan.Apply) (string, error) {
+func (w exprWriter) compare(e plan.Apply) (string, error) {
 	args, err := w.list(e.Args)
 	if err != nil {
 		return "", err
@@ -200,7 +200,7 @@ func (w writer) compare(e plan.Apply) (string, error) {
 }
 
 // versus writes x op y, null included; both reports that neither is ever null.
-func (w writer) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
+func (w exprWriter) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
 	if both {
 		return w.d.Compare(w.s, op, x, y, t)
 	}
@@ -222,7 +222,7 @@ func (w writer) versus(op plan.Op, x, y string, t schema.Type, both bool) (strin
 	case plan.Lte:
 		null = x + " IS NULL"
 	default:
-		return "", problem.New(problem.Internal, "sqlgen/expr compares with no such operator")
+		return "", problem.New(problem.Internal, "sqlgen compares with no such operator")
 	}
 	return "coalesce(" + text + ", " + null + ")", nil
 }
@@ -244,8 +244,8 @@ func definite(e plan.Expr) bool {
 	return false
 }
 
-// Unsupported returns the problem for what a database can't do, with the nearest form that works.
-func Unsupported(detail, nearest string) error {
+// UnsupportedForm returns the problem for what a database can't do, with the nearest form that works.
+func UnsupportedForm(detail, nearest string) error {
 	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
 }
 
@@ -264,12 +264,9 @@ func Sign(op plan.Op) string {
 	return "<="
 }
 
-// Standard implements the methods that dialects share. A dialect embeds it.
-type Standard struct{}
-
-// Real writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database, each only where it can't fail. test is the
+// RealFunction writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database, each only where it can't fail. test is the
 // condition that its argument is in the range of arithmetic.
-func Real(s Scope, op plan.Op, a []string, test func(x string) string) string {
+func RealFunction(s Scope, op plan.Op, a []string, test func(x string) string) string {
 	x := s.Atom(a[0])
 	when := func(condition, text string) string {
 		return "(CASE WHEN " + test(x) + condition + " THEN " + text + " END)"
@@ -288,57 +285,3 @@ func Real(s Scope, op plan.Op, a []string, test func(x string) string) string {
 	return when(" AND "+test(y), "CASE WHEN "+y+" = 0 THEN 1e0 WHEN "+x+" = 0 THEN CASE WHEN "+y+" > 0 THEN 0e0 END WHEN "+
 		x+" < 0 AND "+y+" <> floor("+y+") THEN NULL WHEN abs("+y+" * ln(abs("+x+"))) <= 345 THEN power("+x+", "+y+") END")
 }
-
-// Case implements Dialect.
-func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Type) string {
-	var b strings.Builder
-	b.WriteString("(CASE")
-	for i := range ifs {
-		b.WriteString(" WHEN " + ifs[i] + " THEN " + thens[i])
-	}
-	if otherwise != "" {
-		b.WriteString(" ELSE " + otherwise)
-	}
-	b.WriteString(" END)")
-	return b.String()
-}
-
-// Size implements Dialect.
-func (Standard) Size(Scope, string) string { return "" }
-
-// Divided implements Dialect.
-func (Standard) Divided(by string) string { return by }
-
-// KeyOf implements Dialect.
-func (Standard) KeyOf(string, *schema.Field) (by, show string) { return "", "" }
-
-// AccumulateOf implements Dialect.
-func (Standard) AccumulateOf(plan.Accumulate, string, *schema.Field) string { return "" }
-
-// Find implements Dialect, for those whose Compare can use an index itself.
-func (Standard) Find(string, *schema.Field, string, *schema.Field) (test string, exact bool) {
-	return "", false
-}
-
-// Short implements Dialect.
-func (Standard) Short(x string, _ int) string { return x }
-
-// Distinct implements Dialect.
-func (Standard) Distinct(Scope, string, int) string { return "" }
-
-// Materialized implements Dialect.
-func (Standard) Materialized(keep bool) string {
-	if keep {
-		return " MATERIALIZED"
-	}
-	return " NOT MATERIALIZED"
-}
-
-// Start implements Dialect.
-func (Standard) Start(x string, _ schema.Type) string { return x }
-
-// Correlates implements Dialect.
-func (Standard) Correlates() bool { return true }
-
-// Gathers implements Dialect.
-func (Standard) Gathers() bool { return false }

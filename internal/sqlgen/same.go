@@ -1,4 +1,4 @@
-package expr
+package sqlgen
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -17,8 +17,8 @@ type Optional interface {
 	EqualOptional(s Scope, x, y string, t schema.Type) string
 }
 
-// SameOptional is Same where y is of a record that a LEFT JOIN may have left out.
-func SameOptional(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
+// sameOptional is Same where y is of a record that a LEFT JOIN may have left out.
+func sameOptional(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
 	o, ok := d.(Optional)
 	if !ok {
 		return Same(d, at, x, in, y)
@@ -35,11 +35,11 @@ type between struct {
 // same writes that x in the first scope equals y in the second, as equal writes it. Stored columns are found by what the dialect's
 // Find returns, which an index can serve.
 func (b between) same(x, y plan.Expr, equal func(left, right string) (string, error)) (string, error) {
-	left, err := Write(b.d, b.at, x)
+	left, err := WriteExpr(b.d, b.at, x)
 	if err != nil {
 		return "", err
 	}
-	right, err := Write(b.d, b.in, y)
+	right, err := WriteExpr(b.d, b.in, y)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,101 @@
+package sqlgen
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// An Operand is what a comparison is about: a column, or a JSON node.
+type Operand struct {
+	Text  string        // the column, or the node
+	Field *schema.Field // the column's field; nil for a node
+	Raw   string        // the integer that the source holds for a date, which an index may have (see schema.Field.Unit); "" for none
+}
+
+// Node reports whether o is a JSON node.
+func (o Operand) Node() bool { return o.Field == nil }
+
+// A SearchedView is a statement under construction, over a view that is searched.
+type SearchedView interface {
+	// Write appends parts.
+	Write(parts ...string)
+	// Arg returns the place of a value; cast is a type of the dialect, "" for none.
+	Arg(v any, cast string) string
+	// Quote quotes a name.
+	Quote(name string) string
+	// Column returns the column of the view searched that holds a field, or the column of an index.
+	Column(name string) string
+}
+
+// Milliseconds is the native type of a computed date: an integer, milliseconds since 1970 whatever its size.
+const Milliseconds = "milliseconds"
+
+// Nameable returns name without NUL, which marks the places of values and which no database accepts in a name.
+func Nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
+
+// Conditions that hold for every record and for none. The words TRUE and FALSE are no constants in SQLite: where a table
+// has a column of that name, they are that column.
+const always, Never = "1=1", "1=0"
+
+// Unsupported returns a refusal of what a dialect can't write.
+func Unsupported(format string, args ...any) error {
+	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+}
+
+// Misread refuses to compare, as less or more, with a text that isn't in the form of a field.
+func Misread(f *schema.Field, text string) error {
+	if f.Form == "" {
+		return problem.New(problem.InvalidQuery, fmt.Sprintf("values of %s (%s) have no order that can be asked for; compare them with $eq, $ne and $in", f.Name, f.Native))
+	}
+	return problem.New(problem.InvalidQuery, fmt.Sprintf("%s is %s, and %q is not one", f.Name, f.Form, problem.Cut(text)))
+}
+
+// Successor returns the least text above all that begin with prefix, "" if there is none.
+func Successor(prefix string) string {
+	runes := []rune(prefix)
+	for len(runes) > 0 {
+		last := &runes[len(runes)-1]
+		switch {
+		case *last == 0xD7FF:
+			*last = 0xE000 // the surrogates in between aren't characters
+			return string(runes)
+		case *last < 0x10FFFF:
+			*last++
+			return string(runes)
+		}
+		runes = runes[:len(runes)-1]
+	}
+	return ""
+}
+
+// Beyond writes a comparison with a number above or below all that the column can hold.
+func Beyond(w *Writer, left, op string, above bool) {
+	if op != "=" && above == (op[0] == '<') {
+		w.Write(left, " IS NOT NULL")
+		return
+	}
+	w.Write(Never)
+}
+
+// Infinite reports whether x is no finite number, and whether it is above all finite ones: NaN is, as in value.Compare.
+func Infinite(x float64) (above, infinite bool) {
+	return !math.IsInf(x, -1), math.IsNaN(x) || math.IsInf(x, 0)
+}
+
+// AboveFloor returns the operator that compares with the greatest value of a column below a number as op compares with the
+// number, which is no value of the column itself. some is false for =, which then holds for no record.
+func AboveFloor(op string) (floored string, some bool) {
+	switch op {
+	case "=":
+		return "", false
+	case "<":
+		return "<=", true
+	case ">=":
+		return ">", true
+	}
+	return op, true
+}
