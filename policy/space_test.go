@@ -6,11 +6,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
 // divided returns a policy over two classes of a source with the schemas acme, "glo""bex" and public.

@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -230,7 +229,7 @@ func TestSearchPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	st, err := sqlgen.SQL(searchFor(t, overNotes(t, src), "7 12 -13", nil), dialect.Dialect())
+	st, err := sqlgen.SQL(searchFor(t, overNotes(t, src), "7 12 -13", nil), postgres.Dialect())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

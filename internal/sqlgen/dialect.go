@@ -165,6 +165,8 @@ type Dialect interface {
 	Divided(by string) string
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
+	// Aggregates returns the names of functions that Accumulate uses beside those of other databases.
+	Aggregates() []string
 	// AccumulateOf is Accumulate for a stored column x of field f, where another text costs less; else "".
 	AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.

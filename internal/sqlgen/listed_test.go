@@ -6,9 +6,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

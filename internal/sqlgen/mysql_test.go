@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -5,10 +5,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
 // TestObject shows a record as JSON: ids as text, JSON unchanged, and nested objects, null if nothing was found.

@@ -3,23 +3,32 @@ package sqlgen_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
-	"github.com/google/go-cmp/cmp"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var _ = flag.Bool("update", false, "write the golden files anew")
+
+var where, pipeline, arguments, reader = exprtest.Where, exprtest.Pipeline, exprtest.Arguments, exprtest.Reader()
+
+// names returns the names of databases.
+func names(all []database) []string {
+	var out []string
+	for _, d := range all {
+		out = append(out, d.name)
+	}
+	return out
+}
 
 // natives are the types of the classes of TestPipelines in the databases, in the order of databases.
 var natives = map[schema.Type][3]string{
@@ -54,19 +63,6 @@ func tracker(database int) []schema.Class {
 	return []schema.Class{issues, users, parts}
 }
 
-func pipeline(t *testing.T, stages string) []query.Stage {
-	t.Helper()
-	v, err := value.Read([]byte(stages), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := query.ParsePipeline(v, "/pipeline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
 // pipelinePermit returns the permit for stages over a class, in JSON, in one of databases under the rules of a tenant.
 func pipelinePermit(t *testing.T, database int, class, stages string) policy.Permit {
 	t.Helper()
@@ -95,40 +91,8 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
 // is a class and the stages over it.
 func TestPipelines(t *testing.T) {
-	shown(t, "testdata/pipelines.txt", databases, func(database int, question string) string {
+	exprtest.Shown(t, "testdata/pipelines.txt", names(databases), func(database int, question string) string {
 		class, stages, _ := strings.Cut(question, " ")
 		return pipelineSQL(t, database, class, stages)
 	})
-}
-
-// shown compares what databases get for each question of a file, a line that begins with >, with what stands below it.
-func shown(t *testing.T, file string, databases []database, statement func(database int, question string) string) {
-	t.Helper()
-	golden, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for line := range strings.Lines(string(golden)) {
-		question, asks := strings.CutPrefix(strings.TrimSpace(line), "> ")
-		if strings.HasPrefix(line, "#") {
-			b.WriteString(line)
-		}
-		if !asks {
-			continue
-		}
-		b.WriteString("\n> " + question + "\n")
-		for i, d := range databases {
-			fmt.Fprintf(&b, "%-11s %s\n", d.name, statement(i, question))
-		}
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(golden), b.String()); diff != "" {
-		t.Errorf("run with -update when this is right (-want +got):\n%s", diff)
-	}
 }

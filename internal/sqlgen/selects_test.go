@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -44,5 +45,5 @@ func selectSQL(t *testing.T, database int, text string) string {
 // TestSelects shows the SELECTs of callers and what databases get for them side by side. A line of testdata/selects.txt
 // that begins with > is one.
 func TestSelects(t *testing.T) {
-	shown(t, "testdata/selects.txt", databases, func(database int, question string) string { return selectSQL(t, database, question) })
+	exprtest.Shown(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
 }

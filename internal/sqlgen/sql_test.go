@@ -2,18 +2,17 @@ package sqlgen_test
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -72,8 +71,6 @@ func catalogue(d sqlgen.Dialect) []schema.Class {
 	}
 }
 
-var reader = identity.Principal{ID: "test", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
-
 // compiled returns the statement of a query under rules.
 func compiled(t *testing.T, d sqlgen.Dialect, rules map[string]policy.ClassRule, q query.Query, at *policy.Position) (sqlgen.Statement, error) {
 	t.Helper()
@@ -96,42 +93,6 @@ func permitted(t *testing.T, d sqlgen.Dialect, rules map[string]policy.ClassRule
 		}
 	}
 	return permit
-}
-
-func where(t *testing.T, text string) query.Filter {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	v, err := value.Read([]byte(text), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := query.ParseWhere(v, "/where")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// arguments writes arguments so that their types show: 1 and 1.0, 'text', x'bytes'.
-func arguments(args []any) string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		switch a := a.(type) {
-		case float64:
-			if out[i] = strconv.FormatFloat(a, 'g', -1, 64); !strings.ContainsAny(out[i], ".e") {
-				out[i] += ".0"
-			}
-		case string:
-			out[i] = "'" + a + "'"
-		case []byte:
-			out[i] = fmt.Sprintf("x'%x'", a)
-		default:
-			out[i] = fmt.Sprint(a)
-		}
-	}
-	return strings.Join(out, " ")
 }
 
 // whereSQL returns the condition of a where object, after checking the rest of the statement.

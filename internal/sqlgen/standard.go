@@ -73,6 +73,9 @@ func (Standard) KeyOf(string, *schema.Field) (by, show string) { return "", "" }
 // AccumulateOf implements Dialect.
 func (Standard) AccumulateOf(plan.Accumulate, string, *schema.Field) string { return "" }
 
+// Aggregates implements Dialect.
+func (Standard) Aggregates() []string { return nil }
+
 // Find implements Dialect, for those whose Compare can use an index itself.
 func (Standard) Find(string, *schema.Field, string, *schema.Field) (test string, exact bool) {
 	return "", false

@@ -176,7 +176,7 @@ func TestWindowed(t *testing.T) {
 		{`'sum(' || max(x)`, `'sum(' || max(x) OVER ()`}, {`max(x || ')"')`, `max(x || ')"') OVER ()`}, {`'a''sum(b)'`, `'a''sum(b)'`}, {`x ' + sum(y)`, `x ' + sum(y) OVER ()`},
 		{`v1."sum(a)" + sum(v1."b)")`, `v1."sum(a)" + sum(v1."b)") OVER ()`}, {"v1.`sum(a)` + sum(v1.`b)`)", "v1.`sum(a)` + sum(v1.`b)`) OVER ()"},
 	} {
-		if got := windowed(tt.text, " OVER ()"); got != tt.want {
+		if got := windowed(tt.text, " OVER ()", nil); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.text, got, tt.want)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // The texts below abbreviate recurring parts: «step n1 n2 n3» is one step of a path from the node n1 through the objects

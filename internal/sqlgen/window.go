@@ -102,7 +102,7 @@ func (w *windowing) function(f plan.Window) (string, error) {
 		from = f.X.Type()
 	}
 	text, err := w.b.d.Accumulate(w.s, f.Op, x, from)
-	return windowed(text, w.over(order, frame)), err
+	return windowed(text, w.over(order, frame), w.b.d.Aggregates()), err
 }
 
 // shift writes a Shifted. MariaDB's lead takes no default.
@@ -144,8 +144,8 @@ func (w *windowing) frame(f plan.Frame) (text string, order []string) {
 }
 
 // windowed turns the aggregates in the text of an accumulator into window functions. The text is an expression of
-// aggregates over one short operand, so that none is inside of another.
-func windowed(text, over string) string {
+// aggregates over one short operand, so that none is inside of another. more are the names of the dialect's own.
+func windowed(text, over string, more []string) string {
 	var out strings.Builder
 	for len(text) > 0 {
 		n := 0
@@ -161,7 +161,7 @@ func windowed(text, over string) string {
 		name := text[:n]
 		out.WriteString(name)
 		text = text[n:]
-		if aggregates(name) && strings.HasPrefix(text, "(") {
+		if (aggregates(name) || slices.Contains(more, name)) && strings.HasPrefix(text, "(") {
 			end := groupEnd(text)
 			out.WriteString(text[:end] + over)
 			text = text[end:]
@@ -173,8 +173,7 @@ func windowed(text, over string) string {
 // aggregates reports whether name is a function that dialects use in Accumulate over the records of a group.
 func aggregates(name string) bool {
 	switch strings.ToLower(name) {
-	case "count", "sum", "total", "fsum", "min", "max", "bool_and", "bool_or", "stddev_pop", "stddev_samp",
-		SQLiteSum, SQLiteSum + SQLiteOfDecimals, SQLiteAvg, SQLiteStdDevPop, SQLiteStdDevSamp:
+	case "count", "sum", "total", "fsum", "min", "max", "bool_and", "bool_or", "stddev_pop", "stddev_samp":
 		return true
 	}
 	return false

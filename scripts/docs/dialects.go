@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -1,7 +1,7 @@
 // Command mutate tests the tests: it makes many small changes to a package, one at a time, and lists those that no test
 // notices.
 //
-//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-every N] [-only N,…] [-at N] [-list] PACKAGE…
+//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-every N] [-only N,…] [-files NAME,…] [-at N] [-list] PACKAGE…
 //
 // All mutants are switches in a single build (see weave), so that a run needs no compilation. First each test of the
 // packages and of -tests runs alone, without a mutant, and notes which places it reaches. Then each mutant is run with
@@ -41,12 +41,13 @@ func command(args []string, out io.Writer) error {
 	patience := flags.Duration("patience", time.Minute, "how long one run of tests may take")
 	list := flags.Bool("list", false, "list the mutants and run nothing")
 	every := flags.Int("every", 1, "test only each n-th mutant, as a sample")
+	files := flags.String("files", "", "change only files of these names, apart by commas")
 	only := flags.String("only", "", "test only the mutants of these numbers, apart by commas; -list has them")
 	at := flags.Int("at", runtime.NumCPU(), "test so many mutants at once")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return run(flags.Args(), options{split(*tests), *patience, max(1, *every), split(*only), max(1, *at), *list, out})
+	return run(flags.Args(), options{split(*tests), *patience, max(1, *every), split(*only), max(1, *at), *list, split(*files), out})
 }
 
 func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
@@ -59,6 +60,7 @@ type options struct {
 	only     []string
 	at       int
 	list     bool
+	files    []string // empty for all
 	out      io.Writer
 }
 
@@ -75,7 +77,7 @@ func run(packages []string, o options) error {
 	var all []mutant
 	overlay := map[string]string{}
 	for _, dir := range packages {
-		found, err := weave(dir, len(all), work, overlay)
+		found, err := weave(dir, o.files, len(all), work, overlay)
 		if err != nil {
 			return err
 		}

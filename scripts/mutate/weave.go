@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -81,8 +82,8 @@ type weaver struct {
 }
 
 // weave writes a copy of each file of the package in dir with all of its mutants as switches, and adds it to the
-// overlay. first is the number of earlier mutants.
-func weave(dir string, first int, work string, overlay map[string]string) ([]mutant, error) {
+// overlay. files are the names of the files to change, nil for all. first is the number of earlier mutants.
+func weave(dir string, files []string, first int, work string, overlay map[string]string) ([]mutant, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func weave(dir string, first int, work string, overlay map[string]string) ([]mut
 	var all []mutant
 	pkg := ""
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
+		if strings.HasSuffix(name, "_test.go") || len(files) > 0 && !slices.Contains(files, filepath.Base(name)) {
 			continue
 		}
 		source, err := os.ReadFile(name)

@@ -19,7 +19,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -146,7 +145,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 
 // Compile implements source.Compiler.
 func (s *Source) Compile(p policy.Permit) (string, error) {
-	return sqldriver.TextPartly(p, dialect.Dialect())
+	return sqldriver.TextPartly(p, dialect{})
 }
 
 // Explain implements source.Explainer. It returns DuckDB's plan as a tree, without its boxes.
@@ -154,10 +153,10 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
 	}
-	st, err := sqlgen.SQL(p, dialect.Dialect())
+	st, err := sqlgen.SQL(p, dialect{})
 	rest := ""
 	if problem.CodeOf(err) == problem.Unsupported {
-		st, rest, err = sqldriver.First(p, dialect.Dialect())
+		st, rest, err = sqldriver.First(p, dialect{})
 	}
 	if err != nil {
 		return "", err
@@ -204,7 +203,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
-func (engine) Dialect() sqlgen.Dialect { return dialect.Dialect() }
+func (engine) Dialect() sqlgen.Dialect { return dialect{} }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {

@@ -11,7 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -107,7 +106,7 @@ func TestFiles(t *testing.T) {
 		if err != nil || tt.want != "" && got != tt.want {
 			t.Errorf("%s\n got %q, %v\nwant %q", tt.ask, got, err, tt.want)
 		}
-		if st, err := sqlgen.SQL(permit, dialect.Dialect()); err != nil {
+		if st, err := sqlgen.SQL(permit, dialect{}); err != nil {
 			t.Errorf("%s isn't run whole by DuckDB: %v %s", tt.ask, err, st.Text)
 		}
 	}
@@ -209,7 +208,7 @@ func TestInterference(t *testing.T) {
 		for _, q := range questions {
 			got, permit, err := asked(t.Context(), s, p, q)
 			if err != nil {
-				st, _ := sqlgen.SQL(permit, dialect.Dialect())
+				st, _ := sqlgen.SQL(permit, dialect{})
 				t.Fatalf("world %d: %s: %v %v\n%s", i, q, err, problem.Of(err).Err, st.Text)
 			}
 			all.WriteString(q + "\n" + got)

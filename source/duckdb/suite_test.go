@@ -8,14 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/duckdb"
 )
 
 var suite = database.Database{
 	Kind:    sourcetest.DuckDB,
-	Dialect: dialect.Dialect(),
+	Dialect: duckdb.Dialect(),
 	Tables: sourcetest.Limits{
 		sourcetest.Untyped:     "its columns have types",
 		sourcetest.Conversions: "stored values are read in their own types",

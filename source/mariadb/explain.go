@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -17,7 +16,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
 	}
-	st, err := sqlgen.SQL(p, dialect.Dialect())
+	st, err := sqlgen.SQL(p, Dialect())
 	if err != nil {
 		return "", err
 	}

@@ -83,7 +83,7 @@ func ownServer(t *testing.T, options ...string) (at string, admin *sql.DB) {
 
 // TestFull has others take all connections that the server allows: it, an account, or each user. Calls wait for one, and then say that the
 // source is busy.
-func TestFull(t *testing.T) {
+func TestMariadbFull(t *testing.T) {
 	at, admin := ownServer(t, "--max-connections=12", "--max-user-connections=8")
 	for _, s := range []string{`CREATE DATABASE desk`, `CREATE TABLE desk.a (id int PRIMARY KEY)`, `INSERT INTO desk.a VALUES (1)`,
 		`CREATE USER one@'127.0.0.1' WITH MAX_USER_CONNECTIONS 4`, `CREATE USER two@'127.0.0.1'`, `CREATE USER three@'127.0.0.1'`,

@@ -17,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -156,7 +155,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 
 // Compile implements source.Compiler.
 func (s *Source) Compile(p policy.Permit) (string, error) {
-	return sqldriver.Text(p, dialect.Dialect())
+	return sqldriver.Text(p, Dialect())
 }
 
 // grace is how long a statement may run on after KILL QUERY before its connection is ended.
@@ -169,7 +168,7 @@ const again = 100 * time.Millisecond
 type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
-func (engine) Dialect() sqlgen.Dialect { return dialect.Dialect() }
+func (engine) Dialect() sqlgen.Dialect { return Dialect() }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {

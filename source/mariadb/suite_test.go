@@ -11,14 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 )
 
 var suite = database.Database{
 	Kind:    sourcetest.MySQL,
-	Dialect: dialect.Dialect(),
+	Dialect: mariadb.Dialect(),
 	Tables: sourcetest.Limits{
 		sourcetest.Untyped:     "its columns have types",
 		sourcetest.NaN:         "it stores none",

@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -126,7 +125,7 @@ func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
 // Read implements source.Source. The statement runs when the rows are ranged over.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	if (engine{s}).Dialect() == dialect.Encoded() {
+	if (engine{s}).encodedApart() {
 		return sqldriver.ReadPartly(ctx, engine{s}, p, 0)
 	}
 	return sqldriver.Read(ctx, engine{s}, p)
@@ -134,23 +133,21 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 
 // Compile implements source.Compiler.
 func (s *Source) Compile(p policy.Permit) (string, error) {
-	if (engine{s}).Dialect() == dialect.Encoded() {
-		return sqldriver.TextPartly(p, dialect.Encoded())
+	if (engine{s}).encodedApart() {
+		return sqldriver.TextPartly(p, dialect{encoded: true})
 	}
-	return sqldriver.Text(p, dialect.Dialect())
+	return sqldriver.Text(p, Dialect())
 }
 
 // engine implements sqldriver.Database.
 type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
-func (s engine) Dialect() sqlgen.Dialect {
-	switch s.encoding {
-	case "UTF8", "LATIN1": // its bytes are the first code points
-		return dialect.Dialect()
-	}
-	return dialect.Encoded()
-}
+func (s engine) Dialect() sqlgen.Dialect { return dialect{encoded: s.encodedApart()} }
+
+// encodedApart reports whether the encoding of the database orders texts in another way than UTF-8. The bytes of LATIN1 are the first
+// code points.
+func (s engine) encodedApart() bool { return s.encoding != "UTF8" && s.encoding != "LATIN1" }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {

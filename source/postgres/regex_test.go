@@ -9,12 +9,12 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
@@ -80,7 +80,7 @@ func (s *regexServer) matching(ctx context.Context, expression, options string) 
 	if err != nil {
 		return nil, false, err
 	}
-	st, err := sqlgen.SQL(permit, dialect.Dialect())
+	st, err := sqlgen.SQL(permit, postgres.Dialect())
 	if problem.CodeOf(err) == problem.Unsupported {
 		return nil, false, nil
 	}

@@ -15,14 +15,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
 var suite = database.Database{
 	Kind:    sourcetest.PostgreSQL,
-	Dialect: dialect.Dialect(),
+	Dialect: postgres.Dialect(),
 	Tables:  limits(),
 	Fresh:   testservices.Postgres,
 	Driver:  func(at string) (string, string) { return "pgx", at },

@@ -10,9 +10,7 @@ import (
 	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -78,7 +76,7 @@ func doubted(err error) bool {
 		return true
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && e.Code() == sqlite3.SQLITE_ERROR && (strings.Contains(e.Error(), "integer overflow") || strings.Contains(e.Error(), sqlfunc.Doubt))
+	return ok && e.Code() == sqlite3.SQLITE_ERROR && (strings.Contains(e.Error(), "integer overflow") || strings.Contains(e.Error(), doubt))
 }
 
 // errKnown is the error of a statement that doesn't run, since it ended in doubt before.
@@ -129,7 +127,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 type first struct{ engine }
 
 // Dialect implements sqldriver.Database.
-func (first) Dialect() sqlgen.Dialect { return dialect.First() }
+func (first) Dialect() sqlgen.Dialect { return dialect{first: true} }
 
 // Run implements sqldriver.Database.
 func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
@@ -147,12 +145,7 @@ func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan,
 type apart struct{ engine }
 
 // Dialect implements sqldriver.Database.
-func (s apart) Dialect() sqlgen.Dialect {
-	if s.wide {
-		return dialect.Apart(true)
-	}
-	return dialect.Apart(false)
-}
+func (s apart) Dialect() sqlgen.Dialect { return dialect{apart: true, wide: s.wide} }
 
 // Run implements sqldriver.Database.
 func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {

@@ -17,9 +17,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -106,7 +104,7 @@ func uri(path, options string) string {
 // newConnector returns a connector to the file at an absolute path, with options for the driver; it reads.
 func newConnector(path, options string, heap int64) (*connector, error) {
 	c := &connector{dsn: uri(filepath.ToSlash(path), options), path: path, heap: heap, parsed: parsed.New}
-	return c, sqlfunc.Register(&c.driver)
+	return c, registerFunctions(&c.driver)
 }
 
 // Connect implements driver.Connector. A connection whose account of memory is another one's is closed, and another opened in its
@@ -182,10 +180,7 @@ type engine struct{ *Source }
 
 // Dialect implements sqldriver.Database.
 func (s engine) Dialect() sqlgen.Dialect {
-	if s.wide {
-		return dialect.Wide()
-	}
-	return dialect.Dialect()
+	return dialect{wide: s.wide}
 }
 
 // Errors implements sqldriver.Database.

@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
-	dialect "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,7 +19,7 @@ import (
 
 var suite = database.Database{
 	Kind:    sourcetest.SQLite,
-	Dialect: dialect.Dialect(),
+	Dialect: sqlite.Dialect(),
 	Tables: sourcetest.Limits{
 		sourcetest.NaN:           "it stores a NaN as null",
 		sourcetest.ExactDecimals: "its numbers are 64-bit integers and doubles",

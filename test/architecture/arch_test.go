@@ -47,11 +47,7 @@ var mayImport = map[string]string{
 	"internal/expression":       "identity internal/argcheck problem query value",
 	"internal/sqlgen":           "internal/plan policy problem query schema value",
 	"internal/sqlgen/dml":       "internal/interpret internal/sqlgen internal/writes policy problem schema value write",
-	"internal/sqlgen/exprtest":  "internal/sqlgen",
-	"internal/sqlgen/mariadb":   "internal/plan internal/sqlgen policy query schema value",
-	"internal/sqlgen/postgres":  "internal/plan internal/sqlgen policy problem query schema value",
-	"internal/sqlgen/sqlite":    "internal/plan internal/sqlgen policy problem query schema value",
-	"internal/sqlgen/duckdb":    "internal/plan internal/sqlgen policy problem query schema value",
+	"internal/sqlgen/exprtest":  "identity internal/sqlgen policy problem query schema value",
 	"write":                     "problem value",
 	"change":                    "audit identity internal/expression problem value write",
 	"internal/review":           "action audit change identity internal/once internal/plan internal/writes policy problem schema value write",
@@ -73,11 +69,10 @@ var mayImport = map[string]string{
 	"internal/connstring":            "",
 	"internal/sqldriver/catalogue":   "schema value",
 	"internal/sqldriver/parsed":      "",
-	"internal/sqldriver/sqlfunc":     "internal/literals internal/plan internal/sqlgen value",
 	"internal/openapi/spec":          "internal/secretnames problem",
-	"source/sqlite":                  "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/parsed internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen internal/sqlgen/sqlite policy schema source source/sqlite/internal/heap value write",
-	"source/postgres":                "internal/connstring internal/reach internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen internal/sqlgen/postgres policy schema source value write",
-	"source/mariadb":                 "internal/connstring internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen internal/sqlgen/mariadb policy problem schema source value write",
+	"source/sqlite":                  "internal/literals internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/parsed internal/sqldriver/writing internal/sqlgen policy problem query schema source source/sqlite/internal/heap value write",
+	"source/postgres":                "internal/connstring internal/plan internal/reach internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
+	"source/mariadb":                 "internal/connstring internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
 	"source/parse":                   "change identity internal/expression internal/interpret internal/netguard internal/openapi/credential internal/writes policy problem query schema source source/parse/internal/answer source/parse/internal/reshape source/parse/internal/rest value write",
 	"source/parse/internal/answer":   "problem",
 	"source/sqlite/internal/heap":    "",
@@ -117,7 +112,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/statements": "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/selects policy problem query schema source value",
 
 	// a module of its own, for its driver
-	"source/duckdb":                      "internal/sqldriver internal/sqldriver/catalogue internal/sqlgen internal/sqlgen/duckdb policy problem schema source value",
+	"source/duckdb":                      "internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqlgen policy problem query schema source value",
 	"source/duckdb/cmd/bailiwick-duckdb": "serve source source/duckdb",
 
 	// transports and user interfaces

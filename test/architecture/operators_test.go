@@ -66,7 +66,7 @@ func TestPlacesOfAnExpression(t *testing.T) {
 	}
 	shared := source(t, "internal/sqlgen") // comparisons, conditions and $ifNull
 	here := []string{"Common", "Without", "Pairs", "Gather", "Reverse", "Capitalize", "ReplaceMatches", "FindMatch", "FindMatches"}
-	for path, without := range map[string][]string{"internal/interpret": nil, "internal/sqlgen/sqlite": nil, "internal/sqlgen/postgres": nil, "internal/sqlgen/mariadb": nil, "internal/sqlgen/duckdb": here} {
+	for path, without := range map[string][]string{"internal/interpret": nil, "source/sqlite": nil, "source/postgres": nil, "source/mariadb": nil, "source/duckdb": here} {
 		text := source(t, path) + shared
 		if path == "internal/interpret" {
 			text = source(t, path)

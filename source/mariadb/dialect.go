@@ -1,0 +1,296 @@
+package mariadb
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// dialect writes for MariaDB 10.7 or later, in sessions as sqldriver sets them: the collation of the connection, of
+// literals and of arguments is utf8mb4_nopad_bin, and no mode turns warnings into errors. An operation that could raise
+// an error comes after a test; the server evaluates a CASE in order.
+//
+//   - Texts of columns and of JSON functions have collations of their own, and mixing two is an error: each is converted
+//     to the binary one where it is read.
+//   - Decimals are DECIMAL(65,30) throughout, since the server truncates what doesn't fit the common type of several: a
+//     Decimal of 1e35 or more is null in an expression, and places after the 30th are rounded.
+//   - JSON is compact text in which each string has only one spelling, so that its first character determines its type.
+type dialect struct{ sqlgen.Standard }
+
+// Dialect returns how statements for MariaDB are written. Only packages of Bailiwick can use it.
+func Dialect() sqlgen.Dialect { return dialect{} }
+
+const (
+	nopad           = " COLLATE utf8mb4_nopad_bin"
+	least64, most64 = "-9223372036854775808", "9223372036854775807"
+	decimal         = "DECIMAL(65,30)"
+	beyondDecimal   = "100000000000000000000000000000000000" // 1e35
+)
+
+// text returns x, of any character set, as text that compares by its bytes.
+func (dialect) text(x string) string { return "(CONVERT(" + x + " USING utf8mb4)" + nopad + ")" }
+
+// literal quotes a constant text of this package; all other texts are Args.
+func (dialect) literal(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
+}
+
+// fit returns the number x as a Decimal, null if it is too large for one. x may be repeated.
+func (dialect) fit(x string) string {
+	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + decimal + ") END)"
+}
+
+// Stored implements sqlgen.Dialect.
+func (m dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
+	number := x
+	if f.Native == "bit" {
+		number = "(" + x + " + 0)"
+	}
+	// The server can hold 0000-00-00 and, depending on sql_mode, 2026-02-31.
+	date := "(CASE WHEN YEAR(" + x + ") > 0 AND DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + ")) THEN "
+	switch f.Type {
+	case schema.String:
+		return "(" + binary(x, f) + ")"
+	case schema.Integer:
+		return "CAST(" + number + " AS SIGNED)"
+	case schema.Double:
+		return "(CAST(" + x + " AS DOUBLE) + 0e0)" // + 0e0, since a FLOAT would be written in fewer digits, and to drop the sign of zero
+	case schema.Decimal:
+		return m.fit(number)
+	case schema.Boolean:
+		return "(CASE WHEN " + number + " IN (0, 1) THEN CAST(" + number + " AS SIGNED) END)"
+	case schema.Date:
+		return date + "CAST(" + x + " AS DATETIME(6)) END)"
+	case schema.Day:
+		return date + x + " END)"
+	case schema.JSON, schema.Array:
+		return m.document(x)
+	case schema.Opaque:
+		return "(" + converted(dialect{}.Read(x, f)) + ")"
+	}
+	return x
+}
+
+// document returns stored JSON in the form of this dialect: null if it isn't valid. Unnecessary escapes are decoded, by
+// reading the document as a string in which they are the only escapes.
+func (m dialect) document(x string) string {
+	compact := "JSON_COMPACT(" + x + ")"
+	// Pairs of backslashes are skipped; one of the two before an escape to decode is removed.
+	const escapes = `(\\\\\\\\)|\\(?=\\(?:/|u(?!00[01]|0022|005[cC])))`
+	undone := "JSON_UNQUOTE(REGEXP_REPLACE(JSON_QUOTE(" + compact + ")" + nopad + ", " + m.literal(escapes) + `, '\\1'))`
+	return "(CASE WHEN JSON_VALID(" + x + ") THEN " + m.text("NULLIF(CASE WHEN "+m.text(x)+" REGEXP "+m.literal(`\\[/u]`)+
+		" THEN "+m.text(undone)+" ELSE "+m.text(compact)+" END, 'null')") + " END)"
+}
+
+// Const implements sqlgen.Dialect.
+func (m dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
+	if v.IsNull() {
+		return m.nothing(t)
+	}
+	switch t {
+	case schema.Integer:
+		n, _ := v.AsInt()
+		return "CAST(" + s.Arg(n, "") + " AS SIGNED)"
+	case schema.Double:
+		f, _ := v.AsFloat()
+		return "CAST(" + s.Arg(f, "") + " AS DOUBLE)"
+	case schema.Decimal:
+		if text, ok := plainDecimal(v.String()); ok {
+			return "CAST(" + s.Arg(text, "") + " AS " + decimal + ")"
+		}
+		f, _ := v.AsFloat() // out of the range of the columns here; exact to 16 digits
+		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
+	case schema.Boolean:
+		n := int64(0)
+		if v.Bool() {
+			n = 1
+		}
+		return "CAST(" + s.Arg(n, "") + " AS SIGNED)"
+	case schema.Date, schema.Day:
+		at := time.UnixMicro(v.Micros()).UTC()
+		if at.Year() < 1 || at.Year() > 9999 {
+			return m.nothing(t)
+		}
+		if t == schema.Day {
+			return "CAST(" + s.Arg(at.Format(time.DateOnly), "") + " AS DATE)"
+		}
+		return "CAST(" + s.Arg(at.Format("2006-01-02 15:04:05.000000"), "") + " AS DATETIME(6))"
+	case schema.UUID:
+		return "CAST(" + s.Arg(v.Text(), "") + " AS UUID)"
+	case schema.Bytes:
+		const digits = "0123456789ABCDEF"
+		hex := make([]byte, 0, 2*len(v.Text()))
+		for _, b := range []byte(v.Text()) {
+			hex = append(hex, digits[b>>4], digits[b&15])
+		}
+		return "UNHEX(" + s.Arg(string(hex), "") + ")" // the driver sends bytes as text
+	case schema.JSON:
+		return m.text(s.Arg(string(v.AppendJSON(nil)), ""))
+	}
+	return m.text(s.Arg(v.String(), ""))
+}
+
+// nothing returns null as a value of a type: an untyped null would be bytes.
+func (m dialect) nothing(t schema.Type) string {
+	switch t {
+	case schema.Integer, schema.Boolean:
+		return "CAST(NULL AS SIGNED)"
+	case schema.Double:
+		return "CAST(NULL AS DOUBLE)"
+	case schema.Decimal:
+		return "CAST(NULL AS " + decimal + ")"
+	case schema.Date:
+		return "CAST(NULL AS DATETIME(6))"
+	case schema.Day:
+		return "CAST(NULL AS DATE)"
+	case schema.UUID:
+		return "CAST(NULL AS UUID)"
+	case schema.Bytes:
+		return "CAST(NULL AS BINARY)"
+	}
+	return m.text("NULL")
+}
+
+// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is a Decimal: below
+// 1e35, and not so small that rounding loses its digits.
+func plainDecimal(text string) (string, bool) {
+	f, _, err := new(big.Float).Parse(text, 10)
+	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.MantExp(nil) < -120 { // 2^118 is above 1e35
+		return "", false
+	}
+	exact, _ := new(big.Rat).SetString(text) // parsed above, so it succeeds
+	text = exact.FloatString(30)
+	rounded, _ := new(big.Rat).SetString(text)
+	if f.MantExp(nil) < -83 && rounded.Cmp(exact) != 0 { // below 1e-25
+		return "", false
+	}
+	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
+}
+
+// whole are the native types whose values are integers of at most 64 bits with a sign, and compare as such. A YEAR takes 25 for 2025.
+var whole = []string{"tinyint", "smallint", "mediumint", "int", "bigint"}
+
+// Find implements sqlgen.Dialect. Text with equal bytes is equal in the column's collation too, but two different
+// collations can't be compared.
+func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
+	if f.Type == schema.Integer && g.Type == schema.Integer {
+		return "(" + x + " = " + y + ")", slices.Contains(whole, f.Native) && slices.Contains(whole, g.Native)
+	}
+	if f.Type == g.Type && (f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
+		return "(" + x + " = " + y + ")", false
+	}
+	return "", false
+}
+
+// Compare implements sqlgen.Dialect.
+func (m dialect) Compare(s sqlgen.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
+	switch {
+	case t == schema.JSON && op == plan.Eq:
+		return "(" + m.key(s, x) + " = " + m.key(s, y) + ")", nil
+	case t == schema.JSON:
+		text := m.place(s, x) + " " + sqlgen.Sign(op)[:1] + " " + m.place(s, y)
+		if op == plan.Gte || op == plan.Lte {
+			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
+		}
+		return "(" + text + ")", nil
+	case t == schema.UUID && op != plan.Eq: // they sort in an order of their own
+		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
+	}
+	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
+}
+
+// Order implements sqlgen.Dialect. Null sorts first by default.
+func (m dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []string {
+	switch t {
+	case schema.JSON:
+		x = m.place(s, x)
+	case schema.UUID:
+		x = m.Widen(s, x, t, schema.String)
+	}
+	if desc {
+		x += " DESC"
+	}
+	return []string{x}
+}
+
+// Written implements sqlgen.Dialect.
+func (dialect) Written(x string) string { return x }
+
+// Key implements sqlgen.Dialect. What is equal and has no other form is shown as that of any record: the mode of our sessions lets it be
+// selected beside aggregates, and the least of all would be looked for record by record.
+func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, show string) {
+	switch t {
+	case schema.JSON:
+		return m.short(s, m.key(s, x)), "MIN(" + x + ")"
+	case schema.String:
+		if !short {
+			return m.short(s, x), "MIN(" + x + ")"
+		}
+		return x, x
+	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
+		return x, x
+	case schema.UUID:
+		return x, "CAST(MIN(" + m.Widen(s, x, t, schema.String) + ") AS UUID)"
+	}
+	return x, "MIN(" + x + ")"
+}
+
+// short returns a text that is the same for the same x and never long: when it groups by sorting, the server compares
+// only the beginnings of texts (max_sort_length).
+func (dialect) short(s sqlgen.Scope, x string) string {
+	x = s.Atom(x)
+	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"
+}
+
+// Digest implements sqlgen.Dialect.
+func (m dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema.Type) string {
+	parts := []string{s.Arg(seed, "")}
+	for i, x := range xs {
+		if i > 0 {
+			parts = append(parts, m.text("X'1F'"))
+		}
+		switch types[i] {
+		case schema.Bytes:
+			x = m.base64(x)
+		case schema.Any, schema.Opaque:
+			continue
+		case schema.String:
+		default:
+			x = m.Convert(s, x, types[i], schema.String)
+		}
+		parts = append(parts, "COALESCE("+x+", '')")
+	}
+	return "MD5(CONCAT(" + strings.Join(parts, ", ") + "))"
+}
+
+// Barrier implements sqlgen.Dialect.
+func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
+
+// Materialized implements sqlgen.Dialect. MariaDB materializes what is read more than once.
+func (dialect) Materialized(bool) string { return "" }
+
+// Start implements sqlgen.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A text
+// repeated an unknown number of times is of any length.
+func (dialect) Start(x string, t schema.Type) string {
+	switch t {
+	case schema.String:
+		return "(CAST(" + x + " AS CHAR(16777215) CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin)"
+	case schema.Bytes:
+		return "REPEAT(" + x + ", IF(RAND() < 0, 0, 1))"
+	case schema.Integer:
+		return "CAST(" + x + " AS SIGNED)"
+	case schema.Decimal:
+		return "CAST(" + x + " AS DECIMAL(65,30))"
+	}
+	return x
+}
+
+// Correlates implements sqlgen.Dialect. MariaDB has no lateral derived tables.
+func (dialect) Correlates() bool { return false }

@@ -1,0 +1,55 @@
+package mariadb
+
+import (
+	"net/netip"
+	"regexp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+var clock = regexp.MustCompile(`^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$`)
+
+// opaqueForms read the texts of types that MariaDB compares by what they mean, and return the type to cast a text to that it surely takes.
+// Package source/mariadb calls the fields of these types Ordered.
+var opaqueForms = map[string]func(text string) (cast string, ok bool){
+	"time": func(text string) (string, bool) { return "TIME(6)", clock.MatchString(text) },
+	"inet4": func(text string) (string, bool) {
+		a, err := netip.ParseAddr(text)
+		return "INET4", err == nil && a.Is4()
+	},
+	"inet6": func(text string) (string, bool) {
+		a, err := netip.ParseAddr(text)
+		return "INET6", err == nil && a.Is6() && a.Zone() == ""
+	},
+}
+
+// Fits implements sqlgen.Dialect.
+func (dialect) Fits(f *schema.Field, text string) bool {
+	read := opaqueForms[f.Native]
+	if read == nil {
+		return true
+	}
+	_, ok := read(text)
+	return ok
+}
+
+// compareOpaque writes x op v for a column of a type that only MariaDB knows: as it compares the type, where the text is surely one of
+// it, so that an index serves, and else by the text that is shown.
+func (m dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
+	if read := opaqueForms[x.Field.Native]; read != nil {
+		if cast, ok := read(v); ok {
+			w.Write(x.Text, " ", op, " CAST(")
+			w.Put(v, "")
+			w.Write(" AS ", cast, ")")
+			return nil
+		}
+	}
+	if op != "=" {
+		return sqlgen.Misread(x.Field, v)
+	}
+	left := m.Read(x.Text, x.Field)
+	w.Write(converted(left), " = ")
+	w.Put(v, "")
+	return nil
+}

@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// typeNames are the types of SQLite's values, as its typeof has them.
+var typeNames = map[schema.Type]string{schema.Integer: "integer", schema.String: "text"}
+
+// KeyOf implements sqlgen.Dialect. SQLite sorts a key that is an expression beside the columns that the expression reads. Records with equal
+// values in a typed column have one type: texts never equal anything else, and no number but an integer equals one.
+func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
+	switch {
+	case !d.first || !typed(f) || f.Type == schema.Bytes:
+		return "", ""
+	case strict(f):
+		return x, "+" + x
+	}
+	return x, "CASE WHEN typeof(" + x + ") IN ('" + typeNames[f.Type] + "', 'null') THEN " + x + " ELSE " + call(fnDoubt, x) + " END"
+}
+
+// AccumulateOf implements sqlgen.Dialect. A condition of an aggregate costs less than a CASE in it.
+func (d dialect) AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string {
+	if !d.first || strict(f) || typeNames[f.Type] == "" || f.Unordered || f.Stored != nil {
+		return ""
+	}
+	of := "(" + x + ") FILTER (WHERE typeof(" + x + ") = '" + typeNames[f.Type] + "')"
+	switch {
+	case op == plan.Sum && f.Type == schema.Integer:
+		return "coalesce(sum" + of + ", 0)"
+	case op == plan.Count:
+		return "count" + of
+	case op == plan.Min:
+		return "min" + of
+	case op == plan.Max:
+		return "max" + of
+	}
+	return ""
+}

@@ -1,0 +1,292 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"math"
+	"math/big"
+	"math/bits"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+)
+
+// numbers returns the functions of numbers. Those whose names end in OfDecimals take decimals as SQLite holds them and are exact; the
+// others take integers and reals. Overflow, division by zero and what isn't a number give null.
+func numbers() map[string]function {
+	out := map[string]function{
+		fnCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
+		fnNumber:  {1, numberText},
+		fnDivide:  {2, reals(func(x, y float64) float64 { return x / y })},
+		fnModulo: {2, func(args []driver.Value) driver.Value {
+			x, xok := args[0].(int64)
+			y, yok := args[1].(int64)
+			if !xok || !yok || y == 0 {
+				return nil
+			}
+			return x % y
+		}},
+	}
+	for name, op := range map[string]plan.Op{fnSqrt: plan.Sqrt, fnLn: plan.Ln, fnLog10: plan.Log10, fnExp: plan.Exp} {
+		out[name] = function{1, func(args []driver.Value) driver.Value { return real(op, args[0], 0.0) }}
+	}
+	out[fnPow] = function{2, func(args []driver.Value) driver.Value { return real(plan.Pow, args[0], args[1]) }}
+	for name, op := range map[string]operation{
+		fnAdd:      {add, func(x, y float64) float64 { return x + y }, (*big.Int).Add},
+		fnSubtract: {subtract, func(x, y float64) float64 { return x - y }, (*big.Int).Sub},
+		fnMultiply: {multiply, func(x, y float64) float64 { return x * y }, nil},
+	} {
+		out[name] = function{-1, op.fold(op.typed())}
+		out[name+fnOfDecimals] = function{-1, op.fold(op.decimals)}
+	}
+	for name, f := range map[string]func(args []driver.Value) driver.Value{
+		fnAbs: absolute, fnCeil: whole(1), fnFloor: whole(-1), fnTrunc: rounded(true), fnRound: rounded(false),
+	} {
+		n := int32(1)
+		if name == fnTrunc || name == fnRound {
+			n = 2
+		}
+		out[name] = function{n, func(args []driver.Value) driver.Value {
+			// Infinities, and doubles too large or small for arithmetic, are null in every backend.
+			if x, ok := args[0].(float64); ok && !plan.Sized(x) {
+				return nil
+			}
+			return f(args)
+		}}
+	}
+	for name, f := range map[string]func(d decimal, places int) decimal{
+		fnAbs:   func(d decimal, _ int) decimal { d.neg = false; return d },
+		fnCeil:  func(d decimal, _ int) decimal { return d.next(false) },
+		fnFloor: func(d decimal, _ int) decimal { return d.next(true) },
+		fnTrunc: func(d decimal, places int) decimal { return d.places(places, true) },
+		fnRound: func(d decimal, places int) decimal { return d.places(places, false) },
+	} {
+		out[name+fnOfDecimals] = function{out[name].args, func(args []driver.Value) driver.Value {
+			d, ok := decimalOfValue(args[0])
+			places, pok := args[len(args)-1].(int64)
+			if !ok || !pok && len(args) > 1 {
+				return nil
+			}
+			return f(d, limited(places)).number()
+		}}
+	}
+	return out
+}
+
+// numberText writes a number as JSON.
+func numberText(args []driver.Value) driver.Value {
+	if v := plainValue(args[0]); v.IsNumber() {
+		return string(v.AppendJSON(nil))
+	}
+	return nil
+}
+
+// limited bounds places to the digits that a double can have.
+func limited(places int64) int { return int(max(-400, min(400, places))) }
+
+// real returns plan.Real of two reals.
+func real(op plan.Op, x, y driver.Value) driver.Value {
+	a, aok := x.(float64)
+	b, bok := y.(float64)
+	if !aok || !bok {
+		return nil
+	}
+	if z, ok := plan.Real(op, a, b); ok {
+		return z
+	}
+	return nil
+}
+
+// reals makes a function of two reals; division by zero and operands that aren't numbers give null.
+func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		x, xok := args[0].(float64)
+		y, yok := args[1].(float64)
+		if !xok || !yok || !plan.Sized(x) || !plan.Sized(y) {
+			return nil
+		}
+		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {
+			return z + 0 // + 0 turns negative zero into zero
+		}
+		return nil
+	}
+}
+
+// An operation is one of Add, Subtract and Multiply.
+type operation struct {
+	integers func(x, y int64) (int64, bool)
+	reals    func(x, y float64) float64
+	big      func(z, x, y *big.Int) *big.Int // nil for a product
+}
+
+// fold applies an operation to the first two arguments, then to the result and the next.
+func (op operation) fold(two func(args []driver.Value) driver.Value) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		if len(args) == 0 {
+			return nil
+		}
+		if len(args) == 2 {
+			return two(args)
+		}
+		z := args[0]
+		for _, y := range args[1:] {
+			z = two([]driver.Value{z, y})
+		}
+		return z
+	}
+}
+
+// typed returns a function of two numbers: of integers null if the result exceeds 64 bits, else of reals.
+func (op operation) typed() func(args []driver.Value) driver.Value {
+	real := reals(op.reals)
+	return func(args []driver.Value) driver.Value {
+		x, xok := args[0].(int64)
+		y, yok := args[1].(int64)
+		if !xok || !yok {
+			return real(args)
+		}
+		if z, ok := op.integers(x, y); ok {
+			return z
+		}
+		return nil
+	}
+}
+
+// decimals applies op to two decimals: as integers if both are and the result fits, else with big integers at a common exponent. Null
+// if one isn't a number.
+func (op operation) decimals(args []driver.Value) driver.Value {
+	x, xok := args[0].(int64)
+	y, yok := args[1].(int64)
+	if xok && yok {
+		if z, ok := op.integers(x, y); ok {
+			return z
+		}
+	}
+	d, dok := decimalOfValue(args[0])
+	e, eok := decimalOfValue(args[1])
+	if !dok || !eok {
+		return nil
+	}
+	if op.big == nil {
+		n := d.scaled(d.exp)
+		return decimalOfBig(n.Mul(n, e.scaled(e.exp)), d.exp+e.exp).number()
+	}
+	exp := min(d.exp, e.exp)
+	n := d.scaled(exp)
+	return decimalOfBig(op.big(n, n, e.scaled(exp)), exp).number()
+}
+
+func add(x, y int64) (int64, bool) {
+	z := x + y
+	return z, (z > x) == (y > 0)
+}
+
+func subtract(x, y int64) (int64, bool) {
+	z := x - y
+	return z, (z < x) == (y > 0)
+}
+
+func multiply(x, y int64) (int64, bool) {
+	high, low := bits.Mul64(magnitude(x), magnitude(y))
+	if (x < 0) != (y < 0) {
+		return -int64(low), high == 0 && low <= 1<<63
+	}
+	return int64(low), high == 0 && low < 1<<63
+}
+
+func magnitude(x int64) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}
+
+// absolute returns |x|; null for the least integer, which has none of 64 bits.
+func absolute(args []driver.Value) driver.Value {
+	switch x := args[0].(type) {
+	case int64:
+		if x == math.MinInt64 {
+			return nil
+		}
+		return max(x, -x)
+	case float64:
+		return math.Abs(x)
+	}
+	return nil
+}
+
+// whole makes a function that rounds to the next whole number up (1) or down (-1).
+func whole(direction int) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		switch x := args[0].(type) {
+		case int64:
+			return x
+		case float64:
+			if direction > 0 {
+				return math.Ceil(x) + 0
+			}
+			return math.Floor(x) + 0
+		}
+		return nil
+	}
+}
+
+// rounded makes a function that rounds x to a number of places, or, if cut, towards zero.
+func rounded(cut bool) func(args []driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		n, ok := args[1].(int64)
+		d, dok := decimalOfValue(args[0])
+		if !ok || !dok {
+			return nil
+		}
+		d = d.places(limited(n), cut)
+		switch x := args[0].(type) {
+		case int64:
+			if z, ok := d.integer(); ok {
+				return z
+			}
+			return nil
+		case float64:
+			if math.Abs(x) > 1e15 {
+				return x
+			}
+		}
+		return d.real()
+	}
+}
+
+// compare orders two values of one type, null first.
+func compare(x, y driver.Value) int {
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return -1
+	case y == nil:
+		return 1
+	}
+	switch x := x.(type) {
+	case string:
+		s, _ := y.(string)
+		return strings.Compare(x, s)
+	case []byte:
+		b, _ := y.([]byte)
+		return strings.Compare(string(x), string(b))
+	case int64:
+		if n, ok := y.(int64); ok {
+			return cmp.Compare(x, n)
+		}
+	case float64:
+		if f, ok := y.(float64); ok {
+			return cmp.Compare(x, f)
+		}
+	}
+	d, dok := decimalOfValue(x)
+	e, eok := decimalOfValue(y)
+	if dok && eok {
+		return strings.Compare(string(d.appendOrder(nil)), string(e.appendOrder(nil)))
+	}
+	f, _ := x.(float64)
+	g, _ := y.(float64)
+	return cmp.Compare(f, g) // one of them is infinite
+}

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A scan reads JSON that is known to be valid, without building values. On other text it ends early.
+type scanJSON struct {
+	text string
+	at   int
+}
+
+func (s *scanJSON) space() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\t' || s.text[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// open enters the object or list that begins with bracket, and reports whether there is one.
+func (s *scanJSON) open(bracket byte) bool {
+	s.space()
+	if s.at >= len(s.text) || s.text[s.at] != bracket {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// more goes to the next element or member, and reports false after the last.
+func (s *scanJSON) more() bool {
+	s.space()
+	if s.at < len(s.text) && s.text[s.at] == ',' {
+		s.at++
+		s.space()
+	}
+	return s.at < len(s.text) && s.text[s.at] != ']' && s.text[s.at] != '}'
+}
+
+// name reads the name of a member, with the colon after it.
+func (s *scanJSON) name() string {
+	raw := s.value()
+	s.space()
+	if s.at < len(s.text) {
+		s.at++
+	}
+	return unquoted(raw)
+}
+
+// value reads a value and returns its text.
+func (s *scanJSON) value() string {
+	s.space()
+	start, depth := s.at, 0
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case '"':
+			s.quoted()
+			if depth == 0 {
+				return s.text[start:s.at]
+			}
+			continue
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth == 0 {
+				return s.text[start:s.at]
+			}
+			if depth--; depth == 0 {
+				s.at++
+				return s.text[start:s.at]
+			}
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return s.text[start:s.at]
+			}
+		}
+		s.at++
+	}
+	s.at = len(s.text)
+	return s.text[start:]
+}
+
+// quoted moves behind the string that begins here.
+func (s *scanJSON) quoted() {
+	for s.at++; s.at < len(s.text); s.at++ {
+		switch s.text[s.at] {
+		case '\\':
+			s.at++
+		case '"':
+			s.at++
+			return
+		}
+	}
+	s.at = len(s.text)
+}
+
+// unquoted returns the text of a JSON string.
+func unquoted(raw string) string {
+	if len(raw) >= 2 && !strings.Contains(raw, `\`) {
+		return raw[1 : len(raw)-1]
+	}
+	// If raw isn't valid, text is what was read of it.
+	text, _ := jsontext.AppendUnquote(nil, raw)
+	return string(text)
+}
+
+// elements calls yield for the text of each element of a list until it returns false, and reports whether text is a list.
+func elements(text string, yield func(raw string) bool) bool {
+	s := scanJSON{text: text}
+	if !s.open('[') {
+		return false
+	}
+	for s.more() && yield(s.value()) {
+	}
+	return true
+}
+
+// find returns the position in text of the value at path.
+func find(text string, path []string) (from, to int, ok bool) {
+	s := scanJSON{text: text}
+	for _, part := range path {
+		if !s.open('{') {
+			return 0, 0, false
+		}
+		found := false
+		for !found && s.more() {
+			if found = s.name() == part; !found {
+				s.value()
+			}
+		}
+		if !found {
+			return 0, 0, false
+		}
+	}
+	raw := s.value()
+	return s.at - len(raw), s.at, true
+}
+
+// deepest is how deep JSON in a column may nest; the adapter shows deeper JSON as text.
+const deepest = 100
+
+// valid reports whether text is JSON that the adapter reads as JSON.
+func valid(text string) bool {
+	if !jsontext.Value(text).IsValid() {
+		return false
+	}
+	depth := 0
+	for s := (scanJSON{text: text}); s.at < len(s.text); s.at++ {
+		switch s.text[s.at] {
+		case '"':
+			from := s.at
+			s.quoted()
+			if strings.Contains(s.text[from:s.at], `\u0000`) && strings.Contains(unquoted(s.text[from:s.at]), "\x00") {
+				return false
+			}
+			s.at--
+		case '[', '{':
+			if depth++; depth > deepest {
+				return false
+			}
+		case ']', '}':
+			depth--
+		}
+	}
+	return true
+}
+
+// read parses JSON of any depth.
+func read(text string) value.Value {
+	v, err := value.Read([]byte(text), 1<<20)
+	if err != nil {
+		return value.OfString(strings.ToValidUTF8(text, "\uFFFD"))
+	}
+	return v
+}
+
+// jsonText returns the result of a function that returns JSON: null for JSON's null.
+func jsonText(raw string) any {
+	if raw == "null" || raw == "" {
+		return nil
+	}
+	return raw
+}
+
+// appendQuoted writes text as JSON. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD. A long text is
+// copied once: a statement quotes thousands.
+func appendQuoted(s string) string {
+	const step = 4096
+	s = writable(s)
+	if len(s) <= step {
+		return string(value.AppendQuoted(nil, s))
+	}
+	var out strings.Builder
+	out.Grow(len(s) + len(s)/64)
+	out.WriteByte('"')
+	piece := make([]byte, 0, 2*step)
+	for len(s) > 0 {
+		n := min(step, len(s))
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		piece = value.AppendQuoted(piece[:0], s[:n])
+		out.Write(piece[1 : len(piece)-1])
+		s = s[n:]
+	}
+	out.WriteByte('"')
+	return out.String()
+}
+
+// writable returns s with U+FFFD in place of what JSON can't hold.
+func writable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

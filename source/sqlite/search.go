@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+)
+
+// Search implements sqlgen.Dialect, over FTS5 indexes. It queries the index once for all terms if there is only one:
+// FTS5 joins its own lists better.
+func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) error {
+	if len(of.In) == 1 {
+		query := columns(of.In[0]) + phrases(of.Terms, " AND ")
+		if len(of.Without) > 0 {
+			query = "(" + query + ") NOT (" + columns(of.In[0]) + phrases(of.Without, " OR ") + ")"
+		}
+		found(t, space, of.In[0], query)
+		return nil
+	}
+	somewhere := func(term string) {
+		for i, in := range of.In {
+			t.Write([]string{"(", " OR "}[min(i, 1)])
+			found(t, space, in, columns(in)+phrases([]string{term}, ""))
+		}
+		t.Write(")")
+	}
+	for i, term := range of.Terms {
+		if i > 0 {
+			t.Write(" AND ")
+		}
+		somewhere(term)
+	}
+	for _, term := range of.Without {
+		t.Write(" AND NOT ")
+		somewhere(term)
+	}
+	return nil
+}
+
+// found writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
+// parse; this one consists of existing columns and quoted phrases.
+func found(t sqlgen.SearchedView, space string, in policy.Searched, query string) {
+	t.Write(t.Column(in.Index.Key), " IN (SELECT f.rowid FROM ")
+	t.Write(t.Quote(cmp.Or(space, "main")), ".")
+	t.Write(t.Quote(in.Index.Name), " AS f WHERE f.", t.Quote(in.Index.Name), " MATCH ", t.Arg(query, ""), ")")
+}
+
+// quoteName quotes a column or a phrase inside of an FTS5 query, which is an argument.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// columns returns the column filter of an FTS5 query.
+func columns(in policy.Searched) string {
+	names := make([]string, len(in.Fields))
+	for i, f := range in.Fields {
+		names[i] = quoteName(f)
+	}
+	return "{" + strings.Join(names, " ") + "} : "
+}
+
+// phrases joins terms as phrases of an FTS5 query.
+func phrases(terms []string, by string) string {
+	quoted := make([]string, len(terms))
+	for i, t := range terms {
+		quoted[i] = quoteName(t)
+	}
+	return "(" + strings.Join(quoted, by) + ")"
+}
