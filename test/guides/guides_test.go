@@ -23,14 +23,16 @@ import (
 // A page is played from top to bottom in one shell, in an empty folder of its own:
 //
 //   - a ```console block holds commands after "$ ", and under each the lines that must be in its output, in this order. "…"
-//     in a line is any text; a line that is "…" alone is any number of lines. A command that ends in " &" goes on
-//     running; its lines are waited for.
+//     in a line is any text. A line that is only "…" is any number of lines. A command that ends in " &" runs in the
+//     background, and the test waits for its lines.
+//   - <!-- test: whole --> before a console block says that it shows the whole output of each command. Text that matches
+//     the expression after "varies" may differ. "fails" says that the last command fails. See whole_test.go.
 //   - a block whose first line is "# FILE: name" is written to that file.
 //   - <!-- database: file, newline, SQL --> makes a SQLite database.
 //   - <!-- play: command --> is a command that readers need not see.
 //
 // Port 8420, which the pages name, is replaced by a free one.
-var parts = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$|^<!-- play: (.*?) -->$|^<!-- database: (\\S+)\n(.*?)^-->$")
+var parts = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$|^<!-- play: (.*?) -->$|^<!-- database: (\\S+)\n(.*?)^-->$|" + wholeComment)
 
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guides/*.md")
@@ -42,8 +44,8 @@ func TestPages(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// The pages say "bailiwick serve": here it listens on a free port.
-	wrapper := "#!/bin/sh\ncase \"$1 $*\" in\n\"serve \"*--stdio*|\"serve \"*--listen*) ;;\n\"serve \"*) set -- \"$@\" --listen 127.0.0.1:$PORT ;;\nesac\nexec " + filepath.Join(dir, "real") + " \"$@\"\n"
+	// The pages say "bailiwick serve" and "bailiwick demo": here they listen on a free port.
+	wrapper := "#!/bin/sh\ncase \"$1 $*\" in\n\"serve \"*--stdio*|\"serve \"*--listen*|\"demo \"*--listen*) ;;\n\"serve \"*|\"demo \"*) set -- \"$@\" --listen 127.0.0.1:$PORT ;;\nesac\nexec " + filepath.Join(dir, "real") + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "bailiwick"), []byte(wrapper), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +58,7 @@ func TestPages(t *testing.T) {
 			}
 			p := open(t, dir)
 			played := 0
+			var exact *whole
 			for _, m := range parts.FindAllStringSubmatch(string(text), -1) {
 				if name, is := strings.CutPrefix(m[2], "# FILE: "); is {
 					name, body, _ := strings.Cut(name, "\n")
@@ -70,8 +73,13 @@ func TestPages(t *testing.T) {
 				if m[3] != "" {
 					p.play(t, m[3], nil)
 				}
+				if m[6] != "" {
+					exact = newWhole(t, m[7], m[8])
+				}
 				if m[1] == "console" {
+					p.whole, exact = exact, nil
 					played += p.block(t, m[2])
+					p.rewrite(t, page, m[2])
 				}
 			}
 			if played == 0 {
@@ -100,6 +108,7 @@ type player struct {
 	in           io.Writer
 	out          *bufio.Reader
 	background   int
+	whole        *whole // of the block that is played, or nil
 }
 
 func open(t *testing.T, programs string) *player {
@@ -168,7 +177,12 @@ func (p *player) block(t *testing.T, text string) int {
 // play runs a command and looks for the lines in its output.
 func (p *player) play(t *testing.T, command string, want []string) {
 	t.Helper()
+	command = strings.ReplaceAll(command, "make demo", "bailiwick demo --once --listen 127.0.0.1:8420 --dir made") // without the end that needs Ctrl-C
 	run, goes := strings.CutSuffix(strings.ReplaceAll(command, "8420", p.port), " &")
+	if !goes && p.whole != nil {
+		p.whole.compare(t, command, want, p.run(t, run))
+		return
+	}
 	if !goes {
 		if missing, got := absent(want, p.run(t, run)); missing != "" {
 			t.Errorf("$ %s\nprints no line\n%s\nbut\n%s", command, missing, got)
