@@ -110,6 +110,9 @@ type Dialect interface {
 	// Search writes that fields of a view match a full-text search; space is the schema of its indexes, "" for none.
 	Search(t SearchedView, space string, of *policy.Search) error
 
+	// Writes returns the texts of statements that write.
+	Writes() Writes
+
 	// Expressions of pipelines.
 
 	// Stored returns a stored column x of field f as expressions see it: null if the value isn't of the field's type, or

@@ -12,15 +12,7 @@ import (
 // MarkerTable returns the statement that creates the marker table if there is none. An operator can run it if the
 // account of the source may not.
 func MarkerTable(d sqlgen.Dialect) string {
-	columns := " (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
-	switch d.Name() {
-	case "postgresql":
-		columns = " (change_id text PRIMARY KEY, digest text NOT NULL, fence bigint NOT NULL, receipt text, applied_at timestamptz)"
-	case "mariadb":
-		columns = " (change_id varchar(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY," +
-			" digest varchar(64) CHARACTER SET ascii NOT NULL, fence bigint NOT NULL, receipt longtext CHARACTER SET utf8mb4, applied_at datetime(6)) ENGINE=InnoDB"
-	}
-	return "CREATE TABLE IF NOT EXISTS " + markers(d) + columns
+	return "CREATE TABLE IF NOT EXISTS " + markers(d) + d.Writes().MarkerColumns
 }
 
 // markers returns the name of the marker table. It is in the schema of classes that name none.
@@ -38,11 +30,7 @@ func MarkerThere(d sqlgen.Dialect) string {
 func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	t.Write("INSERT INTO ", markers(d), " (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
-	if d.Name() == "mariadb" {
-		t.Write("ON DUPLICATE KEY UPDATE change_id = bailiwick_applied.change_id")
-	} else {
-		t.Write("ON CONFLICT (change_id) DO NOTHING")
-	}
+	t.Write(d.Writes().MarkerConflict)
 	return t.Statement(nil)
 }
 
@@ -51,9 +39,7 @@ func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Stateme
 func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	t.Write("SELECT digest, fence, receipt FROM ", markers(d), " WHERE change_id = ", t.Arg(change))
-	if d.Name() != "sqlite" {
-		t.Write(" FOR UPDATE")
-	}
+	t.Write(d.Writes().MarkerLock)
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}, {Field: &schema.Field{Type: schema.Integer}},
 		{Field: &schema.Field{Type: schema.String}}})
 }
@@ -69,9 +55,7 @@ func Raise(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, erro
 // receipt already.
 func Applied(d sqlgen.Dialect, change, digest string, fence int64, receipt string) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
-	now := map[string]string{"sqlite": "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", "postgresql": "clock_timestamp()",
-		"mariadb": "UTC_TIMESTAMP(6)"}[d.Name()]
-	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", now,
+	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", d.Writes().Now,
 		" WHERE change_id = ", t.Arg(change), " AND receipt IS NULL")
 	return t.Statement(nil)
 }

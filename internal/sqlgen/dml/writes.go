@@ -49,11 +49,8 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 	if err := keyed(t, v.Class(), id, next, func(name string) string { return t.InView(v.Class().Field(name)) }); err != nil {
 		return sqlgen.Statement{}, err
 	}
-	switch {
-	case lock && d.Name() == "postgresql":
-		t.Write(" FOR UPDATE OF t")
-	case lock && d.Name() == "mariadb":
-		t.Write(" FOR UPDATE")
+	if lock {
+		t.Write(d.Writes().RowLock)
 	}
 	return t.Statement(columns)
 }
@@ -86,17 +83,15 @@ func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[stri
 	}
 	t.Write("INSERT INTO ", t.Table(c.Space, c.Table))
 	switch {
-	case len(sets) == 0 && d.Name() == "mariadb":
-		t.Write(" () VALUES ()")
 	case len(sets) == 0:
-		t.Write(" DEFAULT VALUES")
+		t.Write(d.Writes().EmptyInsert)
 	default:
 		for i, s := range sets {
 			t.Write([]string{" (", ", "}[min(i, 1)], t.Name(s.Field.Name))
 		}
 		t.Write(")")
-		if d.Name() == "postgresql" && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
-			t.Write(" OVERRIDING SYSTEM VALUE") // the id of a record that a revert brings back
+		if slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
+			t.Write(d.Writes().OverrideKeys) // the id of a record that a revert brings back
 		}
 		t.Write(" VALUES ")
 		for i, s := range sets {
