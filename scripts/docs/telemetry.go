@@ -29,60 +29,59 @@ func metrics() ([]byte, error) {
 
 const aboutTelemetry = `# Telemetry
 
-What ` + "`bailiwick serve`" + ` shows operators of calls: a line of the log each, traces, and metrics. Values of filters, records and rules,
-credentials and the words of databases appear in none of them; a test looks for fifty canaries in all of them.
+` + "`" + `bailiwick serve` + "`" + ` shows operators each call as a log line, as a trace and in metrics. None of them contains values of filters, records or rules, credentials, or texts of
+databases. A test looks for fifty canaries in all of them.
 
-` + "```yaml" + `
+` + "`" + `` + "`" + `` + "`" + `yaml
 server: {metrics: {listen: 127.0.0.1:9464}}   # or true: /metrics beside /mcp, for a token with the scope audit or operator
 log: {level: info, calls: true}
 telemetry:                                    # traces; without it there are none
   otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "file:otlp-token"}}
   sample: 0.1
-  environment: false                          # true: OTEL_* variables say what isn't said here
-` + "```" + `
+  environment: false                          # true: OTEL_* variables set the rest
+` + "`" + `` + "`" + `` + "`" + `
 
-On an address that only this machine can reach, metrics are shown to everybody on it; on any other, to a token with the scope ` + "`audit`" + ` or ` + "`operator`" + `:
-` + "`bailiwick token create --name prometheus --kind human --owner ops --scopes audit`" + `. [grafana.json](grafana.json) is a dashboard of these metrics.
+On an address of this machine everybody can read the metrics. On other addresses they require a token with the scope ` + "`" + `audit` + "`" + ` or ` + "`" + `operator` + "`" + `:
+` + "`" + `bailiwick token create --name prometheus --kind human --owner ops --scopes audit` + "`" + `. [grafana.json](grafana.json) is a dashboard.
 
 ## Lines of the log
 
-One JSON object at level info, ` + "`\"msg\":\"call\"`" + `, on standard error, for each call that is refused, fails or is cancelled; with ` + "`log: {calls: true}`" + ` for every
-call, with ` + "`calls: false`" + ` for none. The audit has every call in any case.
+A call that is refused, fails or is cancelled writes one JSON object at level info, ` + "`" + `"msg":"call"` + "`" + `, on standard error. ` + "`" + `log: {calls: true}` + "`" + ` logs every call, and
+` + "`" + `calls: false` + "`" + ` none. The audit has every call in any case.
 
 | field | |
 |---|---|
-| ` + "`tool`" + ` | as it is registered; ` + "`(unknown)`" + ` for a name that nobody registered |
-| ` + "`outcome`" + ` | ok, refused, failed or cancelled |
-| ` + "`error_code`, `kind`" + ` | what the agent was told, and the true reason; absent when it is ok |
-| ` + "`duration_ms`, `rows`, `result_bytes`" + ` | from admission to the end of the answer |
-| ` + "`est_input_tokens`, `est_cost_usd`" + ` | bytes/4, and that at ` + "`limits.price_per_million_tokens`" + ` |
-| ` + "`principal`, `owner`, `scopes`" + ` | who asked |
-| ` + "`parent`, `depth`" + ` | whose sub-principal that is; absent for none |
-| ` + "`correlation_id`" + ` | as the audit has it |
-| ` + "`policy`" + ` | the version of the rules that decided |
-| ` + "`trace_id`, `span_id`" + ` | where the call is part of a trace |
+| ` + "`" + `tool` + "`" + ` | the name of the tool, or ` + "`" + `(unknown)` + "`" + ` |
+| ` + "`" + `outcome` + "`" + ` | ok, refused, failed or cancelled |
+| ` + "`" + `error_code` + "`" + `, ` + "`" + `kind` + "`" + ` | the code that the agent reads, and the true reason |
+| ` + "`" + `duration_ms` + "`" + `, ` + "`" + `rows` + "`" + `, ` + "`" + `result_bytes` + "`" + ` | from admission to the end of the answer |
+| ` + "`" + `est_input_tokens` + "`" + `, ` + "`" + `est_cost_usd` + "`" + ` | bytes/4, and their price by ` + "`" + `limits.price_per_million_tokens` + "`" + ` |
+| ` + "`" + `principal` + "`" + `, ` + "`" + `owner` + "`" + `, ` + "`" + `scopes` + "`" + ` | the caller |
+| ` + "`" + `parent` + "`" + `, ` + "`" + `depth` + "`" + ` | the parent of a sub-principal |
+| ` + "`" + `correlation_id` + "`" + ` | as in the audit |
+| ` + "`" + `policy` + "`" + ` | the version of the rules that decided |
+| ` + "`" + `trace_id` + "`" + `, ` + "`" + `span_id` + "`" + ` | if the call is part of a trace |
 
-Errors in other lines are told by their codes (` + "`SQLSTATE 22P02 (statement 0d2b216ae2c0787d)`" + `): what a database says can hold values. It is
-repeated only about connections and rights. The statement is named by the first 16 digits of the SHA-256 of its text.
+Other lines name errors by their codes (` + "`" + `SQLSTATE 22P02 (statement 0d2b216ae2c0787d)` + "`" + `), because texts of databases can hold values. Only texts about connections and rights are
+repeated. The statement is the first 16 digits of the SHA-256 of its text.
 
 ## Traces
 
-A request is a span ` + "`tools/call query_class`" + ` of kind server, by the [conventions of OpenTelemetry for MCP](https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/);
-its parent is what ` + "`traceparent`" + ` names, in ` + "`_meta`" + ` or else in the header. A client that sends one decides whether it is traced. Below it:
+A request is a span ` + "`" + `tools/call query_class` + "`" + ` of kind server, by the [conventions of OpenTelemetry for MCP](https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/). Its parent is
+` + "`" + `traceparent` + "`" + `, in ` + "`" + `_meta` + "`" + ` or in the header. A client that sends one decides whether the call is traced. Below it:
 
-| span | is |
+| span | covers |
 |---|---|
-| ` + "`policy`" + ` | the question becomes a permit, or is refused |
-| ` + "`compile`" + ` | the permit becomes a statement |
-| ` + "`shape`" + ` | records become a page. It draws them from the source, so the next one runs inside of its time |
-| ` + "`source`" + ` | the statement, to its last record: ` + "`db.system.name`, `bailiwick.source`, `bailiwick.class`, `bailiwick.statement`" + ` |
-| ` + "`audit`" + ` | the record is kept |
+| ` + "`" + `policy` + "`" + ` | from the query to a permit or a refusal |
+| ` + "`" + `compile` + "`" + ` | from the permit to a statement |
+| ` + "`" + `shape` + "`" + ` | from records to a page. It reads from the source, so the next span is inside its time |
+| ` + "`" + `source` + "`" + ` | the statement, to its last record: ` + "`" + `db.system.name` + "`" + `, ` + "`" + `bailiwick.source` + "`" + `, ` + "`" + `bailiwick.class` + "`" + `, ` + "`" + `bailiwick.statement` + "`" + ` |
+| ` + "`" + `audit` + "`" + ` | writing the record |
 
-The request's attributes are those of the line, with ` + "`bailiwick.`" + ` before them, and ` + "`mcp.method.name`, `mcp.protocol.version`, `network.transport`, `gen_ai.tool.name`" + `.
-A span that failed has the code in ` + "`error.type`" + ` and no message. A call in process, without a door, is a span ` + "`execute_tool query_class`" + `.
+The attributes of the request are those of the log line with ` + "`" + `bailiwick.` + "`" + ` before them, and ` + "`" + `mcp.method.name` + "`" + `, ` + "`" + `mcp.protocol.version` + "`" + `, ` + "`" + `network.transport` + "`" + `, ` + "`" + `gen_ai.tool.name` + "`" + `.
+A failed span has the code in ` + "`" + `error.type` + "`" + ` and no message. A call inside the process is a span ` + "`" + `execute_tool query_class` + "`" + `.
 `
 
 const aboutMetrics = `
-` + "`go_*` and `process_*`" + ` are those of the Prometheus client. Labels take words of ours alone: names of registered tools, codes and kinds; who
-asked and what for are in the log and the audit.
+` + "`" + `go_*` + "`" + ` and ` + "`" + `process_*` + "`" + ` come from the Prometheus client. Labels hold only names of registered tools, codes and kinds. The log and the audit say who asked and for what.
 `
