@@ -33,7 +33,7 @@ var testedElsewhere = map[string]string{
 // are checked as others are; what comes out is checked where the comment says.
 var pictures = map[string][]string{
 	"docs/apis.md":           {"sources:"},                                                                                                    // a configuration with a document, of internal/config's TestAPIsDocument
-	"docs/architecture.md":   {"SELECT +v1", "request →", "query.Query ─", "query.Pipeline ─", "write.Request ─", "Arguments ─"},              // how parts fit
+	"docs/architecture.md":   {"SELECT +v1", "request ─", "write.Request ─", "Arguments ─"},                                                   // how parts fit
 	"docs/assistant.md":      {"$ export LLM_PROVIDER=compatible", "$ bailiwick eval"},                                                        // conversations with the scripted model of cmd/bailiwick's TestScripts/ask and eval
 	"docs/attacks.md":        {"go run ./test/attack/run"},                                                                                    // the suite on any server, of test/attack
 	"docs/authentication.md": {"WWW-Authenticate:"},                                                                                           // a header, of oauthmeta's tests
