@@ -64,7 +64,7 @@ KILLS ?= 10000
 soak: apis ## the long forms of the proofs
 	@BAILIWICK_SOAK=$(SOAK) GOTESTFLAGS="-count=1 -timeout=24h -run=Interference|Differential|Killed" scripts/test ./test/endtoend ./source/... ./internal/sqldriver/...
 	@BAILIWICK_DERIVED=10000 GOTESTFLAGS="-count=1 -timeout=24h -run=TestDerivedCanaries" scripts/test ./test/endtoend
-	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestKill" scripts/test ./store/... ./internal/store/journal
+	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestKill" scripts/test ./store/... ./internal/store
 	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestDecisionsKilled" scripts/test ./test/endtoend
 	@BAILIWICK_STRIPE=1 go test -count=1 -run=TestStripe -v ./test/largeapis
 	@BAILIWICK_STORM=10000 go test -count=1 -timeout=1h -v -run=TestStorm ./cmd/bailiwick

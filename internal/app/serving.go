@@ -8,11 +8,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
@@ -133,7 +133,7 @@ func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
 	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log), s.plant.Share(ctx, s.log)}
 	if o := s.plant.inForce().Audit.Archive; o.Folder != "" {
-		ends = append(ends, archive.Keep(ctx, s.plant.Store, o.Folder, o.After, s.log))
+		ends = append(ends, store.KeepArchive(ctx, s.plant.Store, o.Folder, o.After, s.log))
 	}
 	if s.plant.connections != nil {
 		ends = append(ends, s.plant.connections.Keep(ctx, s.log))

@@ -13,13 +13,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
-	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -30,7 +29,7 @@ import (
 
 // A Store is the gateway's own store: a file, or a database that replicas share.
 type Store interface {
-	archive.Store
+	store.ArchiveStore
 	audit.Reader
 	identity.TokenStore
 	limit.Ledger
@@ -175,7 +174,7 @@ func (p *App) ready(ctx context.Context) error {
 	var what []string
 	if store != nil {
 		reason := "the store can't be written"
-		if f, ok := errors.AsType[*failure.Error](store); ok && f.Public != "" {
+		if f, ok := errors.AsType[*store.Failure](store); ok && f.Public != "" {
 			reason += ": " + f.Public
 		}
 		what = append(what, reason)

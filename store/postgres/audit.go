@@ -10,15 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // Append implements audit.Log for the chain that all replicas share. It returns when the record is committed. Records
 // that arrive while others are being written share the next statement and commit.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
-	if errors.Is(err, records.ErrClosed) {
+	if errors.Is(err, store.ErrClosed) {
 		return s.failed("append to the audit log", err)
 	}
 	return err
@@ -95,7 +94,7 @@ func (s *Store) find(ctx context.Context, step string, r *audit.Record) error {
 	if err != nil {
 		return err
 	}
-	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[records.Row])
+	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[store.RecordRow])
 	if err != nil {
 		return err
 	}
@@ -123,15 +122,15 @@ func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]au
 	if !text(subject) {
 		return nil, nil
 	}
-	ask := changes.Lookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 ORDER BY id LIMIT $2`, Args: []any{subject, limit}}
+	ask := store.ChangeLookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 ORDER BY id LIMIT $2`, Args: []any{subject, limit}}
 	if subject == "" {
-		ask = changes.Lookup{Text: `SELECT body FROM bailiwick.outbox ORDER BY id LIMIT $1`, Args: []any{limit}}
+		ask = store.ChangeLookup{Text: `SELECT body FROM bailiwick.outbox ORDER BY id LIMIT $1`, Args: []any{limit}}
 	}
 	bodies, err := column(ctx, s, "read the outbox of the audit log", ask)
 	if err != nil {
 		return nil, err
 	}
-	return records.Unrecorded(bodies)
+	return store.Unrecorded(bodies)
 }
 
 // Recorded implements audit.Outbox. If this store is the log, Append has removed the records already.
@@ -157,23 +156,23 @@ func (s *Store) Head(ctx context.Context) (h audit.Head, err error) {
 
 // Records implements audit.Reader. It reads a page at a time and holds no connection while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	return records.Forwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq >= $1 ORDER BY seq LIMIT $2`), from, yield)
+	return store.ReadForwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq >= $1 ORDER BY seq LIMIT $2`), from, yield)
 }
 
 // Backwards implements audit.Reader, as Records does.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`), from, yield)
+	return store.ReadBackwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`), from, yield)
 }
 
 // page returns the reader of a walk's pages by query, tried again if the connection is lost.
-func (s *Store) page(query string) records.Page {
-	return func(ctx context.Context, from int64) (page []records.Row, err error) {
+func (s *Store) page(query string) store.RecordPage {
+	return func(ctx context.Context, from int64) (page []store.RecordRow, err error) {
 		err = s.again(ctx, "read the audit log", func(ctx context.Context) error {
-			rows, err := s.pool.Query(ctx, query, from, records.PageSize)
+			rows, err := s.pool.Query(ctx, query, from, store.PageSize)
 			if err != nil {
 				return err
 			}
-			page, err = pgx.AppendRows(make([]records.Row, 0, records.PageSize), rows, pgx.RowToStructByPos[records.Row])
+			page, err = pgx.AppendRows(make([]store.RecordRow, 0, store.PageSize), rows, pgx.RowToStructByPos[store.RecordRow])
 			return err
 		})
 		return page, err

@@ -12,12 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = changes.Dialect{Schema: "bailiwick.", Contains: "strpos", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
+var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
 
 // Now implements change.Store, with the database's time.
 func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
@@ -42,7 +41,7 @@ const rowSize = 21
 
 // rowArgs returns the rowSize arguments of a row, nulls for nil, by which the statement writes none. Texts that may hold any bytes are
 // bytea.
-func rowArgs(r *changes.Row) []any {
+func rowArgs(r *store.ChangeRow) []any {
 	if r == nil {
 		return make([]any, rowSize)
 	}
@@ -52,7 +51,7 @@ func rowArgs(r *changes.Row) []any {
 	}
 	steps, entries := make([]string, len(r.Records)), make([]string, len(r.Records))
 	for i, one := range r.Records {
-		steps[i], entries[i] = one.Step, records.Body(one)
+		steps[i], entries[i] = one.Step, store.RecordBody(one)
 	}
 	return []any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
 		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, instant(r.Leased), classes, r.Events, steps, entries}
@@ -64,7 +63,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 	if err != nil {
 		return nil, err
 	}
-	r, old, err := changes.New(c, at, f)
+	r, old, err := store.NewChangeRow(c, at, f)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +103,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	if err != nil {
 		return err
 	}
-	r, err := changes.Next(c, at, g)
+	r, err := store.NextChangeRow(c, at, g)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 
 // GetOf implements change.Store. The index over id and column together finds the row, so no row of another is read.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
-	column, is, ok := changes.Of(of)
+	column, is, ok := store.ChangesOf(of)
 	if !ok {
 		return nil, change.ErrNone
 	}
@@ -211,7 +210,7 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) (out []chang
 		var seq int64
 		var body string
 		_, err = pgx.ForEachRow(rows, []any{&seq, &body}, func() error {
-			e, err := changes.ReadEvent(seq, body)
+			e, err := store.ReadEvent(seq, body)
 			out = append(out, e)
 			return err
 		})
@@ -239,7 +238,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 }
 
 // column returns the texts that the query ask returns, one per row.
-func column(ctx context.Context, s *Store, doing string, ask changes.Lookup) (out []string, err error) {
+func column(ctx context.Context, s *Store, doing string, ask store.ChangeLookup) (out []string, err error) {
 	err = s.again(ctx, doing, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)
 		if err != nil {

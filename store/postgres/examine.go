@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
-	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // An Examination is what is found out about a store without changing it.
@@ -30,7 +30,7 @@ func Examine(ctx context.Context, url string) (*Examination, error) {
 	}
 	defer s.pool.Close()
 	e := &Examination{Pooled: s.pooled}
-	if e.Newest, err = migrations.Newest(files); err != nil {
+	if e.Newest, err = store.NewestVersion(files); err != nil {
 		return nil, err
 	}
 	err = s.again(ctx, "examine the store", func(ctx context.Context) error { return s.examine(ctx, e) })

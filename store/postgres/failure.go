@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/reach"
-	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -48,7 +48,7 @@ func (s *Store) failed(doing string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	f := &failure.Error{Doing: doing, At: "PostgreSQL at " + s.at, Err: err}
+	f := &store.Failure{Doing: doing, At: "PostgreSQL at " + s.at, Err: err}
 	if code := state(err); code != "" {
 		f.Code = "SQLSTATE " + code
 	}

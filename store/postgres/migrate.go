@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 //go:embed migrations/*.sql
@@ -27,18 +27,18 @@ var errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'U
 // each other.
 func (s *Store) migrate(ctx context.Context, steps fs.FS, there bool) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		return migrations.Apply(steps, target{ctx, tx, there})
+		return store.Migrate(steps, target{ctx, tx, there})
 	})
 }
 
-// A target implements migrations.Target.
+// A target implements store.target.
 type target struct {
 	ctx   context.Context //nolint:containedctx // of the one transaction
 	tx    pgx.Tx
 	there bool // a missing store is an error
 }
 
-// Version implements migrations.Target.
+// Version implements store.target.
 func (t target) Version() (int, error) {
 	now, err := version(t.ctx, t.tx)
 	if err == nil && now == 0 && t.there {
@@ -47,10 +47,10 @@ func (t target) Version() (int, error) {
 	return now, err
 }
 
-// Run implements migrations.Target.
+// Run implements store.target.
 func (t target) Run(text string) error { return run(t.ctx, t.tx.Conn(), text) }
 
-// Reached implements migrations.Target.
+// Reached implements store.target.
 func (t target) Reached(version int) error {
 	_, err := t.tx.Exec(t.ctx, `INSERT INTO bailiwick.migration (version) VALUES ($1)`, version)
 	return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
@@ -42,7 +42,7 @@ func TestPingTries(t *testing.T) {
 			}
 			return
 		}
-		f, ok := errors.AsType[*failure.Error](err)
+		f, ok := errors.AsType[*store.Failure](err)
 		if !ok || f.Public != want || strings.Contains(f.LogText(), "swordfish") {
 			t.Errorf("%v, want the reason %q", err, want)
 		}
@@ -94,7 +94,7 @@ func TestPingAfterAppend(t *testing.T) {
 		t.Fatal("the record is appended")
 	}
 	for range 2 {
-		f, ok := errors.AsType[*failure.Error](s.Ping(ctx))
+		f, ok := errors.AsType[*store.Failure](s.Ping(ctx))
 		if !ok || f.Public != "the disk is full" {
 			t.Fatalf("%v, want a full disk", f)
 		}

@@ -27,9 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
-	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
-	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
@@ -46,15 +44,15 @@ type Store struct {
 	at      string // hosts and database, for messages
 	pooled  bool   // a pooler in session mode stands before the database
 	pool    *pgxpool.Pool
-	appends *records.Writer
+	appends *store.RecordWriter
 	renewed func() (user, password string, ok bool) // see Options
 	shut    atomic.Bool
-	tokens  tokens.Version
+	tokens  store.TokenVersion
 	probe   probe
 	last    last
 
-	latest   changes.Latest
-	recent   changes.Recent
+	latest   store.LatestChange
+	recent   store.RecentChanges
 	unlisten context.CancelFunc
 	listened chan struct{} // closed when the listener has ended
 }
@@ -97,7 +95,7 @@ func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, 
 		s.pool.Close()
 		return nil, s.failed("open", err)
 	}
-	s.appends = records.NewWriter(s.appendBatch)
+	s.appends = store.NewRecordWriter(s.appendBatch)
 	listening, unlisten := context.WithCancel(context.WithoutCancel(ctx))
 	s.unlisten, s.listened = unlisten, make(chan struct{})
 	go s.listen(listening)

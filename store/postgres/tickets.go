@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 const ticketColumns = `hash, id, use, expires, seen, ended, body`
 
 // AddTicket implements identity.TicketStore. It drops those that have expired.
 func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
-	r, err := tokens.WriteTicket(&k)
+	r, err := store.WriteTicket(&k)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ const (
 // of next are there if it was. Expired tickets are dropped before the transaction: two that drop the same ones in another order would
 // wait for each other.
 func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (first bool, err error) {
-	rows, err := tokens.WriteTickets(next)
+	rows, err := store.WriteTickets(next)
 	if err != nil || !text(id) {
 		return false, err
 	}
@@ -68,7 +68,7 @@ func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (k ide
 	err = s.again(ctx, "read a ticket", func(ctx context.Context) error {
 		k, err = scanTicket(s.pool.QueryRow(ctx, `SELECT `+ticketColumns+` FROM bailiwick.ticket WHERE hash = $1`, hash[:]))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return tokens.NoTicket()
+			return store.NoTicket()
 		}
 		return err
 	})
@@ -111,7 +111,7 @@ func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error
 }
 
 func scanTicket(row pgx.Row) (identity.Ticket, error) {
-	var r tokens.TicketRow
+	var r store.TicketRow
 	if err := row.Scan(&r.Hash, &r.ID, &r.Use, &r.Expires, &r.Seen, &r.Ended, &r.Body); err != nil {
 		return identity.Ticket{}, err
 	}

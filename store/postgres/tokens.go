@@ -12,8 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
-	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -25,7 +24,7 @@ const counted = `, posted AS (INSERT INTO bailiwick.outbox (step, change, body) 
 
 // AddToken implements identity.TokenStore.
 func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) error {
-	c, err := tokens.Write(&t)
+	c, err := store.WriteToken(&t)
 	if err != nil {
 		return err
 	}
@@ -34,7 +33,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 		t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Actions, c.Classes, c.Filters, c.IPs,
 		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked), c.More)
 	if state(err) == "23505" {
-		return tokens.Taken(err)
+		return store.TokenTaken(err)
 	}
 	return err
 }
@@ -42,12 +41,12 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 // TokenByPrefix implements identity.TokenStore.
 func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (t identity.Token, err error) {
 	if !text(prefix) {
-		return t, tokens.None()
+		return t, store.NoToken()
 	}
 	err = s.again(ctx, "read a token", func(ctx context.Context) error {
 		t, err = scanToken(s.pool.QueryRow(ctx, `SELECT `+tokenColumns+` FROM bailiwick.token WHERE prefix = $1`, prefix))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return tokens.None()
+			return store.NoToken()
 		}
 		return err
 	})
@@ -70,7 +69,7 @@ func (s *Store) Tokens(ctx context.Context) (all []identity.Token, err error) {
 // RevokeToken implements identity.TokenStore.
 func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) error {
 	if !text(id) {
-		return tokens.None()
+		return store.NoToken()
 	}
 	err := s.changeTokens(ctx, "revoke a token", r,
 		`WITH changed AS (UPDATE bailiwick.token SET revoked = $5 WHERE id = $4 AND revoked IS NULL RETURNING 1)`+counted, id, r.Time)
@@ -82,19 +81,19 @@ func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) erro
 		if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM bailiwick.token WHERE id = $1)`, id).Scan(&there); err != nil || there {
 			return err
 		}
-		return tokens.None()
+		return store.NoToken()
 	})
 }
 
 // changeTokens runs a statement that changes tokens, stores r in the outbox and increments the version. It fails with
-// tokens.None if the statement changed no token. args are $4 and further.
+// store.NoToken if the statement changed no token. args are $4 and further.
 func (s *Store) changeTokens(ctx context.Context, doing string, r audit.Record, text string, args ...any) error {
-	args = append([]any{r.Step, r.Subject(), records.Body(&r)}, args...)
+	args = append([]any{r.Step, r.Subject(), store.RecordBody(&r)}, args...)
 	return s.tokens.Change(func() (version int64, err error) {
 		err = s.try(ctx, doing, func(ctx context.Context) error {
 			err := s.pool.QueryRow(ctx, text, args...).Scan(&version)
 			if errors.Is(err, pgx.ErrNoRows) {
-				return tokens.None()
+				return store.NoToken()
 			}
 			return err
 		})
@@ -145,7 +144,7 @@ func (s *Store) tokenVersion(ctx context.Context) (version int64, err error) {
 // scanToken reads a row of tokenColumns; a null time is the zero time.
 func scanToken(row pgx.Row) (identity.Token, error) {
 	var t identity.Token
-	var c tokens.Columns
+	var c store.TokenColumns
 	var hash []byte
 	var kind string
 	var used, revoked *time.Time

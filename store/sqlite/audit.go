@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
-	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // Append implements audit.Log. It returns when the record is on disk. Records that arrive while others are being
 // written share the next write and disk sync.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
-	if errors.Is(err, records.ErrClosed) {
+	if errors.Is(err, store.ErrClosed) {
 		return s.failed("append to the audit log", err)
 	}
 	return err
@@ -43,7 +41,7 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	if slices.ContainsFunc(batch, func(r *audit.Record) bool { return r.Step != "" }) {
 		s.stepped.Store(time.Now().UnixNano())
 	} else if s.journal != nil && time.Now().UnixNano() > s.stepped.Load()+int64(stepsLast) {
-		if err := s.journal.Append(batch); !errors.Is(err, journal.ErrDirect) {
+		if err := s.journal.Append(batch); !errors.Is(err, store.ErrDirect) {
 			s.foldSoon()
 			return err
 		}
@@ -126,7 +124,7 @@ func appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error
 const findSQL = `SELECT a.seq, a.prev, a.hash, a.body FROM audit_step AS s JOIN audit AS a ON a.seq = s.seq WHERE s.step = ?`
 
 func scanStep(row *sql.Row) (audit.Record, error) {
-	var r records.Row
+	var r store.RecordRow
 	if err := row.Scan(&r.Seq, &r.Prev, &r.Hash, &r.Body); err != nil {
 		return audit.Record{}, err
 	}
@@ -150,21 +148,21 @@ const unrecordedSQL = `SELECT body FROM outbox WHERE change = ? ORDER BY id LIMI
 
 // Unrecorded implements audit.Outbox.
 func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
-	ask := changes.Lookup{Text: unrecordedSQL, Args: []any{subject, limit}}
+	ask := store.ChangeLookup{Text: unrecordedSQL, Args: []any{subject, limit}}
 	if subject == "" {
-		ask = changes.Lookup{Text: `SELECT body FROM outbox ORDER BY id LIMIT ?`, Args: []any{limit}}
+		ask = store.ChangeLookup{Text: `SELECT body FROM outbox ORDER BY id LIMIT ?`, Args: []any{limit}}
 	}
 	bodies, err := column[string](ctx, s.read, ask)
 	if err != nil {
 		return nil, s.failed("read the outbox of the audit log", err)
 	}
-	return records.Unrecorded(bodies)
+	return store.Unrecorded(bodies)
 }
 
 // Recorded implements audit.Outbox. If this store is the log, Append has removed the records already.
 func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	for _, step := range steps {
-		left, err := column[int](ctx, s.read, changes.Lookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
+		left, err := column[int](ctx, s.read, store.ChangeLookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
 		if err == nil && len(left) > 0 {
 			err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, postedSQL, step)
@@ -183,7 +181,7 @@ func post(ctx context.Context, tx *sql.Tx, r *audit.Record) error {
 	if r == nil {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (step, change, body) VALUES (?, ?, ?)`, r.Step, r.Subject(), records.Body(r))
+	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (step, change, body) VALUES (?, ?, ?)`, r.Step, r.Subject(), store.RecordBody(r))
 	return err
 }
 
@@ -221,10 +219,10 @@ func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record
 	if err != nil {
 		return s.failed("read the audit log", err)
 	}
-	return records.Forwards(ctx, func(ctx context.Context, from int64) ([]records.Row, error) {
+	return store.ReadForwards(ctx, func(ctx context.Context, from int64) ([]store.RecordRow, error) {
 		page, err := s.page(ctx, `SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, from)
 		for _, r := range rest {
-			if err == nil && len(page) < records.PageSize && r.Seq >= from && (len(page) == 0 || r.Seq > page[len(page)-1].Seq) {
+			if err == nil && len(page) < store.PageSize && r.Seq >= from && (len(page) == 0 || r.Seq > page[len(page)-1].Seq) {
 				page = append(page, r)
 			}
 		}
@@ -238,21 +236,21 @@ func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Reco
 	if err != nil {
 		return s.failed("read the audit log", err)
 	}
-	return records.Backwards(ctx, func(ctx context.Context, from int64) (page []records.Row, err error) {
+	return store.ReadBackwards(ctx, func(ctx context.Context, from int64) (page []store.RecordRow, err error) {
 		for _, r := range slices.Backward(rest) {
-			if len(page) < records.PageSize && r.Seq <= from {
+			if len(page) < store.PageSize && r.Seq <= from {
 				page, from = append(page, r), r.Seq-1
 			}
 		}
-		if len(page) == records.PageSize {
+		if len(page) == store.PageSize {
 			return page, nil
 		}
 		more, err := s.page(ctx, `SELECT seq, prev, hash, body FROM audit WHERE seq <= ? ORDER BY seq DESC LIMIT ?`, from)
-		return append(page, more[:min(len(more), records.PageSize-len(page))]...), err
+		return append(page, more[:min(len(more), store.PageSize-len(page))]...), err
 	}, from, yield)
 }
 
-func (s *Store) page(ctx context.Context, query string, from int64) ([]records.Row, error) {
+func (s *Store) page(ctx context.Context, query string, from int64) ([]store.RecordRow, error) {
 	page, err := s.readPage(ctx, query, from)
 	if err != nil {
 		return nil, s.failed("read the audit log", err)
@@ -260,16 +258,16 @@ func (s *Store) page(ctx context.Context, query string, from int64) ([]records.R
 	return page, nil
 }
 
-// readPage returns at most records.PageSize rows of query, which begins at sequence number from.
-func (s *Store) readPage(ctx context.Context, query string, from int64) ([]records.Row, error) {
-	rows, err := s.read.QueryContext(ctx, query, from, records.PageSize)
+// readPage returns at most store.PageSize rows of query, which begins at sequence number from.
+func (s *Store) readPage(ctx context.Context, query string, from int64) ([]store.RecordRow, error) {
+	rows, err := s.read.QueryContext(ctx, query, from, store.PageSize)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	page := make([]records.Row, 0, records.PageSize)
+	page := make([]store.RecordRow, 0, store.PageSize)
 	for rows.Next() {
-		var r records.Row
+		var r store.RecordRow
 		if err := rows.Scan(&r.Seq, &r.Prev, &r.Hash, &r.Body); err != nil {
 			return nil, err
 		}

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = changes.Dialect{Contains: "instr", Bytes: func(s string) any { return s }}
+var asking = store.ChangeQueries{Contains: "instr", Bytes: func(s string) any { return s }}
 
 // Now implements change.Store, with this machine's time; all processes that share the file run on it.
 func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.Err() }
@@ -25,7 +25,7 @@ const sameSQL = `SELECT body FROM change INDEXED BY change_same WHERE principal 
 // Put implements change.Store. The row is made before the transaction, for which others wait; whether there is room, and whether
 // the version before has expired, is decided in it.
 func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*change.Change, error) {
-	r, old, err := changes.New(c, now(), f)
+	r, old, err := store.NewChangeRow(c, now(), f)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 }
 
 // room returns an error if the account of r has no room for another change, and counts r as one.
-func (counted tally) room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time) error {
+func (counted tally) room(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, f change.Filing, at time.Time) error {
 	replaced := ""
 	if f.Replaces != nil {
 		replaced = f.Replaces.ID
@@ -106,7 +106,7 @@ func (counted tally) room(ctx context.Context, tx *sql.Tx, r *changes.Row, f cha
 }
 
 // insertChange inserts a change with its classes, and the changes that it waits for.
-func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
+func insertChange(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account, closed, leased)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
 		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Account, r.Closed, micros(r.Leased))
@@ -121,7 +121,7 @@ func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	return addClasses(ctx, tx, r)
 }
 
-func addClasses(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
+func addClasses(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	for _, class := range r.Classes {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO change_class (class, state, id) VALUES (?, ?, ?)`, class, r.State, r.ID); err != nil {
 			return err
@@ -132,7 +132,7 @@ func addClasses(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 
 // addSteps stores the records of the steps of r, in the log or in the outbox, and their events, of which it returns the Seq of the
 // last. Writing transactions are serialized, so Seq is in commit order.
-func addSteps(ctx context.Context, tx *sql.Tx, r *changes.Row, log bool) (seq int64, err error) {
+func addSteps(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, log bool) (seq int64, err error) {
 	if log {
 		err = appendRecords(ctx, tx, r.Records)
 	} else {
@@ -163,7 +163,7 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 
 // GetOf implements change.Store. The index finds id and column at once, so the row is read only on a match.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
-	column, is, ok := changes.Of(of)
+	column, is, ok := store.ChangesOf(of)
 	if !ok {
 		return nil, change.ErrNone
 	}
@@ -212,7 +212,7 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]i
 
 // Swap implements change.Store.
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
-	r, err := changes.Next(c, now(), g)
+	r, err := store.NextChangeRow(c, now(), g)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 }
 
 // swap puts r in the place of its change, if that is of the version before and g holds at the time at, and returns the Seq of its event.
-func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at time.Time) (seq int64, err error) {
+func swap(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, g change.Guard, at time.Time) (seq int64, err error) {
 	var version, expires int64
 	var lease, leased sql.NullInt64
 	err = tx.QueryRowContext(ctx, `SELECT version, expires, lease, leased FROM change WHERE id = ?`, r.ID).Scan(&version, &expires, &lease, &leased)
@@ -265,7 +265,7 @@ func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at ti
 
 // updateChange writes version r.Version of a change over the one before; an error if that isn't the stored version. The classes are
 // written anew.
-func updateChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
+func updateChange(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
 		expires = ?, lease = ?, search = ?, body = ?, closed = ?, leased = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
 		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Closed, micros(r.Leased), r.ID, r.Version-1)
@@ -300,7 +300,7 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) (out []chang
 		if err := rows.Scan(&seq, &body); err != nil {
 			return nil, s.failed("read the events of changes", err)
 		}
-		e, err := changes.ReadEvent(seq, body)
+		e, err := store.ReadEvent(seq, body)
 		if err != nil {
 			return nil, err
 		}
@@ -339,7 +339,7 @@ func (s *Store) changeFailure(doing string, err error) error {
 }
 
 // column returns the values that the query ask returns, one per row.
-func column[T any](ctx context.Context, db *sql.DB, ask changes.Lookup) (out []T, err error) {
+func column[T any](ctx context.Context, db *sql.DB, ask store.ChangeLookup) (out []T, err error) {
 	rows, err := db.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
-	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // An Examination is what is found out about a store without changing it.
@@ -31,7 +31,7 @@ func Examine(ctx context.Context, path string) (*Examination, error) {
 		return nil, s.failed("examine the store", err)
 	}
 	e := &Examination{Private: info.Mode().Perm()&0o077 == 0, Unwritable: s.unwritable()}
-	if e.Newest, err = migrations.Newest(files); err != nil {
+	if e.Newest, err = store.NewestVersion(files); err != nil {
 		return nil, err
 	}
 	if folder := path + journalEnd; exists(folder) {

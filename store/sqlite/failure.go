@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	driver "modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
-
-	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
-	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 )
 
 // Reasons that are the store's own.
@@ -21,11 +18,11 @@ var (
 
 // failed returns an operator's error: what could not be done, with which file, and why.
 func (s *Store) failed(doing string, err error) error {
-	f := &failure.Error{Doing: doing, At: s.path, Err: err}
+	f := &store.Failure{Doing: doing, At: s.path, Err: err}
 	if n := primary(err); n != 0 {
 		f.Code = fmt.Sprint("SQLite error ", n)
 	}
-	for _, known := range []error{migrations.ErrNewer, errMoved, journal.ErrMoved, journal.ErrLocked, journal.ErrForeign} {
+	for _, known := range []error{store.ErrNewer, errMoved, store.ErrMoved, store.ErrLocked, store.ErrForeign} {
 		if errors.Is(err, known) {
 			f.Why = known.Error()
 			return f

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // journalEnd is what the path of the journal's folder has behind that of the store.
@@ -24,10 +23,10 @@ const foldAfter = 500 * time.Millisecond
 // openJournal opens the journal of the audit: calls wait for one write and one sync of it, which is a fraction of what a
 // transaction takes. Readers of the audit fold it first, so they read the tables alone.
 func (s *Store) openJournal() (err error) {
-	if !journal.Supported {
+	if !store.JournalSupported {
 		return nil
 	}
-	s.journal, err = journal.Open(s.path+journalEnd, journal.Options{
+	s.journal, err = store.OpenJournal(s.path+journalEnd, store.JournalOptions{
 		Head: func() (audit.Head, error) { return readHead(s.read.QueryRow(headSQL)) },
 		Keep: s.keep, Claim: s.claimJournal, Release: s.releaseJournal,
 	})
@@ -44,7 +43,7 @@ func (s *Store) claimJournal(id string, records bool) error {
 				return err
 			}
 			if !known {
-				return journal.ErrForeign
+				return store.ErrForeign
 			}
 		}
 		head, err := readHead(tx.QueryRow(headSQL))
@@ -122,7 +121,7 @@ func (s *Store) foldSoon() {
 		return
 	}
 	after := foldAfter
-	if s.journal.Size() > journal.Full {
+	if s.journal.Size() > store.JournalFull {
 		after = 0
 	}
 	time.AfterFunc(after, func() {
@@ -148,7 +147,7 @@ func (s *Store) fold(ctx context.Context) error {
 
 // unfolded folds the journal for a reader. If that isn't possible, on a full disk or a read-only one, it returns the
 // records that the tables lack.
-func (s *Store) unfolded(ctx context.Context) ([]records.Row, error) {
+func (s *Store) unfolded(ctx context.Context) ([]store.RecordRow, error) {
 	failed := s.fold(ctx)
 	if failed == nil || ctx.Err() != nil {
 		return nil, failed
@@ -161,12 +160,12 @@ func (s *Store) unfolded(ctx context.Context) ([]records.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(rows, func(r records.Row) bool { return r.Seq <= head.Seq }), nil
+	return slices.DeleteFunc(rows, func(r store.RecordRow) bool { return r.Seq <= head.Seq }), nil
 }
 
 // keep inserts records of the journal, except those that the tables have. If records up to end are missing in the end, the
 // head says so to audit.Verify. Its transactions are of their own: a group of them may wait for the journal meanwhile.
-func (s *Store) keep(rows []records.Row, end audit.Head) error {
+func (s *Store) keep(rows []store.RecordRow, end audit.Head) error {
 	const atOnce = 50 * manyRows // bounds how long other transactions wait
 	ctx := context.Background()
 	if err := s.there(); err != nil {
@@ -192,7 +191,7 @@ const manyRows = 32
 
 // keepRecords inserts those rows, in order, that come after the head of the tables, manyRows in a statement, and moves the head to the
 // last of them, or to end if there are none.
-func keepRecords(ctx context.Context, tx *sql.Tx, rows []records.Row, end audit.Head) error {
+func keepRecords(ctx context.Context, tx *sql.Tx, rows []store.RecordRow, end audit.Head) error {
 	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {
 		return err

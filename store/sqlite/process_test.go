@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
@@ -69,10 +69,10 @@ func TestArchiveDiskFull(t *testing.T) {
 	defer s.Close()
 	appendTo(t, s, 200)
 	dir := tmpfs(t, "size=64k")
-	o := archive.Options{Dir: filepath.Join(dir, "archive"), Before: time.Now(), By: "local:ops", PerFile: 60}
+	o := store.ArchiveOptions{Dir: filepath.Join(dir, "archive"), Before: time.Now(), By: "local:ops", PerFile: 60}
 	wantWhole := func(when string) {
 		t.Helper()
-		joined, err := archive.Open(s, nil, o.Dir)
+		joined, err := store.OpenArchive(s, nil, o.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestArchiveDiskFull(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", when, report, err)
 		}
 	}
-	moved, err := archive.Move(t.Context(), s, o)
+	moved, err := store.MoveRecords(t.Context(), s, o)
 	if err == nil || !strings.Contains(err.Error(), "no space left") || moved.Base.Seq == 0 || moved.Base.Seq >= 200 {
 		t.Fatalf("%+v, %v", moved, err)
 	}
@@ -92,7 +92,7 @@ func TestArchiveDiskFull(t *testing.T) {
 	if out, err := exec.Command("mount", "-o", "remount,size=4m", dir).CombinedOutput(); err != nil {
 		t.Fatalf("remount: %v %s", err, out)
 	}
-	if moved, err = archive.Move(t.Context(), s, o); err != nil || moved.Base.Seq < 200 {
+	if moved, err = store.MoveRecords(t.Context(), s, o); err != nil || moved.Base.Seq < 200 {
 		t.Fatalf("%+v, %v", moved, err)
 	}
 	wantWhole("room again")

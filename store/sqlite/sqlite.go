@@ -27,11 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
-	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
-	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
-	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
-	"github.com/bailiwick-dev/bailiwick/internal/store/records"
-	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"modernc.org/sqlite"
@@ -55,15 +51,15 @@ type Store struct {
 	// Transactions that arrive while others run share the next one, each in a savepoint of its own, and so its commit and its sync of the disk.
 	group fair.Queue[*part]
 
-	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
-	folding atomic.Bool      // a fold is due
-	appends *records.Writer
+	journal *store.Journal // of the audit; nil for Memory, and on systems without file locks
+	folding atomic.Bool    // a fold is due
+	appends *store.RecordWriter
 	stepped atomic.Int64 // when the log last got a step, in nanoseconds since 1970
 	shut    atomic.Bool
-	tokens  tokens.Version
+	tokens  store.TokenVersion
 
-	latest  changes.Latest
-	recent  changes.Recent
+	latest  store.LatestChange
+	recent  store.RecentChanges
 	unwatch context.CancelFunc
 	watched chan struct{} // closed when the watcher has ended
 }
@@ -90,7 +86,7 @@ func openWith(ctx context.Context, path string, steps fs.FS) (*Store, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	s.appends = records.NewWriter(s.appendBatch)
+	s.appends = store.NewRecordWriter(s.appendBatch)
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	s.unwatch, s.watched = unwatch, make(chan struct{})
 	if s.read == s.write { // no other process can open it
@@ -207,7 +203,7 @@ func (c connector) Driver() driver.Driver { return new(sqlite.Driver) }
 func (s *Store) migrate(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := s.migrateOnce(ctx)
-		if err == nil || errors.Is(err, migrations.ErrNewer) || try == 10 || !transient(err) {
+		if err == nil || errors.Is(err, store.ErrNewer) || try == 10 || !transient(err) {
 			return err
 		}
 		select {
@@ -220,7 +216,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // migrateOnce brings the file to the version of this program. A file of an older one is copied first.
 func (s *Store) migrateOnce(ctx context.Context) error {
-	newest, err := migrations.Newest(s.steps)
+	newest, err := store.NewestVersion(s.steps)
 	if err != nil {
 		return err
 	}
@@ -233,7 +229,7 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return migrations.Apply(s.steps, target{ctx, tx}) })
+	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return store.Migrate(s.steps, target{ctx, tx}) })
 }
 
 // version returns the file's version, 0 for a new file.
@@ -247,13 +243,13 @@ func version(ctx context.Context, db interface {
 	return n, err
 }
 
-// A target implements migrations.Target.
+// A target implements store.target.
 type target struct {
 	ctx context.Context //nolint:containedctx // of the one transaction
 	tx  *sql.Tx
 }
 
-// Version implements migrations.Target.
+// Version implements store.target.
 func (t target) Version() (int, error) {
 	if err := t.Run(`CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, applied INTEGER NOT NULL) STRICT`); err != nil {
 		return 0, err
@@ -261,13 +257,13 @@ func (t target) Version() (int, error) {
 	return version(t.ctx, t.tx)
 }
 
-// Run implements migrations.Target.
+// Run implements store.target.
 func (t target) Run(text string) error {
 	_, err := t.tx.ExecContext(t.ctx, text)
 	return err
 }
 
-// Reached implements migrations.Target.
+// Reached implements store.target.
 func (t target) Reached(version int) error {
 	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO migration (version, applied) VALUES (?, ?)`, version, time.Now().UnixMicro())
 	return err

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 const ticketColumns = `hash, id, use, expires, seen, ended, body`
 
 // AddTicket implements identity.TicketStore. It drops those that have expired.
 func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
-	r, err := tokens.WriteTicket(&k)
+	r, err := store.WriteTicket(&k)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
 func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (identity.Ticket, error) {
 	k, err := scanTicket(s.read.QueryRowContext(ctx, `SELECT `+ticketColumns+` FROM ticket WHERE hash = ?`, hash[:]))
 	if errors.Is(err, sql.ErrNoRows) {
-		return k, tokens.NoTicket()
+		return k, store.NoTicket()
 	}
 	return k, s.tokenFailure("read a ticket", err)
 }
@@ -74,7 +74,7 @@ func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error
 
 // ExchangeTicket implements identity.TicketStore.
 func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (first bool, err error) {
-	rows, err := tokens.WriteTickets(next)
+	rows, err := store.WriteTickets(next)
 	if err != nil {
 		return false, err
 	}
@@ -99,7 +99,7 @@ func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.T
 }
 
 // addTicket adds a ticket, and drops those that have expired.
-func addTicket(ctx context.Context, tx *sql.Tx, r *tokens.TicketRow) error {
+func addTicket(ctx context.Context, tx *sql.Tx, r *store.TicketRow) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM ticket WHERE expires <= ?`, now().UnixMicro()); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func addTicket(ctx context.Context, tx *sql.Tx, r *tokens.TicketRow) error {
 }
 
 func scanTicket(row interface{ Scan(...any) error }) (identity.Ticket, error) {
-	var r tokens.TicketRow
+	var r store.TicketRow
 	var expires, seen int64
 	if err := row.Scan(&r.Hash, &r.ID, &r.Use, &expires, &seen, &r.Ended, &r.Body); err != nil {
 		return identity.Ticket{}, err

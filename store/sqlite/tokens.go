@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -18,7 +18,7 @@ const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools
 
 // AddToken implements identity.TokenStore.
 func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) error {
-	c, err := tokens.Write(&t)
+	c, err := store.WriteToken(&t)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 		return errors.Join(err, post(ctx, tx, &r))
 	})
 	if primary(err) == code.SQLITE_CONSTRAINT {
-		return tokens.Taken(err)
+		return store.TokenTaken(err)
 	}
 	return s.tokenFailure("add a token", err)
 }
@@ -38,7 +38,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (identity.Token, error) {
 	t, err := scanToken(s.read.QueryRowContext(ctx, `SELECT `+tokenColumns+` FROM token WHERE prefix = ?`, prefix))
 	if errors.Is(err, sql.ErrNoRows) {
-		return identity.Token{}, tokens.None()
+		return identity.Token{}, store.NoToken()
 	}
 	return t, s.tokenFailure("read a token", err)
 }
@@ -67,7 +67,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) erro
 		var was sql.NullInt64
 		err := tx.QueryRowContext(ctx, `SELECT revoked FROM token WHERE id = ?`, id).Scan(&was)
 		if errors.Is(err, sql.ErrNoRows) {
-			return tokens.None()
+			return store.NoToken()
 		}
 		if err != nil || was.Valid {
 			return err
@@ -135,7 +135,7 @@ func (s *Store) tokenFailure(doing string, err error) error {
 // scanToken reads a row of tokenColumns; a null time is the zero time.
 func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 	var t identity.Token
-	var c tokens.Columns
+	var c store.TokenColumns
 	var hash []byte
 	var kind string
 	var created, expires int64

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // testArchivedMeanwhile reads an archive and its store as one log while more records go from the one to the other: at the
 // first record, and at one in the middle of those that the store has. None is missed or read twice.
 func testArchivedMeanwhile(t *testing.T, open Open) {
 	s := Handle(t, open, t.TempDir())
-	o := archive.Options{Dir: t.TempDir(), Before: time.Now().Add(time.Hour), By: "ops", PerFile: 10}
+	o := store.ArchiveOptions{Dir: t.TempDir(), Before: time.Now().Add(time.Hour), By: "ops", PerFile: 10}
 	fill := func() {
 		for n := range 45 {
 			r := record("w", n)
@@ -23,7 +23,7 @@ func testArchivedMeanwhile(t *testing.T, open Open) {
 		}
 	}
 	move := func() {
-		if _, err := archive.Move(t.Context(), s, o); err != nil {
+		if _, err := store.MoveRecords(t.Context(), s, o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +31,7 @@ func testArchivedMeanwhile(t *testing.T, open Open) {
 	move()
 	for _, at := range []int64{1, 60} {
 		fill()
-		log, err := archive.Open(s, nil, o.Dir)
+		log, err := store.OpenArchive(s, nil, o.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

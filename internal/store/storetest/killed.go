@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -77,7 +77,7 @@ func writeForever(s Store, folder string) error {
 	}()
 	go func() {
 		for {
-			_, err := archive.Move(ctx, s, archive.Options{Dir: folder, Before: time.Now(), By: "ops", PerFile: 30})
+			_, err := store.MoveRecords(ctx, s, store.ArchiveOptions{Dir: folder, Before: time.Now(), By: "ops", PerFile: 30})
 			if err != nil && !errors.Is(err, audit.ErrMoved) {
 				failed <- err
 				return
@@ -281,7 +281,7 @@ func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 // have.
 func wantArchived(t *testing.T, s Store, folder string) audit.Report {
 	t.Helper()
-	joined, err := archive.Open(s, nil, folder)
+	joined, err := store.OpenArchive(s, nil, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

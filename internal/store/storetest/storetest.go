@@ -13,17 +13,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
 
 // A Store is the set of interfaces that a store implements.
 type Store interface {
-	archive.Store
+	store.ArchiveStore
 	audit.Reader
 	identity.TokenStore
 	limit.Ledger

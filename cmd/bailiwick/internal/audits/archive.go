@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -34,13 +34,13 @@ func archived(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var moved archive.Moved
+			var moved store.MovedRecords
 			err = k.Signed(cmd.Context(), func(s app.Signing) (err error) {
-				o := archive.Options{Dir: cmp.Or(to, s.Archive), Before: day, By: identity.Local(app.LocalUser()).ID}
+				o := store.ArchiveOptions{Dir: cmp.Or(to, s.Archive), Before: day, By: identity.Local(app.LocalUser()).ID}
 				if o.Dir == "" {
 					return errNoFolder
 				}
-				moved, err = archive.Move(cmd.Context(), s, o)
+				moved, err = store.MoveRecords(cmd.Context(), s, o)
 				return err
 			})
 			if t.JSON && err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -91,7 +91,7 @@ func (p *proof) verify(ctx context.Context, t *terminal.Terminal, s app.Signing)
 	}
 	var log audit.Chain = s
 	if len(p.folders) > 0 {
-		joined, err := archive.Open(s, p.kept, p.folders...)
+		joined, err := store.OpenArchive(s, p.kept, p.folders...)
 		if err != nil {
 			return err
 		}

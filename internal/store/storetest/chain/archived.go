@@ -16,7 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 )
 
@@ -71,13 +71,13 @@ func (d dated) Append(ctx context.Context, r *audit.Record) error {
 	return d.Log.Append(ctx, r)
 }
 
-func options(dir string) archive.Options {
-	return archive.Options{Dir: dir, Before: limit, By: "local:ops", PerFile: 10}
+func options(dir string) store.ArchiveOptions {
+	return store.ArchiveOptions{Dir: dir, Before: limit, By: "local:ops", PerFile: 10}
 }
 
-func move(t *testing.T, s storetest.Store, dir string) archive.Moved {
+func move(t *testing.T, s storetest.Store, dir string) store.MovedRecords {
 	t.Helper()
-	moved, err := archive.Move(t.Context(), s, options(dir))
+	moved, err := store.MoveRecords(t.Context(), s, options(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func verify(t *testing.T, s storetest.Store, kept []audit.Head, dirs ...string) 
 	t.Helper()
 	log := audit.Chain(s)
 	if dirs != nil {
-		joined, err := archive.Open(s, kept, dirs...)
+		joined, err := store.OpenArchive(s, kept, dirs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func (b broken) Append(ctx context.Context, r *audit.Record) error {
 	return b.Store.Append(ctx, r)
 }
 
-// Prune implements archive.Store.
+// Prune implements store.ArchiveStore.
 func (b broken) Prune(ctx context.Context, from, to audit.Head) error {
 	if b.at == "prune" {
 		return errBroken
@@ -182,8 +182,8 @@ func testInterrupted(t *testing.T, c Case) {
 		// A shorter file of the same beginning is left, too.
 		short := options(dir)
 		short.PerFile = 3
-		for _, o := range []archive.Options{short, options(dir)} {
-			if _, err := archive.Move(t.Context(), broken{c.Store, at}, o); !errors.Is(err, errBroken) {
+		for _, o := range []store.ArchiveOptions{short, options(dir)} {
+			if _, err := store.MoveRecords(t.Context(), broken{c.Store, at}, o); !errors.Is(err, errBroken) {
 				t.Fatal(at, err)
 			}
 			if _, damage := verify(t, c, nil); damage != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 )
 
@@ -27,11 +27,11 @@ func testBeside(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()
 	other := func() {
-		if _, err := archive.Move(t.Context(), broken{c.Store, "after"}, options(dir)); !errors.Is(err, errBroken) {
+		if _, err := store.MoveRecords(t.Context(), broken{c.Store, "after"}, options(dir)); !errors.Is(err, errBroken) {
 			t.Error(err)
 		}
 	}
-	if _, err := archive.Move(t.Context(), late{c.Store, other}, options(dir)); !errors.Is(err, audit.ErrMoved) {
+	if _, err := store.MoveRecords(t.Context(), late{c.Store, other}, options(dir)); !errors.Is(err, audit.ErrMoved) {
 		t.Error(err)
 	}
 	if report, damage := verify(t, c, nil, dir); damage != "" || report.Records != 31 {

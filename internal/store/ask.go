@@ -1,0 +1,195 @@
+package store
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// A ChangeQueries describes the SQL of a database.
+type ChangeQueries struct {
+	Schema   string           // prefix of the names of tables, with its dot
+	Contains string           // the function returning a positive number if its first argument contains the second
+	Numbered bool             // placeholders are $1, $2, … instead of ?
+	Bytes    func(string) any // makes an argument for a column that can hold any bytes
+}
+
+// A ChangeLookup is a query and its arguments.
+type ChangeLookup struct {
+	Text string
+	Args []any
+}
+
+const (
+	most    = 200
+	usually = 50
+)
+
+func limit(f change.Filter) int { return min(cmp.Or(f.Limit, usually), most) }
+
+// List returns the query for the bodies of the changes that match f, newest first, one more than its limit. It
+// queries each state separately, so that an index gives the first page of each in order, however many others there
+// are.
+func (d ChangeQueries) List(f change.Filter) ChangeLookup {
+	var b builder
+	n := limit(f) + 1
+	b.add(`SELECT c.body FROM (`)
+	for i, state := range states(f) {
+		if i > 0 {
+			b.add(` UNION ALL `)
+		}
+		b.add(`SELECT id FROM (SELECT c.id FROM ` + d.from(f) + ` WHERE `)
+		d.where(&b, f, state)
+		if f.Before != "" {
+			b.add(` AND c.id < ?`, word(f.Before))
+			if f.Class != "" {
+				b.add(` AND k.id < ?`, word(f.Before))
+			}
+		}
+		b.add(` ORDER BY `+order(f)+` DESC LIMIT ?) AS s`+strconv.Itoa(i), n)
+	}
+	b.add(`) AS page JOIN `+d.Schema+`change AS c ON c.id = page.id ORDER BY c.id DESC LIMIT ?`, n)
+	return b.ask(d)
+}
+
+// Counts returns the query for the number of changes that match f, by state.
+func (d ChangeQueries) Counts(f change.Filter) ChangeLookup {
+	f.States = nil
+	var b builder
+	for i, state := range states(f) {
+		if i > 0 {
+			b.add(` UNION ALL `)
+		}
+		b.add(`SELECT '` + string(state) + `', count(*) FROM ` + d.from(f) + ` WHERE `)
+		d.where(&b, f, state)
+	}
+	return b.ask(d)
+}
+
+// Due returns the query for the ids of changes that need work at now, an argument of the database's type for times.
+// Their order is random, so that changes that can't make progress don't block others, and replicas seldom get the
+// same ones.
+func (d ChangeQueries) Due(now any, limit int) ChangeLookup {
+	var b builder
+	// Approved ones are due if they have expired or wait for no others.
+	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
+		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'changes_requested', 'approved', 'applying', 'stale', 'unknown')))`, now)
+	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND (lease <= ? OR leased > ?)`, now, now)
+	for _, state := range []string{"pending", "changes_requested", "stale"} {
+		b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = '`+state+`' AND expires <= ?`, now)
+	}
+	b.add(`) AS due ORDER BY random() LIMIT ?`, limit)
+	return b.ask(d)
+}
+
+func states(f change.Filter) []change.State {
+	if len(f.States) == 0 {
+		return change.States()
+	}
+	out := slices.Clone(f.States)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// from begins with the table whose index selects the changes of f: SQLite keeps the order of a CROSS JOIN.
+func (d ChangeQueries) from(f change.Filter) string {
+	changes, classes := d.Schema+`change AS c`, d.Schema+`change_class AS k`
+	switch {
+	case f.Class == "":
+		return changes
+	case f.Principal != "" || f.Owner != "":
+		return changes + ` CROSS JOIN ` + classes
+	}
+	return classes + ` CROSS JOIN ` + changes
+}
+
+func order(f change.Filter) string {
+	if f.Class != "" && f.Principal == "" && f.Owner == "" {
+		return `k.id`
+	}
+	return `c.id`
+}
+
+// where adds the conditions of f on a change in one state.
+func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
+	b.add(`c.state = ?`, string(state))
+	if f.Class != "" {
+		b.add(` AND k.class = ? AND k.state = ? AND k.id = c.id`, d.Bytes(f.Class), string(state))
+	}
+	for i, at := range f.Records {
+		if i == 0 {
+			b.add(` AND c.id IN (SELECT r.id FROM `+d.Schema+`change_class AS r WHERE r.state = ? AND r.class IN (?`, string(state), d.Bytes(named(at)))
+			continue
+		}
+		b.add(`, ?`, d.Bytes(named(at)))
+	}
+	if len(f.Records) > 0 {
+		b.add(`))`)
+	}
+	for _, is := range []struct {
+		column, value string
+		asked         bool
+	}{{"principal", f.Principal, f.Principal != ""}, {"owner", f.Owner, f.Owner != ""}, {"tenant", f.Tenant, f.Tenanted}, {"source", f.Source, f.Source != ""}} {
+		if is.asked {
+			b.add(` AND c.`+is.column+` = ?`, d.Bytes(is.value))
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(f.Schemas)) {
+		b.add(` AND (c.source <> ?`, d.Bytes(source))
+		if f.Schemas[source] != "" {
+			b.add(` OR `+d.Contains+`(c.closed, ?) > 0`, word(mark(inSchema, f.Schemas[source])))
+		}
+		b.add(`)`)
+	}
+	if f.Op != "" {
+		b.add(` AND c.op = ?`, word(f.Op))
+	}
+	if f.Risk != "" {
+		b.add(` AND c.risk = ?`, word(string(f.Risk)))
+	}
+	if f.For != "" {
+		b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(approver, f.For)))
+		if !f.Own {
+			b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(author, f.For)))
+		}
+	}
+	if f.Text != "" {
+		b.add(` AND `+d.Contains+`(c.search, ?) > 0`, lower(f.Text))
+	}
+}
+
+// word returns s without what PostgreSQL's text type can't hold; such a value matches nothing.
+func word(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// A builder collects the text of a query and its arguments.
+type builder struct {
+	text strings.Builder
+	args []any
+}
+
+func (b *builder) add(text string, args ...any) {
+	b.text.WriteString(text)
+	b.args = append(b.args, args...)
+}
+
+// ask returns the query, with numbered placeholders if the dialect wants them; else with a plus, since SQLite plans a kept
+// statement anew when a bare argument is bound that its plan depends on. Question marks occur in it as placeholders only.
+func (b *builder) ask(d ChangeQueries) ChangeLookup {
+	if !d.Numbered {
+		return ChangeLookup{strings.ReplaceAll(b.text.String(), "?", "+?"), b.args}
+	}
+	var out strings.Builder
+	for i, part := range strings.Split(b.text.String(), "?") {
+		if i > 0 {
+			out.WriteString("$" + strconv.Itoa(i))
+		}
+		out.WriteString(part)
+	}
+	return ChangeLookup{out.String(), b.args}
+}

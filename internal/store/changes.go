@@ -1,0 +1,168 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// A ChangeRow is a change in stored form: columns for searching, and the whole change in Body.
+type ChangeRow struct {
+	ID        string
+	Version   int64
+	State     string
+	Op        string
+	Risk      string
+	Digest    string
+	Principal string // this and the next three come from outside, and can hold any bytes
+	Owner     string
+	Tenant    string
+	Source    string
+	Classes   []string // sorted, without duplicates; until the change has ended also its records, each as named returns it
+	After     []string // ids, sorted, without duplicates
+	Account   string   // the account that its pending state counts against
+	Expires   time.Time
+	Lease     time.Time       // end of the lease; zero for none
+	Leased    time.Time       // the lease has run out before this time, too; zero for none
+	Search    string          // the text searched by Filter.Text
+	Closed    string          // the people whom Filter.For leaves out, and the schema: see closed
+	Since     string          // of a new change: the ids after it are those of the minute before
+	Body      string          // JSON
+	Events    []string        // of the steps that are stored with it, in order; JSON, without their Seq
+	Records   []*audit.Record // of these steps, without those that have none
+	of        *change.Change  // what Body encodes
+}
+
+// NewChangeRow returns the row of a change filed at now, and that of the version that it replaces; nil for none.
+func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *ChangeRow, err error) {
+	if f.Replaces != nil {
+		if old, err = NextChangeRow(f.Replaces, now, change.Guard{}); err != nil {
+			return nil, nil, err
+		}
+	}
+	kept := *c
+	kept.Version, kept.Created, kept.Updated, kept.Expires = 1, now, now, now.Add(f.Life)
+	kept.History = c.History
+	if r, err = row(&kept, now); err != nil {
+		return nil, nil, err
+	}
+	var from ulid.ULID
+	if err := from.SetTime(ulid.Timestamp(now.Add(-time.Minute))); err != nil {
+		return nil, nil, fmt.Errorf("the time of a change: %w", err)
+	}
+	r.Since = strings.ToLower(from.String())
+	return r, old, nil
+}
+
+// closed lists the people who can't decide about c, its authors and those who have approved it, and the schema that it writes.
+func closed(c *change.Change) string {
+	out := mark(author, c.Agent.Account())
+	if c.Schema != "" {
+		out += mark(inSchema, c.Schema)
+	}
+	if c.Asker != nil {
+		out += mark(author, c.Asker.Human())
+	}
+	for _, human := range c.Approvers() {
+		out += mark(approver, human)
+	}
+	return word(out)
+}
+
+// The marks in ChangeRow.Closed.
+const author, approver, inSchema = "o:", "a:", "s:"
+
+func mark(as, human string) string { return "\x1f" + as + human + "\x1f" }
+
+// NextChangeRow returns the row that replaces the one c was read from, at now.
+func NextChangeRow(c *change.Change, now time.Time, g change.Guard) (*ChangeRow, error) {
+	kept := *c
+	kept.Version, kept.Updated = c.Version+1, now
+	if g.Lease > 0 {
+		kept.Lease.From, kept.Lease.Until = now.Add(-g.Lease), now.Add(g.Lease)
+	}
+	if g.Life > 0 {
+		kept.Expires = now.Add(g.Life)
+	}
+	return row(&kept, now)
+}
+
+// row encodes c. The steps that it is stored with are those at the end without a time, which get now, and the last.
+func row(c *change.Change, now time.Time) (*ChangeRow, error) {
+	if len(c.History) == 0 {
+		return nil, fmt.Errorf("change %s has no history", c.ID)
+	}
+	c.History = slices.Clone(c.History)
+	first := len(c.History) - 1
+	for i := first; i >= 0 && c.History[i].At.IsZero(); i-- {
+		c.History[i].At, first = now, i
+	}
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("write change %s: %w", c.ID, err)
+	}
+	var events []string
+	var records []*audit.Record
+	for i, step := range c.History[first:] {
+		event, err := json.Marshal(change.Event{Change: c.ID, Kind: step.Event, State: step.State, By: step.By, Tenant: c.Agent.Tenant,
+			Agent: c.Agent.Principal, At: c.Updated, Broken: step.Broken})
+		if err != nil {
+			return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
+		}
+		events = append(events, string(event))
+		if r := c.Record(first + i + 1); r != nil {
+			records = append(records, r)
+		}
+	}
+	classes, after := slices.Clone(c.Classes), slices.Clone(c.After)
+	if !c.State.Ended() {
+		for _, at := range c.Targets() {
+			classes = append(classes, named(at))
+		}
+	}
+	slices.Sort(classes)
+	slices.Sort(after)
+	return &ChangeRow{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
+		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Events: events,
+		Records: records, of: c}, nil
+}
+
+// named returns the entry of a record in the index of classes. No class has a name that contains the separator.
+func named(at change.Target) string { return at.Class + "\x1f" + at.Key }
+
+// lower returns s in the form used for searching: lower case, and without what PostgreSQL's text type can't hold.
+func lower(s string) string { return strings.ToLower(word(s)) }
+
+// decoded decodes the body of a row.
+func decoded(body string) (*change.Change, error) {
+	c := new(change.Change)
+	if err := json.Unmarshal([]byte(body), c); err != nil {
+		return nil, fmt.Errorf("a change in the store can't be read: %w", err)
+	}
+	return c, nil
+}
+
+// ChangesOf returns the column and the value that select the changes of of; ok is false if it selects none.
+func ChangesOf(of change.Of) (column, is string, ok bool) {
+	if of.Principal != "" {
+		return "principal", of.Principal, true
+	}
+	return "tenant", of.Tenant, of.Tenant != ""
+}
+
+// ReadEvent decodes the event in a row.
+func ReadEvent(seq int64, body string) (e change.Event, err error) {
+	if err := json.Unmarshal([]byte(body), &e); err != nil {
+		return e, fmt.Errorf("event %d of changes can't be read: %w", seq, err)
+	}
+	e.Seq = seq
+	return e, nil
+}

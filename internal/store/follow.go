@@ -1,0 +1,125 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// segments returns the names of all segments in the order of their records.
+func (j *Journal) segments() ([]string, error) {
+	entries, err := os.ReadDir(j.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if first(e.Name()) > 0 {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// first returns the number of the first record of a segment by its name; 0 if the name is no segment's.
+func first(name string) int64 {
+	seq, random, ok := strings.Cut(name, "-")
+	n, err := strconv.ParseInt(seq, 16, 64)
+	if _, strange := hex.DecodeString(random); !ok || err != nil || strange != nil || len(seq) != 16 {
+		return 0
+	}
+	return n
+}
+
+// follow brings j's idea of the end of the chain up to date with what other processes did. The lock is held.
+func (j *Journal) follow() error {
+	now, m := j.getMark()
+	j.fault = j.fault || m.end == faulty
+	if m.head.Seq > 0 && m.end != journalSettled && bytes.Equal(now, j.mark) && (j.current == nil || j.untouched()) {
+		return nil
+	}
+	j.release()
+	names, err := j.segments()
+	if err != nil {
+		return err
+	}
+	found, behind := m.head, int64(0)
+	var last audit.Head // of the segment that the mark names, if it is the last one
+	var end, size int64 // of that segment
+	for i, name := range names {
+		path := filepath.Join(j.dir, name)
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was folded
+		} else if err != nil {
+			return err
+		}
+		from, head := int64(0), audit.Head{}
+		if name == m.name && m.end <= int64(len(data)) {
+			from, head = m.end, m.head
+		}
+		to, further := ends(data, from)
+		if further.Seq > m.head.Seq {
+			// A process ended without noting that it has synced this, and what follows must not outlive it.
+			if err := j.syncSegment(path); err != nil {
+				return err
+			}
+		}
+		head = later(head, further)
+		found, behind = later(found, head), behind+to
+		if name == m.name && i == len(names)-1 {
+			last, end, size = head, to, int64(len(data))
+		}
+	}
+	// After the segments, since others fold without the lock: what was gone from them is in the tables now.
+	table, err := j.options.Head()
+	if err != nil {
+		return err
+	}
+	if m.end == journalSettled && (table.Seq < m.head.Seq || table.Seq == m.head.Seq && table != m.head) {
+		return fmt.Errorf("%s: %w", j.dir, ErrForeign)
+	}
+	if found = later(table, found); last == found && size > 0 {
+		if j.current, err = j.options.open(filepath.Join(j.dir, m.name), false); err != nil {
+			return err
+		}
+		j.name, j.end, j.ahead = m.name, end, size
+	}
+	j.head, j.behind, j.mark = found, behind, now
+	return nil
+}
+
+// syncSegment syncs a segment that another process has written; one that is gone was folded, and is synced so.
+func (j *Journal) syncSegment(path string) error {
+	f, err := j.options.open(path, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was folded
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// untouched reports whether the current segment is where it was, and no process has ended between writing a frame
+// behind it and noting that.
+func (j *Journal) untouched() bool {
+	var next [len(magic)]byte
+	n, _ := j.current.ReadAt(next[:], j.end) // there may be nothing
+	return string(next[:n]) != magic && j.current.Linked()
+}
+
+func later(a, b audit.Head) audit.Head {
+	if b.Seq > a.Seq {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// every is the time between two looks at which records are old enough.
+const every = time.Hour
+
+// KeepArchive moves the records of s that are older than age to files in dir, each hour, until stop is called. What can't be moved
+// stays in the store, and is logged.
+func KeepArchive(ctx context.Context, s ArchiveStore, dir string, age time.Duration, log *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			moved, err := MoveRecords(ctx, s, ArchiveOptions{Dir: dir, Before: time.Now().Add(-age), By: "gateway"})
+			if moved.Records > 0 {
+				log.InfoContext(ctx, "old records of the audit are in the archive", "records", moved.Records, "files", len(moved.Files), "folder", dir)
+			}
+			if err != nil && ctx.Err() == nil && !errors.Is(err, audit.ErrMoved) { // another replica is at it
+				log.ErrorContext(ctx, "old records of the audit can't be archived; they stay in the store", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(every):
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}

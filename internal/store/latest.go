@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"sync"
+)
+
+// LatestChange holds the Seq of the newest event seen, and wakes goroutines that wait for a later one. The zero LatestChange is
+// ready to use.
+type LatestChange struct {
+	mu   sync.Mutex
+	seq  int64
+	more chan struct{} // closed when a newer event is seen; nil if no goroutine waits
+}
+
+// Saw records that there is an event seq.
+func (l *LatestChange) Saw(seq int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if seq <= l.seq {
+		return
+	}
+	l.seq = seq
+	if l.more != nil {
+		close(l.more)
+		l.more = nil
+	}
+}
+
+// Await returns when an event after Seq after was seen, or when ctx ends.
+func (l *LatestChange) Await(ctx context.Context, after int64) error {
+	for {
+		l.mu.Lock()
+		if l.seq > after {
+			l.mu.Unlock()
+			return nil
+		}
+		if l.more == nil {
+			l.more = make(chan struct{})
+		}
+		more := l.more
+		l.mu.Unlock()
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

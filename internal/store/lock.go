@@ -1,0 +1,140 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// How long a process waits for the lock of another one, and how long of it for its turn.
+const (
+	patience = 10 * time.Second
+	queueing = time.Second
+)
+
+// lock takes the lock of the folder, which holds for one process and one goroutine. The kernel gives the lock of a file to
+// any process that asks, and one that appends batch after batch asks again before another one looks. So the lock of the
+// folder itself is taken first, and given back with that of the file taken: a process that waits is the next one. A process
+// that was stopped while it waited keeps its turn; the others go on without turns until it is given back.
+func (j *Journal) lock() (unlock func(), err error) {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil, errJournalClosed
+	}
+	begun, turn := time.Now(), false
+	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		if err = j.reach(); err != nil {
+			break
+		}
+		if !turn {
+			// Some file systems have no locks of folders. There the order is the kernel's.
+			turn, err = tryLock(j.folder)
+			turn = turn || err != nil
+		}
+		ok := false
+		j.unordered = !turn && (j.unordered || time.Since(begun) > queueing)
+		if turn || j.unordered {
+			if ok, err = tryLock(j.lockFile); err != nil {
+				break
+			}
+		}
+		if ok && same(j.lockFile, j.lockFile.Name()) {
+			unlockFile(j.folder)
+			if err = j.claim(); err != nil {
+				unlockFile(j.lockFile)
+				break
+			}
+			return func() { unlockFile(j.lockFile); j.mu.Unlock() }, nil
+		}
+		if ok { // it was removed by a process that closed the journal
+			j.forget()
+			turn = false
+			continue
+		}
+		if time.Since(begun) > patience {
+			err = ErrLocked
+			break
+		}
+		if turn {
+			wait = time.Millisecond // no other process asks meanwhile
+		}
+		time.Sleep(wait)
+	}
+	if j.folder != nil {
+		unlockFile(j.folder)
+	}
+	j.mu.Unlock()
+	return nil, err
+}
+
+// reach opens the files whose locks lock takes, unless they are open.
+func (j *Journal) reach() (err error) {
+	if j.lockFile != nil {
+		return nil
+	}
+	j.lockFile, j.folder, err = openLock(j.dir)
+	return err
+}
+
+// forget closes the files whose locks lock takes.
+func (j *Journal) forget() {
+	if j.lockFile != nil {
+		_ = errors.Join(j.lockFile.Close(), j.folder.Close()) // nothing of them is in a buffer
+		j.lockFile, j.folder, j.claimed = nil, nil, false
+	}
+}
+
+// idFile is the file with the folder's name in the store.
+const idFile = "id"
+
+// claim has the store note the folder, which has a name then, unless this process did already. The lock is held.
+func (j *Journal) claim() error {
+	if j.claimed || j.options.Claim == nil {
+		return nil
+	}
+	path := filepath.Join(j.dir, idFile)
+	id, err := os.ReadFile(path)
+	named := err == nil && len(id) == idLength
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !named { // none, or one that was not written completely
+		id = []byte(rand.Text())[:idLength]
+		err = writeSynced(path, id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := syncDir(j.dir); err != nil {
+		return err
+	}
+	names, err := j.segments()
+	if err != nil {
+		return err
+	}
+	if err := j.options.Claim(string(id), named && len(names) > 0); errors.Is(err, ErrForeign) {
+		return fmt.Errorf("%s: %w", j.dir, err)
+	} else if err != nil {
+		return err
+	}
+	j.claimed = true
+	return nil
+}
+
+// idLength is the number of characters of a folder's name.
+const idLength = 16
+
+// writeSynced writes a file that is on the disk when it returns.
+func writeSynced(path string, data []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
+}

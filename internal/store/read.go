@@ -1,0 +1,311 @@
+package store
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// maxLine is the size of the longest record that is read from a file.
+const maxLine = 16 << 20
+
+// A ArchivedLog is the files of an archive and the store that they come from, as one log to verify.
+type ArchivedLog struct {
+	store interface {
+		audit.Chain
+		audit.Archived
+	}
+	dirs  []string
+	files []archiveFile // in the order of their first records
+	base  audit.Head
+}
+
+// A file holds records from first on.
+type archiveFile struct {
+	path  string
+	first int64
+	prev  string // of the first record
+	last  int64  // the number of the last record, once a walk has read all; 0 before
+}
+
+// OpenArchive returns the archive in some folders joined with the store. If its first files are gone, kept must have the record
+// before the first that is left; else the missing ones are damage. Files end with .jsonl or, compressed, .jsonl.gz.
+func OpenArchive(store interface {
+	audit.Chain
+	audit.Archived
+}, kept []audit.Head, dirs ...string) (*ArchivedLog, error) {
+	l := &ArchivedLog{store: store, dirs: dirs}
+	if err := l.list(); err != nil {
+		return nil, err
+	}
+	if len(l.files) > 0 {
+		if before := (audit.Head{Seq: l.files[0].first - 1, Hash: l.files[0].prev}); slices.Contains(kept, before) {
+			l.base = before
+		}
+	}
+	return l, nil
+}
+
+// list adds the files in the folders that l doesn't know yet.
+func (l *ArchivedLog) list() error {
+	for _, dir := range l.dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return fmt.Errorf("read the archive of the audit: %w", err)
+		}
+		for _, e := range entries {
+			f := archiveFile{path: filepath.Join(dir, e.Name())}
+			if !strings.HasSuffix(e.Name(), ".jsonl") && !strings.HasSuffix(e.Name(), ".jsonl.gz") ||
+				slices.ContainsFunc(l.files, func(have archiveFile) bool { return have.path == f.path }) {
+				continue
+			}
+			if err := f.look(); err != nil {
+				return fmt.Errorf("read the archive of the audit: %w", err)
+			}
+			l.files = append(l.files, f)
+		}
+	}
+	slices.SortStableFunc(l.files, func(a, b archiveFile) int { return int(a.first - b.first) })
+	return nil
+}
+
+// look reads where f begins; if its first line is no record, its name says so.
+func (f *archiveFile) look() error {
+	for r, err := range f.records() {
+		if err == nil {
+			f.first, f.prev = r.Seq, r.Prev
+			return nil
+		}
+		if _, ok := errors.AsType[*audit.Damage](err); !ok {
+			return err
+		}
+		break
+	}
+	if n, _ := fmt.Sscanf(filepath.Base(f.path), "audit-%d-", &f.first); n != 1 {
+		return fmt.Errorf("%s is no file of an archive", f.path)
+	}
+	return nil
+}
+
+// records returns the records of f. A line that is no record ends them with an *audit.Damage for the place behind the
+// record before.
+func (f *archiveFile) records() iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		in, err := os.Open(f.path)
+		if err != nil {
+			yield(audit.Record{}, err)
+			return
+		}
+		defer in.Close()
+		var text io.Reader = in
+		if strings.HasSuffix(f.path, ".gz") {
+			if text, err = gzip.NewReader(in); err != nil {
+				yield(audit.Record{}, fmt.Errorf("%s: %w", f.path, err))
+				return
+			}
+		}
+		next := f.first
+		lines := bufio.NewScanner(text)
+		lines.Buffer(nil, maxLine)
+		for lines.Scan() {
+			r, err := audit.ParseLine(lines.Bytes())
+			if err != nil {
+				err = &audit.Damage{Seq: next, Last: next, Kind: audit.Altered, Detail: "a line of " + filepath.Base(f.path) + " is no record"}
+			}
+			if !yield(r, err) {
+				return
+			}
+			next = max(next, r.Seq) + 1
+		}
+		if err := lines.Err(); err != nil {
+			yield(audit.Record{}, fmt.Errorf("%s: %w", f.path, err))
+		}
+	}
+}
+
+// Base implements audit.Archived: the record before the first file, if it was kept.
+func (l *ArchivedLog) Base(context.Context) (audit.Head, error) { return l.base, nil }
+
+// Head implements audit.Chain.
+func (l *ArchivedLog) Head(ctx context.Context) (audit.Head, error) { return l.store.Head(ctx) }
+
+// Find implements audit.Chain.
+func (l *ArchivedLog) Find(ctx context.Context, step string) (audit.Record, bool, error) {
+	return l.store.Find(ctx, step)
+}
+
+// Records implements audit.Chain: the files' records up to the base of the store, and the store's behind it. What the
+// store has of the former, and what files have twice, must be the same. Records that the store lets go of meanwhile come
+// from their new files.
+func (l *ArchivedLog) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
+	for gone := true; gone; {
+		var err error
+		if from, gone, err = l.pass(ctx, from, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass passes on the records from one on. If the store lets go of some before it has read them, gone is true and next is
+// the first of them.
+func (l *ArchivedLog) pass(ctx context.Context, from int64, yield func(audit.Record) bool) (next int64, gone bool, err error) {
+	base, err := l.store.Base(ctx)
+	if err == nil {
+		err = l.list() // after the base: a file is complete before the store lets go of its records
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if more, err := l.archived(ctx, from, base, yield); err != nil || !more {
+		return 0, false, err
+	}
+	next = max(from, base.Seq+1)
+	ended := false
+	err = l.store.Records(ctx, next, func(r audit.Record) bool {
+		if gone = r.Seq != next && l.gone(ctx, next); gone {
+			return false
+		}
+		next = max(next, r.Seq+1)
+		ended = !yield(r)
+		return !ended
+	})
+	return next, gone || !ended && l.gone(ctx, next), err
+}
+
+// gone reports whether the store has let go of a record.
+func (l *ArchivedLog) gone(ctx context.Context, seq int64) bool {
+	base, err := l.store.Base(ctx)
+	return err == nil && base.Seq >= seq
+}
+
+// archived passes on the records up to the base of the store. It reports false when the walk ended.
+func (l *ArchivedLog) archived(ctx context.Context, from int64, base audit.Head, yield func(audit.Record) bool) (bool, error) {
+	w := archiveWalk{from: from, base: base.Seq, yield: yield}
+	if more, err := w.strange(ctx, l.store); err != nil || !more {
+		return false, err
+	}
+	next, stop := iter.Pull2(stored(ctx, l.store, max(from, 1)))
+	defer stop()
+	w.relic = next
+	for i := range l.files {
+		if f := &l.files[i]; f.last > 0 && f.last < from {
+			continue
+		}
+		if more, err := w.file(&l.files[i]); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// stored returns the records of a store from one on.
+func stored(ctx context.Context, store audit.Chain, from int64) iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		ended := false
+		err := store.Records(ctx, from, func(r audit.Record) bool {
+			ended = !yield(r, nil)
+			return !ended
+		})
+		if err != nil && !ended {
+			yield(audit.Record{}, err)
+		}
+	}
+}
+
+// A walk passes the records of files on.
+type archiveWalk struct {
+	from, base int64
+	yield      func(audit.Record) bool
+	relic      func() (audit.Record, error, bool) // the store's next record
+	kept       audit.Record                       // the last of them
+	last       int64                              // the number that was passed on last
+	seen       [2 * perFile]audit.Head
+}
+
+// strange passes on what the store has before record 1, which verify reports; one is enough. It reports false when the
+// walk ended.
+func (w *archiveWalk) strange(ctx context.Context, store audit.Chain) (bool, error) {
+	if w.from > 0 {
+		return true, nil
+	}
+	var first [2]audit.Record // from the beginning, and from record 1 on
+	for i, from := range []int64{audit.First, 1} {
+		err := store.Records(ctx, from, func(r audit.Record) bool {
+			first[i] = r
+			return false
+		})
+		if d, ok := errors.AsType[*audit.Damage](err); err != nil && (!ok || d.Seq < 1) {
+			return false, err
+		}
+	}
+	if first[0].Seq == first[1].Seq && first[0].Hash == first[1].Hash {
+		return true, nil
+	}
+	return w.yield(first[0]), nil
+}
+
+// file passes on the records of one file. It reports false when the walk ended.
+func (w *archiveWalk) file(f *archiveFile) (bool, error) {
+	last := f.first
+	for r, err := range f.records() {
+		if d, ok := errors.AsType[*audit.Damage](err); ok && (d.Seq < w.from || d.Seq <= w.last) {
+			continue // it was reported
+		}
+		if err != nil {
+			return false, err
+		}
+		if r.Seq > w.base {
+			return true, nil // the store has it still
+		}
+		at := &w.seen[uint64(r.Seq)%uint64(len(w.seen))]
+		switch {
+		case r.Seq <= w.last && *at == (audit.Head{Seq: r.Seq, Hash: r.Hash}):
+			continue
+		case r.Seq <= w.last && r.Seq >= w.from:
+			return false, &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Forked, Detail: "two files of the archive have another record of this number"}
+		}
+		*at, w.last = audit.Head{Seq: r.Seq, Hash: r.Hash}, max(w.last, r.Seq)
+		if same, err := w.stored(&r); err != nil {
+			return false, err
+		} else if r.Seq < w.from {
+			continue
+		} else if !same {
+			return false, &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Altered, Detail: "the store has another record of this number than the archive"}
+		}
+		if !w.yield(r) {
+			return false, nil
+		}
+		last = r.Seq
+	}
+	f.last = max(last, w.from-1)
+	return true, nil
+}
+
+// stored reports whether the store's copy of a record, if it has one, is the same.
+func (w *archiveWalk) stored(r *audit.Record) (bool, error) {
+	for w.kept.Seq < r.Seq {
+		next, err, more := w.relic()
+		if d, ok := errors.AsType[*audit.Damage](err); ok {
+			next, err = audit.Record{Seq: d.Seq}, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if !more {
+			next.Seq = audit.Last
+		}
+		w.kept = next
+	}
+	return w.kept.Seq != r.Seq || w.kept.Hash == r.Hash, nil
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// Limits of what RecentChanges keeps.
+const (
+	mostRecent  = 128
+	longestBody = 32 << 10 // bytes
+)
+
+// RecentChanges decodes the bodies of changes, and each of the latest ones once, or not at all if it was stored here: from its proposal to its
+// end a change is read about ten times. It answers by the body that is in the store now, so it is never out of date. The zero RecentChanges is ready to use.
+type RecentChanges struct {
+	mu   sync.Mutex
+	read [mostRecent]struct {
+		body string
+		is   *change.Change
+	}
+	next int
+}
+
+// Read decodes the body of a row. The change is the caller's own.
+func (r *RecentChanges) Read(body string) (*change.Change, error) {
+	if found := r.find(body); found != nil {
+		return found, nil
+	}
+	c, err := decoded(body)
+	if err == nil {
+		r.keep(body, c)
+	}
+	return c, err
+}
+
+// Of returns the change of a row that is to be stored, as Read returns it from then on.
+func (r *RecentChanges) Of(row *ChangeRow) (*change.Change, error) {
+	c, ok := settled(row.of)
+	if !ok {
+		return r.Read(row.Body)
+	}
+	r.keep(row.Body, c)
+	return c, nil
+}
+
+// find returns the change of a body that was decoded lately; nil for none.
+func (r *RecentChanges) find(body string) *change.Change {
+	r.mu.Lock()
+	for i := range r.read {
+		if r.read[i].body == body && body != "" {
+			kept := r.read[i].is
+			r.mu.Unlock()
+			return owned(kept)
+		}
+	}
+	r.mu.Unlock()
+	return nil
+}
+
+// keep keeps c, which is the caller's own, for its body.
+func (r *RecentChanges) keep(body string, c *change.Change) {
+	if len(body) > longestBody {
+		return
+	}
+	kept := owned(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := &r.read[r.next%mostRecent]
+	at.body, at.is = body, kept
+	r.next++
+}
+
+// Page decodes rows queried with one more than the limit of f; more reports whether that extra one exists. What is recent stays so: a page is
+// as long as all that is kept.
+func (r *RecentChanges) Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
+	if more = len(bodies) > limit(f); more {
+		bodies = bodies[:limit(f)]
+	}
+	found = make([]*change.Change, len(bodies))
+	for i, body := range bodies {
+		if found[i] = r.find(body); found[i] != nil {
+			continue
+		}
+		if found[i], err = decoded(body); err != nil {
+			return nil, false, err
+		}
+	}
+	return found, more, nil
+}
+
+// owned returns a copy of c whose parts can be replaced. It shares what is never altered: values, and what is in a list.
+func owned(c *change.Change) *change.Change {
+	out := *c
+	out.Writes, out.Effects, out.Cascades, out.Doubts = slices.Clone(c.Writes), slices.Clone(c.Effects), slices.Clone(c.Cascades), slices.Clone(c.Doubts)
+	out.Classes, out.Fields, out.After, out.Earlier = slices.Clone(c.Classes), slices.Clone(c.Fields), slices.Clone(c.After), slices.Clone(c.Earlier)
+	out.Decisions, out.History = slices.Clone(c.Decisions), slices.Clone(c.History)
+	out.Asker, out.Outcome, out.Lease.Done = own(c.Asker), own(c.Outcome), own(c.Lease.Done)
+	if out.Outcome != nil {
+		out.Outcome.Receipt, out.Outcome.Settled, out.Outcome.Now = own(out.Outcome.Receipt), own(out.Outcome.Settled), slices.Clone(out.Outcome.Now)
+	}
+	return &out
+}
+
+// own returns a pointer to a copy of what p points to; nil for nil.
+func own[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	out := *p
+	return &out
+}
