@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
 // A Client reaches a gateway; Dial and Stream make one. Call may be called concurrently.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
 // Texts of a compaction: the request to the model, and the introduction of its summary. The summary contains data

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
 // DontWait makes a retry without waiting.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
 // howTo is the first part of the instructions to the model.

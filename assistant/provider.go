@@ -11,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/anthropic"
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/google"
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/openai"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -45,17 +42,17 @@ type kind struct {
 
 // kinds is the table of providers.
 func kinds() map[string]kind {
-	chat := func(e llm.Endpoint, model string) llm.Model { return &openai.Chat{Endpoint: e, Model: model} }
+	chat := func(e llm.Endpoint, model string) llm.Model { return &llm.Chat{Endpoint: e, Model: model} }
 	compatible := func(e llm.Endpoint, model string) llm.Model {
-		return &openai.Chat{Endpoint: e, Model: model, Compatible: true}
+		return &llm.Chat{Endpoint: e, Model: model, Compatible: true}
 	}
 	responses := func(e llm.Endpoint, model string) llm.Model {
-		return &openai.Responses{Endpoint: e, Model: model}
+		return &llm.Responses{Endpoint: e, Model: model}
 	}
 	messages := func(e llm.Endpoint, model string) llm.Model {
-		return &anthropic.Messages{Endpoint: e, Model: model}
+		return &llm.Messages{Endpoint: e, Model: model}
 	}
-	gemini := func(e llm.Endpoint, model string) llm.Model { return &google.Gemini{Endpoint: e, Model: model} }
+	gemini := func(e llm.Endpoint, model string) llm.Model { return &llm.Gemini{Endpoint: e, Model: model} }
 	const openAI = "https://api.openai.com/v1"
 	return map[string]kind{
 		"openai":           {base: openAI, model: "gpt-4o-mini", make: chat},

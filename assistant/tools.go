@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 

@@ -162,12 +162,9 @@ var mayImport = map[string]string{
 	"internal/client":           "internal/edge problem",
 
 	// a conversation with a model, over a client
-	"assistant":                    "internal/assistant/anthropic internal/assistant/google internal/assistant/llm internal/assistant/openai internal/client problem",
-	"internal/assistant/llm":       "internal/edge",
-	"internal/assistant/openai":    "internal/assistant/llm internal/edge",
-	"internal/assistant/anthropic": "internal/assistant/llm internal/edge",
-	"internal/assistant/google":    "internal/assistant/llm internal/edge",
-	"internal/assistant/scripted":  "internal/assistant/llm",
+	"assistant":                   "internal/client internal/llm problem",
+	"internal/llm":                "internal/edge",
+	"internal/assistant/scripted": "internal/llm",
 
 	// below the owner's configuration
 	"internal/pack": "identity internal/config/checked internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
 // An Answering is how a model that goes by rules answers one question.

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
+	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
 // A Script answers a conversation. n counts the requests from 1.

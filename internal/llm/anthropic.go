@@ -1,13 +1,9 @@
-// Package anthropic speaks the messages format of Anthropic.
-//
-// It is one of the providers below the assistant. It refuses a stream that ends before its reply does.
-package anthropic
+package llm
 
 import (
 	"context"
 	"encoding/json"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
@@ -19,7 +15,7 @@ const defaultMaxTokens = 8192
 
 // A Messages is a model behind the messages format. The format has no temperature and no top_p any more.
 type Messages struct {
-	llm.Endpoint
+	Endpoint
 	Model string
 }
 
@@ -70,20 +66,20 @@ type cache struct {
 	Type string `json:"type"`
 }
 
-// Generate implements [llm.Model].
-func (m *Messages) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
-	out := reply{text: text}
-	out.Message.Role = llm.Assistant
+// Generate implements [Model].
+func (m *Messages) Generate(ctx context.Context, r Request, text func(string)) (Reply, error) {
+	out := anthropicReply{text: text}
+	out.Message.Role = Assistant
 	header := map[string]string{"X-Api-Key": m.Key, "Anthropic-Version": version}
 	if err := m.Stream(ctx, "messages", header, m.request(r), out.read); err != nil {
-		return llm.Reply{}, err
+		return Reply{}, err
 	}
 	return out.end()
 }
 
 // request returns r in the format. Tools, the system's text and the turns so far are marked for the cache; max_tokens is always set, as
 // the format requires.
-func (m *Messages) request(r llm.Request) request {
+func (m *Messages) request(r Request) request {
 	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: []message{}}
 	if q.MaxTokens == 0 {
 		q.MaxTokens = defaultMaxTokens
@@ -95,7 +91,7 @@ func (m *Messages) request(r llm.Request) request {
 		q.Messages = append(q.Messages, message{role(turn.Role), content(turn, i == len(r.Messages)-1)})
 	}
 	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, tool{t.Name, t.Description, llm.FitSchema(t.Schema, nil)})
+		q.Tools = append(q.Tools, tool{t.Name, t.Description, fitSchema(t.Schema, nil)})
 	}
 	if r.NoCalls && len(q.Tools) > 0 {
 		q.ToolChoice = &toolChoice{"none"}
@@ -103,15 +99,15 @@ func (m *Messages) request(r llm.Request) request {
 	return q
 }
 
-func role(r llm.Role) string {
-	if r == llm.Assistant {
+func role(r Role) string {
+	if r == Assistant {
 		return "assistant"
 	}
 	return "user"
 }
 
 // content writes the blocks of a turn; the last turn of a conversation ends what the next request finds in the cache.
-func content(turn llm.Message, last bool) []json.RawMessage {
+func content(turn Message, last bool) []json.RawMessage {
 	var all []json.RawMessage
 	if turn.Raw != nil && json.Unmarshal(turn.Raw, &all) == nil && len(all) > 0 {
 		return all
@@ -124,7 +120,7 @@ func content(turn llm.Message, last bool) []json.RawMessage {
 		blocks = append(blocks, block{Type: "text", Text: orSilence(turn.Text)})
 	}
 	for _, c := range turn.Calls {
-		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: llm.Object(c.Arguments)})
+		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: Object(c.Arguments)})
 	}
 	if last {
 		blocks[len(blocks)-1].Cache = &cache{"ephemeral"}
@@ -173,8 +169,8 @@ type event struct {
 }
 
 // A reply grows with the events of the answer.
-type reply struct {
-	llm.Reply
+type anthropicReply struct {
+	Reply
 	text   func(string)
 	blocks []map[string]any // as the format writes them, to go back
 	inputs []string         // the JSON of each block that is a call, in the pieces that have come
@@ -183,15 +179,15 @@ type reply struct {
 
 // read adds one event to the reply. The input in message_start doesn't count what was read from or written to the cache, so the three
 // are added.
-func (out *reply) read(ev edge.Event) error {
+func (out *anthropicReply) read(ev edge.Event) error {
 	var e event
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
-		return llm.CutOff()
+		return cutOff()
 	}
 	switch e.Type {
 	case "message_start":
 		u := e.Message.Usage
-		out.Usage = llm.Usage{Input: u.Input + u.Cached + u.Written, Cached: u.Cached, Written: u.Written}
+		out.Usage = Usage{Input: u.Input + u.Cached + u.Written, Cached: u.Cached, Written: u.Written}
 		out.count(u.Output)
 	case "content_block_start":
 		out.blocks, out.inputs = append(out.blocks, e.Block), append(out.inputs, "")
@@ -206,16 +202,16 @@ func (out *reply) read(ev edge.Event) error {
 	case "message_stop":
 		out.ended = true
 	case "error":
-		if f := llm.ParseFailure(ev.Data); f != nil {
+		if f := parseFailure(ev.Data); f != nil {
 			return f
 		}
-		return llm.CutOff()
+		return cutOff()
 	}
 	return nil
 }
 
 // count takes the number of tokens written so far.
-func (out *reply) count(output *int) {
+func (out *anthropicReply) count(output *int) {
 	if output != nil {
 		out.Usage.Output = *output
 	}
@@ -223,9 +219,9 @@ func (out *reply) count(output *int) {
 
 // piece adds a delta to its block. Blocks are kept as they came, thinking with its signature, to be sent back; unknown deltas are
 // skipped.
-func (out *reply) piece(e event) error {
+func (out *anthropicReply) piece(e event) error {
 	if e.Index < 0 || e.Index >= len(out.blocks) {
-		return llm.CutOff()
+		return cutOff()
 	}
 	extend := func(member, piece string) {
 		before, _ := out.blocks[e.Index][member].(string)
@@ -247,9 +243,9 @@ func (out *reply) piece(e event) error {
 
 // end returns the reply with why it stopped. Without message_stop the stream was cut off. Blocks go back as they came, but for empty
 // texts.
-func (out *reply) end() (llm.Reply, error) {
+func (out *anthropicReply) end() (Reply, error) {
 	if !out.ended || out.Reason == "" {
-		return llm.Reply{}, llm.CutOff()
+		return Reply{}, cutOff()
 	}
 	var whole []map[string]any
 	for i, b := range out.blocks {
@@ -263,8 +259,8 @@ func (out *reply) end() (llm.Reply, error) {
 		case "tool_use":
 			id, _ := b["id"].(string)
 			name, _ := b["name"].(string)
-			out.Message.Calls = append(out.Message.Calls, llm.Call{ID: id, Name: name, Arguments: out.inputs[i]})
-			b["input"] = llm.Object(out.inputs[i])
+			out.Message.Calls = append(out.Message.Calls, Call{ID: id, Name: name, Arguments: out.inputs[i]})
+			b["input"] = Object(out.inputs[i])
 		}
 		whole = append(whole, b)
 	}
@@ -273,13 +269,13 @@ func (out *reply) end() (llm.Reply, error) {
 	}
 	switch {
 	case out.Reason == "refusal":
-		out.Stop = llm.Declined
+		out.Stop = Declined
 	case out.Reason == "max_tokens" || out.Reason == "model_context_window_exceeded":
-		out.Stop = llm.Length
+		out.Stop = Length
 	case len(out.Message.Calls) > 0:
-		out.Stop = llm.Calling
+		out.Stop = Calling
 	default:
-		out.Stop = llm.Done
+		out.Stop = Done
 	}
 	return out.Reply, nil
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// FitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the top.
+// fitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the top.
 // keywords are those that the provider knows; nil is all. Of a schema that is left out, the model learns from the refusal.
-func FitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
+func fitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
 	var top map[string]any
 	if json.Unmarshal(schema, &top) != nil || top == nil {
 		top = map[string]any{}

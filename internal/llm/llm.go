@@ -1,7 +1,9 @@
-// Package llm is what the wire formats of model providers have in common: a request, a reply, and the errors in between.
+// Package llm talks to the providers of models, in their own formats.
 //
-// It is below the assistant and above the formats, which each have a package of their own. It knows nothing of gateways.
-// A reply that is cut off is an error, never a shorter reply.
+//	Request ─OpenAI, Anthropic, Gemini→ HTTP, streamed → Reply
+//
+// A provider is one Model. OpenAI has two: Chat, which local servers speak too, and Responses. Anthropic has Messages,
+// and Google has Gemini. Package assistant holds the conversation.
 package llm
 
 import (

@@ -1,7 +1,4 @@
-// Package google speaks the format of Gemini: generateContent, streamed.
-//
-// It is one of the providers below the assistant. It refuses a stream that ends before its reply does.
-package google
+package llm
 
 import (
 	"context"
@@ -9,13 +6,12 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Gemini is a model behind generateContent.
 type Gemini struct {
-	llm.Endpoint
+	Endpoint
 	Model string
 }
 
@@ -24,16 +20,16 @@ var keywords = []string{"$id", "$defs", "$ref", "$anchor", "type", "format", "ti
 	"minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering"}
 
 // A request is the body of generateContent.
-type request struct {
-	System     *content    `json:"systemInstruction,omitempty"`
-	Contents   []content   `json:"contents"`
-	Tools      []tools     `json:"tools,omitempty"`
-	ToolConfig *toolConfig `json:"toolConfig,omitempty"`
-	Generation *generation `json:"generationConfig,omitempty"`
+type geminiRequest struct {
+	System     *geminiContent  `json:"systemInstruction,omitempty"`
+	Contents   []geminiContent `json:"contents"`
+	Tools      []tools         `json:"tools,omitempty"`
+	ToolConfig *toolConfig     `json:"toolConfig,omitempty"`
+	Generation *generation     `json:"generationConfig,omitempty"`
 }
 
 // A content is one turn, of the role user or model. Parts are kept as they came, because those of the model are signed.
-type content struct {
+type geminiContent struct {
 	Role  string            `json:"role,omitempty"`
 	Parts []json.RawMessage `json:"parts"`
 }
@@ -89,8 +85,8 @@ type functionResponse struct {
 // A chunk is one event of the stream. Usage is that of the whole reply so far.
 type chunk struct {
 	Candidates []struct {
-		Content      content `json:"content"`
-		FinishReason string  `json:"finishReason"`
+		Content      geminiContent `json:"content"`
+		FinishReason string        `json:"finishReason"`
 	} `json:"candidates"`
 	Feedback struct {
 		BlockReason string `json:"blockReason"`
@@ -105,19 +101,19 @@ type chunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// Generate implements [llm.Model].
-func (m *Gemini) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
-	out := reply{text: text, before: calls(r.Messages)}
-	out.Message.Role = llm.Assistant
+// Generate implements [Model].
+func (m *Gemini) Generate(ctx context.Context, r Request, text func(string)) (Reply, error) {
+	out := geminiReply{text: text, before: calls(r.Messages)}
+	out.Message.Role = Assistant
 	path := "models/" + url.PathEscape(m.Model) + ":streamGenerateContent?alt=sse"
 	if err := m.Stream(ctx, path, map[string]string{"X-Goog-Api-Key": m.Key}, m.request(r), out.read); err != nil {
-		return llm.Reply{}, err
+		return Reply{}, err
 	}
 	return out.end()
 }
 
 // calls counts the calls so far: the format may leave them without ids, so they get numbers.
-func calls(messages []llm.Message) int {
+func calls(messages []Message) int {
 	n := 0
 	for _, turn := range messages {
 		n += len(turn.Calls)
@@ -127,12 +123,12 @@ func calls(messages []llm.Message) int {
 
 // request returns r in the format. The system's text is apart from the turns, and schemas are reduced to the keywords that the format
 // knows.
-func (m *Gemini) request(r llm.Request) request {
-	q := request{Contents: []content{}}
+func (m *Gemini) request(r Request) geminiRequest {
+	q := geminiRequest{Contents: []geminiContent{}}
 	if r.System != "" {
-		q.System = &content{Parts: []json.RawMessage{encoded(part{Text: &r.System})}}
+		q.System = &geminiContent{Parts: []json.RawMessage{encoded(part{Text: &r.System})}}
 	}
-	if r.Sampling != (llm.Sampling{}) {
+	if r.Sampling != (Sampling{}) {
 		q.Generation = &generation{r.MaxTokens, r.Temperature, r.TopP}
 	}
 	for _, turn := range r.Messages {
@@ -141,7 +137,7 @@ func (m *Gemini) request(r llm.Request) request {
 	if len(r.Tools) > 0 {
 		q.Tools = []tools{{}}
 		for _, t := range r.Tools {
-			q.Tools[0].Declarations = append(q.Tools[0].Declarations, declaration{t.Name, t.Description, llm.FitSchema(t.Schema, keywords)})
+			q.Tools[0].Declarations = append(q.Tools[0].Declarations, declaration{t.Name, t.Description, fitSchema(t.Schema, keywords)})
 		}
 		if r.NoCalls {
 			q.ToolConfig = &toolConfig{}
@@ -158,10 +154,10 @@ func encoded(v any) json.RawMessage {
 
 // contentOf returns a turn as a content. A turn of the model is sent back as it came, in turn.Raw, because its parts are signed; a
 // refused call is answered in error, another one in output.
-func contentOf(turn llm.Message) content {
-	c := content{Role: "user"}
+func contentOf(turn Message) geminiContent {
+	c := geminiContent{Role: "user"}
 	switch turn.Role {
-	case llm.Tool:
+	case Tool:
 		for _, r := range turn.Results {
 			member := "output"
 			if r.Refused {
@@ -170,7 +166,7 @@ func contentOf(turn llm.Message) content {
 			c.Parts = append(c.Parts, encoded(part{Response: &functionResponse{theirs(r.ID), r.Name, map[string]string{member: r.Text}}}))
 		}
 		return c
-	case llm.Assistant:
+	case Assistant:
 		c.Role = "model"
 		if turn.Raw != nil && json.Unmarshal(turn.Raw, &c.Parts) == nil && len(c.Parts) > 0 {
 			return c
@@ -180,7 +176,7 @@ func contentOf(turn llm.Message) content {
 		c.Parts = append(c.Parts, encoded(part{Text: &turn.Text}))
 	}
 	for _, call := range turn.Calls {
-		c.Parts = append(c.Parts, encoded(part{Call: &functionCall{theirs(call.ID), call.Name, llm.Object(call.Arguments)}}))
+		c.Parts = append(c.Parts, encoded(part{Call: &functionCall{theirs(call.ID), call.Name, Object(call.Arguments)}}))
 	}
 	return c
 }
@@ -196,26 +192,26 @@ func theirs(id string) string {
 }
 
 // A reply grows with the events of the answer.
-type reply struct {
-	llm.Reply
+type geminiReply struct {
+	Reply
 	text   func(string)
 	before int // calls of earlier turns
 	parts  []json.RawMessage
 }
 
 // read adds one chunk to the reply: its usage, which is that of the reply so far, and the parts of its one candidate.
-func (out *reply) read(e edge.Event) error {
+func (out *geminiReply) read(e edge.Event) error {
 	var c chunk
 	if err := json.Unmarshal(e.Data, &c); err != nil {
-		return llm.CutOff()
+		return cutOff()
 	}
 	if len(c.Error) > 0 {
-		if f := llm.ParseFailure(e.Data); f != nil {
+		if f := parseFailure(e.Data); f != nil {
 			return f
 		}
 	}
 	if u := c.Usage; u != nil {
-		out.Usage = llm.Usage{Input: u.Prompt + u.Tools, Cached: u.Cached, Output: u.Candidates + u.Thoughts}
+		out.Usage = Usage{Input: u.Prompt + u.Tools, Cached: u.Cached, Output: u.Candidates + u.Thoughts}
 	}
 	if c.Feedback.BlockReason != "" {
 		out.Reason = c.Feedback.BlockReason
@@ -236,10 +232,10 @@ func (out *reply) read(e edge.Event) error {
 
 // part adds one part of the reply; thoughts are kept to be sent back and aren't shown. A call without an id gets one here, counted
 // through the conversation.
-func (out *reply) part(raw json.RawMessage) error {
+func (out *geminiReply) part(raw json.RawMessage) error {
 	var p part
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return llm.CutOff()
+		return cutOff()
 	}
 	out.parts = append(out.parts, raw)
 	if p.Text != nil && !p.Thought {
@@ -255,31 +251,31 @@ func (out *reply) part(raw json.RawMessage) error {
 		if arguments == "" {
 			arguments = "{}"
 		}
-		out.Message.Calls = append(out.Message.Calls, llm.Call{ID: id, Name: p.Call.Name, Arguments: arguments})
+		out.Message.Calls = append(out.Message.Calls, Call{ID: id, Name: p.Call.Name, Arguments: arguments})
 	}
 	return nil
 }
 
 // end returns the reply with why it stopped. Without a reason the stream was cut off; a call that the provider couldn't read is a
 // temporary fault; unknown reasons, such as SAFETY, decline.
-func (out *reply) end() (llm.Reply, error) {
+func (out *geminiReply) end() (Reply, error) {
 	if out.parts != nil {
 		out.Message.Raw, _ = json.Marshal(out.parts) // each was decoded
 	}
 	switch out.Reason {
 	case "":
-		return llm.Reply{}, llm.CutOff()
+		return Reply{}, cutOff()
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
-		return llm.Reply{}, &llm.Failure{Code: out.Reason, Message: "the model wrote a call that the provider can't read", Temporary: true}
+		return Reply{}, &Failure{Code: out.Reason, Message: "the model wrote a call that the provider can't read", Temporary: true}
 	case "MAX_TOKENS":
-		out.Stop = llm.Length
+		out.Stop = Length
 	case "STOP":
-		out.Stop = llm.Done
+		out.Stop = Done
 		if len(out.Message.Calls) > 0 {
-			out.Stop = llm.Calling
+			out.Stop = Calling
 		}
 	default:
-		out.Stop = llm.Declined
+		out.Stop = Declined
 	}
 	return out.Reply, nil
 }

@@ -1,7 +1,4 @@
-// Package openai speaks the two formats of OpenAI: chat completions, which local servers speak too, and responses.
-//
-// It is one of the providers below the assistant. It refuses a stream that ends before its reply does.
-package openai
+package llm
 
 import (
 	"bytes"
@@ -9,13 +6,12 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Chat is a model behind chat completions. Compatible servers get only what all of them know.
 type Chat struct {
-	llm.Endpoint
+	Endpoint
 	Model      string
 	Compatible bool
 }
@@ -98,12 +94,12 @@ type chatChunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// Generate implements [llm.Model].
-func (m *Chat) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
+// Generate implements [Model].
+func (m *Chat) Generate(ctx context.Context, r Request, text func(string)) (Reply, error) {
 	out := chatReply{reply: reply{text: text}}
-	out.Message.Role = llm.Assistant
+	out.Message.Role = Assistant
 	if err := m.Stream(ctx, "chat/completions", bearer(m.Key), m.request(r), out.read); err != nil {
-		return llm.Reply{}, err
+		return Reply{}, err
 	}
 	return out.end()
 }
@@ -116,7 +112,7 @@ func bearer(key string) map[string]string {
 }
 
 // request returns r in the format. The most tokens have another name at compatible servers, which don't know the newer one.
-func (m *Chat) request(r llm.Request) chatRequest {
+func (m *Chat) request(r Request) chatRequest {
 	q := chatRequest{Model: m.Model, Stream: true, StreamOptions: &usageWanted{true}, Temperature: r.Temperature, TopP: r.TopP}
 	if m.Compatible {
 		q.MaxTokens = r.MaxTokens
@@ -130,7 +126,7 @@ func (m *Chat) request(r llm.Request) chatRequest {
 		q.Messages = append(q.Messages, chatTurn(turn)...)
 	}
 	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, chatTool{"function", chatDeclared{t.Name, t.Description, llm.FitSchema(t.Schema, nil)}})
+		q.Tools = append(q.Tools, chatTool{"function", chatDeclared{t.Name, t.Description, fitSchema(t.Schema, nil)}})
 	}
 	if r.NoCalls && len(q.Tools) > 0 {
 		q.ToolChoice = "none"
@@ -139,18 +135,18 @@ func (m *Chat) request(r llm.Request) chatRequest {
 }
 
 // chatTurn writes one turn; results are a message each.
-func chatTurn(turn llm.Message) []chatMessage {
+func chatTurn(turn Message) []chatMessage {
 	switch turn.Role {
-	case llm.Tool:
+	case Tool:
 		var all []chatMessage
 		for _, r := range turn.Results {
 			all = append(all, chatMessage{Role: "tool", ToolCallID: r.ID, Content: &r.Text})
 		}
 		return all
-	case llm.Assistant:
+	case Assistant:
 		said := chatMessage{Role: "assistant", Content: &turn.Text}
 		for _, c := range turn.Calls {
-			said.ToolCalls = append(said.ToolCalls, chatCall{c.ID, "function", chatFunction{c.Name, string(llm.Object(c.Arguments))}})
+			said.ToolCalls = append(said.ToolCalls, chatCall{c.ID, "function", chatFunction{c.Name, string(Object(c.Arguments))}})
 		}
 		if turn.Text == "" && len(turn.Calls) > 0 {
 			said.Content = nil
@@ -173,15 +169,15 @@ func (out *chatReply) read(e edge.Event) error {
 	}
 	var c chatChunk
 	if err := json.Unmarshal(e.Data, &c); err != nil {
-		return llm.CutOff()
+		return cutOff()
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		if f := llm.ParseFailure(e.Data); f != nil {
+		if f := parseFailure(e.Data); f != nil {
 			return f
 		}
 	}
 	if c.Usage != nil {
-		out.Usage = llm.Usage{Input: c.Usage.Prompt, Cached: c.Usage.Details.Cached, Written: c.Usage.Details.Written, Output: c.Usage.Completion}
+		out.Usage = Usage{Input: c.Usage.Prompt, Cached: c.Usage.Details.Cached, Written: c.Usage.Details.Written, Output: c.Usage.Completion}
 	}
 	for _, choice := range c.Choices {
 		out.say(choice.Delta.Content)
@@ -207,7 +203,7 @@ func (out *chatReply) say(piece string) {
 }
 
 // call returns the call that a piece belongs to. Some servers give every call the index 0 and an id of its own.
-func (out *chatReply) call(index int, id string) *llm.Call {
+func (out *chatReply) call(index int, id string) *Call {
 	for i := len(out.at) - 1; i >= 0; i-- {
 		if c := &out.Message.Calls[i]; out.at[i] == index && (id == "" || c.ID == id || c.ID == "") {
 			if id != "" {
@@ -217,15 +213,15 @@ func (out *chatReply) call(index int, id string) *llm.Call {
 		}
 	}
 	out.at = append(out.at, index)
-	out.Message.Calls = append(out.Message.Calls, llm.Call{ID: id})
+	out.Message.Calls = append(out.Message.Calls, Call{ID: id})
 	return &out.Message.Calls[len(out.Message.Calls)-1]
 }
 
 // end returns the reply. Without a finish reason the stream was cut off; calls of small servers that came without an id get one by
 // their place.
-func (out *chatReply) end() (llm.Reply, error) {
+func (out *chatReply) end() (Reply, error) {
 	if out.Reason == "" {
-		return llm.Reply{}, llm.CutOff()
+		return Reply{}, cutOff()
 	}
 	for i := range out.Message.Calls {
 		if c := &out.Message.Calls[i]; c.ID == "" {

@@ -124,8 +124,8 @@ func (e *Endpoint) broken(ctx, attempt context.Context, err error) error {
 	return e.clean(&Failure{Code: "connection", Temporary: true, Message: "the connection to " + e.Base.Redacted() + " failed: " + err.Error()})
 }
 
-// CutOff returns the error of a stream that ended before the reply did.
-func CutOff() *Failure {
+// cutOff returns the error of a stream that ended before the reply did.
+func cutOff() *Failure {
 	return &Failure{Code: "cut_off", Temporary: true, Message: "the provider's answer was cut off"}
 }
 
@@ -156,7 +156,7 @@ func (f *Failure) Error() string {
 // failed reads the error that came instead of an answer.
 func (e *Endpoint) failed(res *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what can't be read says no more than the status
-	f := ParseFailure(body)
+	f := parseFailure(body)
 	if f == nil {
 		f = &Failure{Message: strings.TrimSpace(string(body))}
 		if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/html" {
@@ -176,9 +176,9 @@ func (e *Endpoint) failed(res *http.Response) error {
 	return e.clean(f)
 }
 
-// ParseFailure reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list; nil where
+// parseFailure reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list; nil where
 // it is not that. Status is 0.
-func ParseFailure(body []byte) *Failure {
+func parseFailure(body []byte) *Failure {
 	type failure struct {
 		Error *struct {
 			Message string          `json:"message"`

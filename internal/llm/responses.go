@@ -1,17 +1,16 @@
-package openai
+package llm
 
 import (
 	"context"
 	"encoding/json"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Responses is a model behind the responses format. Nothing is kept at the provider: each request carries all.
 type Responses struct {
-	llm.Endpoint
+	Endpoint
 	Model string
 }
 
@@ -88,18 +87,18 @@ type responsesEvent struct {
 	} `json:"response"`
 }
 
-// Generate implements [llm.Model].
-func (m *Responses) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
+// Generate implements [Model].
+func (m *Responses) Generate(ctx context.Context, r Request, text func(string)) (Reply, error) {
 	out := responsesReply{reply: reply{text: text}}
-	out.Message.Role = llm.Assistant
+	out.Message.Role = Assistant
 	if err := m.Stream(ctx, "responses", bearer(m.Key), m.request(r), out.read); err != nil {
-		return llm.Reply{}, err
+		return Reply{}, err
 	}
 	return out.end()
 }
 
 // request returns r in the format, with store false: the provider keeps nothing.
-func (m *Responses) request(r llm.Request) responsesRequest {
+func (m *Responses) request(r Request) responsesRequest {
 	q := responsesRequest{Model: m.Model, Instructions: r.System, Stream: true, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Input: []json.RawMessage{}}
 	if reasons(m.Model) {
 		q.Include = []string{"reasoning.encrypted_content"} // what was thought goes back, though nothing is kept there
@@ -108,7 +107,7 @@ func (m *Responses) request(r llm.Request) responsesRequest {
 		q.Input = append(q.Input, responsesTurn(turn)...)
 	}
 	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, responsesTool{"function", t.Name, t.Description, llm.FitSchema(t.Schema, nil), false})
+		q.Tools = append(q.Tools, responsesTool{"function", t.Name, t.Description, fitSchema(t.Schema, nil), false})
 	}
 	if r.NoCalls && len(q.Tools) > 0 {
 		q.ToolChoice = "none"
@@ -128,14 +127,14 @@ func reasons(model string) bool {
 
 // responsesTurn returns the items of a turn. A turn of the model is sent back as it came, in turn.Raw, so that what it thought is
 // there; one of another provider is written from its text and calls.
-func responsesTurn(turn llm.Message) []json.RawMessage {
+func responsesTurn(turn Message) []json.RawMessage {
 	var items []json.RawMessage
 	add := func(v any) {
 		b, _ := json.Marshal(v) // plain strings always encode
 		items = append(items, b)
 	}
 	switch {
-	case turn.Role == llm.Tool:
+	case turn.Role == Tool:
 		for _, r := range turn.Results {
 			add(responsesInput{Type: "function_call_output", CallID: r.ID, Output: &r.Text})
 		}
@@ -145,7 +144,7 @@ func responsesTurn(turn llm.Message) []json.RawMessage {
 			add(responsesInput{Type: "message", Role: string(turn.Role), Content: turn.Text})
 		}
 		for _, c := range turn.Calls {
-			add(map[string]string{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": string(llm.Object(c.Arguments))})
+			add(map[string]string{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": string(Object(c.Arguments))})
 		}
 	}
 	return items
@@ -166,7 +165,7 @@ func (out *responsesReply) read(ev edge.Event) error {
 		if string(ev.Data) == "[DONE]" {
 			return nil
 		}
-		return llm.CutOff()
+		return cutOff()
 	}
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
@@ -176,19 +175,19 @@ func (out *responsesReply) read(ev edge.Event) error {
 	case "response.completed", "response.incomplete":
 		out.ended, out.Reason = true, e.Response.Incomplete.Reason
 		u := e.Response.Usage
-		out.Usage = llm.Usage{Input: u.Input, Cached: u.Details.Cached, Written: u.Details.Written, Output: u.Output}
+		out.Usage = Usage{Input: u.Input, Cached: u.Details.Cached, Written: u.Details.Written, Output: u.Output}
 	case "response.failed":
-		f := &llm.Failure{Message: "the provider could not answer", Temporary: true}
+		f := &Failure{Message: "the provider could not answer", Temporary: true}
 		if said := e.Response.Error; said != nil {
 			f.Code, f.Message = said.Code, said.Message
 			f.Temporary = said.Code == "server_error" || said.Code == "rate_limit_exceeded"
 		}
 		return f
 	case "error":
-		if f := llm.ParseFailure(ev.Data); f != nil {
+		if f := parseFailure(ev.Data); f != nil {
 			return f
 		}
-		return &llm.Failure{Code: e.Code, Message: e.Message, Temporary: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
+		return &Failure{Code: e.Code, Message: e.Message, Temporary: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
 	}
 	return nil
 }
@@ -197,7 +196,7 @@ func (out *responsesReply) read(ev edge.Event) error {
 func (out *responsesReply) item(raw json.RawMessage) error {
 	var item responsesItem
 	if err := json.Unmarshal(raw, &item); err != nil {
-		return llm.CutOff()
+		return cutOff()
 	}
 	switch item.Type {
 	case "message":
@@ -206,7 +205,7 @@ func (out *responsesReply) item(raw json.RawMessage) error {
 			out.refused = out.refused || part.Refusal != ""
 		}
 	case "function_call":
-		out.Message.Calls = append(out.Message.Calls, llm.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
+		out.Message.Calls = append(out.Message.Calls, Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
 	case "reasoning":
 		if item.Encrypted == "" {
 			return nil // the provider would look for it where nothing is kept
@@ -216,9 +215,9 @@ func (out *responsesReply) item(raw json.RawMessage) error {
 	return nil
 }
 
-func (out *responsesReply) end() (llm.Reply, error) {
+func (out *responsesReply) end() (Reply, error) {
 	if !out.ended {
-		return llm.Reply{}, llm.CutOff()
+		return Reply{}, cutOff()
 	}
 	out.Message.Raw, _ = json.Marshal(out.items) // each was decoded
 	return out.stopped(out.Reason == "max_output_tokens"), nil
