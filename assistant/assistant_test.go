@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 // key is the provider's key, which must appear only in headers.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 // soon is the header that asks for a retry at once.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 // shapes is the beginning of the TypeScript program that TestShapes writes: the types of the official SDKs.

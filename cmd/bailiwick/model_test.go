@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 // model [plans] serves a scripted model, for the tracker's questions or for the evaluation, and sets the variables that

@@ -14,9 +14,9 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 // providerKey is the key of the scripted provider, which must appear neither on the screen nor on disk.

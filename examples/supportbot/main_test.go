@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 // TestRun checks that the bot answers each line of input.

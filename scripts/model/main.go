@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
+	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
 func main() {

@@ -162,9 +162,9 @@ var mayImport = map[string]string{
 	"internal/client":           "internal/edge problem",
 
 	// a conversation with a model, over a client
-	"assistant":                   "internal/client internal/llm problem",
-	"internal/llm":                "internal/edge",
-	"internal/assistant/scripted": "internal/llm",
+	"assistant":     "internal/client internal/llm problem",
+	"internal/llm":  "internal/edge",
+	"test/scripted": "internal/llm",
 
 	// below the owner's configuration
 	"internal/pack": "identity internal/config/checked internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",

@@ -1,4 +1,8 @@
-// Package scripted is a server that speaks the wire formats of model providers and plays a script, for tests and for
+// Package scripted TODO.
+//
+// # Scripted
+//
+// This part is a server that speaks the wire formats of model providers and plays a script, for tests and for
 // evaluations without a model.
 //
 // It is on the other side of the wire from the providers. It refuses requests that the formats don't allow: unknown
