@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -124,7 +123,7 @@ func (o *outcome) add(t *testing.T, app application, e Evidence) {
 	if err != nil {
 		t.Fatal(app.name, err)
 	}
-	known, err := presets.Recognise(app.classes)
+	known, err := recognise(app.classes)
 	if err != nil {
 		t.Fatal(app.name, err)
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
@@ -52,7 +51,7 @@ func TestInstalled(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out[max(0, len(out)-2000):])
 			}
 			app := sameNames(t, tt.name, described(t, url))
-			found, err := presets.Recognise(app.classes)
+			found, err := recognise(app.classes)
 			if err != nil || len(found) != 1 || found[0].Name != tt.preset {
 				t.Fatalf("recognised as %v, %v", found, err)
 			}

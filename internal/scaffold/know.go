@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // know adds to guesses what is known of an application. It never shows what a guess denies or masks.
-func know(guesses []guess, p presets.Preset) {
+func know(guesses []guess, p Preset) {
 	byName := classesByName(guesses)
 	for name, c := range p.Classes {
 		if g := byName[name]; g != nil && c.Hidden != "" {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -19,7 +18,7 @@ var presetOf = map[string]string{"wordpress": "WordPress", "directus": "Directus
 // TestPresets checks presets on the recorded schemas of real applications: each is recognised, and no other; all that it names is
 // there; what it hides is hidden, and what it says of the rest is in rules that compile.
 func TestPresets(t *testing.T) {
-	all, err := presets.All()
+	all, err := All()
 	if err != nil || len(all) != len(presetOf) {
 		t.Fatal(len(all), err)
 	}
@@ -29,7 +28,7 @@ func TestPresets(t *testing.T) {
 			c.Key = []string{c.Fields[0].Name}
 			c.Relations = nil // the files don't say where a pointer leads to, and few of these databases declare any
 		}
-		found, err := presets.Recognise(app.classes)
+		found, err := recognise(app.classes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +45,7 @@ func TestPresets(t *testing.T) {
 }
 
 // checkPreset checks that all that p names is in the classes of an application, and in the rules that are written for them.
-func checkPreset(t *testing.T, app application, p presets.Preset) {
+func checkPreset(t *testing.T, app application, p Preset) {
 	t.Helper()
 	of := func(personal string) *config.Config {
 		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, Evidence{}, Answers{Tenant: None, Personal: personal})
@@ -120,7 +119,7 @@ func TestPresetsOnFrameworks(t *testing.T) {
 			c.Key = []string{c.Fields[0].Name}
 		}
 	}
-	found, err := presets.Recognise(classes)
+	found, err := recognise(classes)
 	if err != nil || len(found) != 2 || found[0].Name != "Rails with Devise" || found[1].Name != "Mastodon" {
 		t.Fatalf("recognised as %v, %v", found, err)
 	}
@@ -149,7 +148,7 @@ func TestPresetsWithPrefix(t *testing.T) {
 		c := &classes[i]
 		c.Name, c.Table, c.Relations = "mdl_"+c.Name, "mdl_"+c.Table, nil
 	}
-	found, err := presets.Recognise(classes)
+	found, err := recognise(classes)
 	if err != nil || len(found) != 1 || found[0].Name != "Moodle" || found[0].Classes["mdl_forum_posts"].Pointers["userid"] != "mdl_user" {
 		t.Fatalf("recognised as %v, %v", found, err)
 	}

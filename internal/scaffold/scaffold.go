@@ -3,6 +3,13 @@
 // It guesses from names, types and sampled values: the tenant of a record, what counts as live, what is heavy, what holds
 // credentials or personal data; and it marks guesses with "confirm". It hides what it can't classify. It never returns a
 // configuration that doesn't compile, and no value of a record is in one.
+//
+// # Presets
+//
+// This part knows the tables of applications that many people run: which of them hold nothing for agents, which
+// pointers the database doesn't declare, what a record is called, and which records are live.
+//
+// Each application is a file of the folder known. It is recognised by tables and columns that it alone has.
 package scaffold
 
 import (
@@ -13,7 +20,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -77,7 +83,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 		return Draft{}, err
 	}
 	guesses := guessRules(pointing(classes, e.Points), floor, e, a)
-	applications, err := presets.Recognise(classes)
+	applications, err := recognise(classes)
 	if err != nil {
 		return Draft{}, err
 	}

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 )
 
 // A writer writes the configuration of one source.
@@ -22,7 +21,7 @@ type writer struct {
 	answers   Answers
 	missed    []string // classes whose records could not be sampled
 
-	applications []presets.Preset // those that were recognised
+	applications []Preset // those that were recognised
 }
 
 // mongoPassword is the environment variable with the password in the URL of a MongoDB source. Other databases have one that their

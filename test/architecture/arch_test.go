@@ -182,9 +182,8 @@ var mayImport = map[string]string{
 	"internal/policytest":            "identity internal/policyreport internal/yamlconf problem query value",
 	"internal/policyreport/findings": "identity internal/openapi/calls internal/openapi/spec internal/policyreport internal/samples policy problem schema value write",
 
-	"internal/policydiff":       "audit identity internal/expression internal/policyreport problem",
-	"internal/scaffold":         "internal/config internal/config/apis internal/netguard internal/openapi/spec internal/policyreport internal/samples internal/scaffold/presets internal/secretnames policy schema",
-	"internal/scaffold/presets": "schema",
+	"internal/policydiff": "audit identity internal/expression internal/policyreport problem",
+	"internal/scaffold":   "internal/config internal/config/apis internal/netguard internal/openapi/spec internal/policyreport internal/samples internal/secretnames policy schema",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/replicas internal/trace internal/wire problem source",

@@ -1,8 +1,4 @@
-// Package presets knows the tables of applications that many people run: which of them hold nothing for agents, which
-// pointers the database doesn't declare, what a record is called, and which records are live.
-//
-// Each application is a file of the folder known. It is recognised by tables and columns that it alone has.
-package presets
+package scaffold
 
 import (
 	"cmp"
@@ -60,8 +56,8 @@ func All() ([]Preset, error) {
 	return out, nil
 }
 
-// Recognise returns the applications whose tables are among classes, frameworks first. Each has the prefix in the place of "*".
-func Recognise(classes []schema.Class) ([]Preset, error) {
+// recognise returns the applications whose tables are among classes, frameworks first. Each has the prefix in the place of "*".
+func recognise(classes []schema.Class) ([]Preset, error) {
 	all, err := All()
 	if err != nil {
 		return nil, err
