@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
@@ -26,17 +26,17 @@ import (
 type (
 	// A ToolUse is what a call of a tool uses, for verdicts about it, and whether the configuration switches it Off.
 	// tool.Set.Uses has those of a set.
-	ToolUse = policyreport.Tool
+	ToolUse = policyops.Tool
 	// A Description is everything that a principal may see and do: the Principal, its Name, Kind, Owner, Tenant and Parent, its
 	// Scopes, the digest of the Rules in force, the Tools that it may call, its Classes and those that are Hidden from it, what
 	// it sees of APIs, and its Limits.
-	Description = policyreport.Description
+	Description = policyops.Description
 	// A ClassView is a class as a principal sees it: the Class, the Name by which it addresses it, the Fields that it sees,
 	// those Hidden from it, and the Layers of conditions on every record.
-	ClassView = policyreport.View
+	ClassView = policyops.View
 	// A Verdict says whether something is Allowed, and if not, the Reason as the audit records it, what it is DeniedAt, the
 	// Class and the Field, the paths of the deciding Rule and of Further ones, and Why in one sentence.
-	Verdict = policyreport.Verdict
+	Verdict = policyops.Verdict
 )
 
 // Describe returns, for operators, everything p may see and do under the rules in force: classes with fields, masks
@@ -49,7 +49,7 @@ func (g *Gateway) Describe(p identity.Principal, tools []ToolUse) (Description, 
 	}
 	d := r.Describe(p)
 	o := g.options.Limits
-	d.Limits = &policyreport.Limits{PerMinute: float64(o.PerMinute), Burst: o.Burst, Concurrency: o.Concurrency}
+	d.Limits = &policyops.Limits{PerMinute: float64(o.PerMinute), Burst: o.Burst, Concurrency: o.Concurrency}
 	if o.Every > 0 {
 		d.Limits.PerMinute = float64(time.Minute) / float64(o.Every)
 	}
@@ -83,8 +83,8 @@ func (g *Gateway) Views(p identity.Principal) []*policy.View {
 }
 
 // Regime returns the rules in force, for operators to query.
-func (g *Gateway) Regime(tools []policyreport.Tool) (*policyreport.Regime, error) {
-	return policyreport.Over(g.rules(context.Background(), g.force.Load().policy), tools)
+func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
+	return policyops.LayersOver(g.rules(context.Background(), g.force.Load().policy), tools)
 }
 
 // Access returns how the first records of q are found, and whether that would be refused as a scan.

@@ -27,7 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -52,7 +52,7 @@ type Options struct {
 	Connections *connect.Connections // accounts at APIs that people connect; nil for none
 
 	Audit    audit.Reader
-	Exposure func() (*policyreport.Regime, error) // returns the rules in force
+	Exposure func() (*policyops.Regime, error) // returns the rules in force
 	Sources  func(context.Context) []Source
 
 	Deliveries Deliveries

@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
 // regime is the regime of the demo's rules over its tracker; it is made once, because that takes a second.
-var regime = sync.OnceValues(func() (*policyreport.Regime, error) {
+var regime = sync.OnceValues(func() (*policyops.Regime, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-console-")
 	if err != nil {
 		return nil, err

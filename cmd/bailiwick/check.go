@@ -12,8 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport/findings"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -47,12 +46,12 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 
 // An examination is what agents would see of each class and API.
 type examination struct {
-	Rules    string               `json:"rules"` // the digest of the rules
-	Classes  []policyreport.Class `json:"classes"`
-	APIs     []policyreport.API   `json:"apis,omitempty"`
-	Gates    []config.SetGate     `json:"gates"`
-	Warnings []string             `json:"warnings"`
-	Values   []app.FieldValues    `json:"values,omitempty"` // with --values
+	Rules    string            `json:"rules"` // the digest of the rules
+	Classes  []policyops.Class `json:"classes"`
+	APIs     []policyops.API   `json:"apis,omitempty"`
+	Gates    []config.SetGate  `json:"gates"`
+	Warnings []string          `json:"warnings"`
+	Values   []app.FieldValues `json:"values,omitempty"` // with --values
 }
 
 // examine compiles the rules of c against the classes of its sources.
@@ -64,12 +63,12 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings, Gates: c.Gates()}
 	bare := 0
 	for _, f := range found {
-		if f.Code == findings.MissingDescription { // there are many, and they are harmless
+		if f.Code == policyops.MissingDescription { // there are many, and they are harmless
 			bare++
 			continue
 		}
 		text := f.String()
-		if f.Code == findings.Withheld {
+		if f.Code == policyops.Withheld {
 			text += "; " + f.Suggestion
 		}
 		r.Warnings = append(r.Warnings, text)
@@ -85,8 +84,8 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 	if thorough {
 		r.Values = s.Values.Fields
 	}
-	r.APIs = policyreport.APIs(s.Policy)
-	r.Classes, err = policyreport.Of(s.Policy.Rules(), s.Policy.Catalogue())
+	r.APIs = policyops.APIs(s.Policy)
+	r.Classes, err = policyops.Report(s.Policy.Rules(), s.Policy.Catalogue())
 	return r, err
 }
 
@@ -101,7 +100,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		fmt.Fprintln(w, "CLASS\tVISIBLE\tHIDDEN\tDENIED\tRECORDS")
 	}
 	shown := 0
-	tenanted := slices.ContainsFunc(r.Classes, func(e policyreport.Class) bool { return e.Tenant != "" })
+	tenanted := slices.ContainsFunc(r.Classes, func(e policyops.Class) bool { return e.Tenant != "" })
 	for _, e := range r.Classes {
 		if !e.Shown {
 			fmt.Fprintf(w, "%s\t-\t-\t-\t%s\n", e.Name, e.Why)
@@ -206,7 +205,7 @@ func printSeen(t *terminal.Terminal, r *examination, shown int) {
 }
 
 // masked lists the masked fields of a class, each with its mask.
-func masked(e policyreport.Class) []string {
+func masked(e policyops.Class) []string {
 	var out []string
 	for _, f := range e.Visible {
 		if m, ok := e.Masked[f]; ok {

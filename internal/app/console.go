@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -33,7 +33,7 @@ func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.A
 		Admit: func(ctx context.Context, principal identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
 			return p.Gateway.Do(ctx, principal, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
 		},
-		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(offers(p.inForce())) },
+		Audit: p.Store, Exposure: func() (*policyops.Regime, error) { return p.Gateway.Regime(offers(p.inForce())) },
 		Tokens: p.Tokens, Issuer: issuer, Agents: p.agents(s, log), URL: p.Config.Server.URL, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
 		Connections: p.connections, Version: Version(), Log: log, Fresh: p.Config.Auth.Fresh,
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -278,7 +278,7 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 					errs = append(errs, fmt.Errorf("filters.%s: %s has no field %q%s", name, c.FullName(), field, problem.DidYouMean(problem.Nearest(field, c.FieldNames(), 2))))
 				}
 			})
-			policyreport.Lists(who.Filters[name], c, func(f *schema.Field, message, _ string) {
+			policyops.Lists(who.Filters[name], c, func(f *schema.Field, message, _ string) {
 				if f.Type == schema.Array { // one of type json may hold a scalar
 					errs = append(errs, fmt.Errorf("filters.%s: %s", name, message))
 				}

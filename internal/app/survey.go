@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -23,7 +23,7 @@ import (
 // A Survey holds the rules of a configuration, compiled against the classes of its sources, which are closed again.
 type Survey struct {
 	Policy   *policy.Policy
-	Regime   *policyreport.Regime
+	Regime   *policyops.Regime
 	Actions  *action.Set
 	Values   *Values  // nil until Sample
 	Warnings []string // about unsupported settings, and what sources left out
@@ -64,7 +64,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
-	s.Regime, err = policyreport.Over(s.Policy, offers(c))
+	s.Regime, err = policyops.LayersOver(s.Policy, offers(c))
 	return s, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
@@ -212,15 +212,15 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 }
 
 // offers returns all tools and whether c serves them.
-func offers(c *config.Config) []policyreport.Tool {
+func offers(c *config.Config) []policyops.Tool {
 	served := map[string]bool{}
 	for _, t := range tools(c, c.Sources, nil, nil) {
 		served[t.Name] = true
 	}
 	all := allTools(c, nil, nil)
-	out := make([]policyreport.Tool, len(all))
+	out := make([]policyops.Tool, len(all))
 	for i := range all {
-		out[i] = policyreport.Tool{Use: all[i].Ask().Use(), Off: !served[all[i].Name]}
+		out[i] = policyops.Tool{Use: all[i].Ask().Use(), Off: !served[all[i].Name]}
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -111,7 +111,7 @@ func (s *Survey) withhold(c *config.Config, fields map[string][]string) (err err
 	for i, w := range s.Values.Withheld {
 		_, s.Values.Withheld[i].Whole = p.Withheld(w.Class)
 	}
-	s.Regime, err = policyreport.Over(s.Policy, offers(c))
+	s.Regime, err = policyops.LayersOver(s.Policy, offers(c))
 	return err
 }
 

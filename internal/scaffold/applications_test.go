@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -119,7 +119,7 @@ func (o *outcome) add(t *testing.T, app application, e Evidence) {
 	if err != nil {
 		t.Fatal(app.name, err)
 	}
-	report, err := policyreport.Of(c.Rules, app.classes)
+	report, err := policyops.Report(c.Rules, app.classes)
 	if err != nil {
 		t.Fatal(app.name, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -64,7 +64,7 @@ func checkPreset(t *testing.T, app application, p Preset) {
 	of(Mask) // what is masked or hidden is no label, pointer or condition
 	of(Hide)
 	c := of(Show)
-	report, err := policyreport.Of(c.Rules, app.classes)
+	report, err := policyops.Report(c.Rules, app.classes)
 	if err != nil {
 		t.Fatal(app.name, err)
 	}

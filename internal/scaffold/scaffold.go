@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -78,7 +78,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 		return Draft{}, err
 	}
 
-	floor, err := policyreport.Floor(classes)
+	floor, err := policyops.Floor(classes)
 	if err != nil {
 		return Draft{}, err
 	}

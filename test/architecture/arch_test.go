@@ -57,7 +57,7 @@ var mayImport = map[string]string{
 	"internal/result":           "internal/redact policy problem query schema value",
 	"audit":                     "",
 	"limit":                     "internal/fair problem",
-	".":                         "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyreport internal/redact internal/remark internal/result internal/review internal/rules/derivation internal/samples internal/subscribers internal/trace internal/writes limit policy problem query schema source value write",
+	".":                         "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyops internal/redact internal/remark internal/result internal/review internal/rules/derivation internal/samples internal/subscribers internal/trace internal/writes limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":               "identity internal/netguard internal/once problem",
@@ -135,11 +135,11 @@ var mayImport = map[string]string{
 	"internal/fair":             "internal/edge",
 	"internal/garbage":          "",
 	"internal/authserver":       "identity internal/edge internal/netguard problem value",
-	"console":                   ". audit change console/internal/access console/internal/assets console/internal/chart console/internal/cookies console/internal/editing console/internal/listing console/internal/outbox console/internal/pagefunc console/internal/sanitize console/internal/usagelog console/internal/words identity internal/authserver internal/connect internal/edge internal/fair internal/people internal/policyreport internal/review internal/webhook internal/wire problem",
+	"console":                   ". audit change console/internal/access console/internal/assets console/internal/chart console/internal/cookies console/internal/editing console/internal/listing console/internal/outbox console/internal/pagefunc console/internal/sanitize console/internal/usagelog console/internal/words identity internal/authserver internal/connect internal/edge internal/fair internal/people internal/policyops internal/review internal/webhook internal/wire problem",
 	"console/internal/chart":    "",
 	"console/internal/editing":  "internal/review problem value",
 	"console/internal/listing":  "change problem",
-	"console/internal/access":   "identity internal/policyreport",
+	"console/internal/access":   "identity internal/policyops",
 	"console/internal/assets":   "",
 	"console/internal/cookies":  "internal/edge",
 	"internal/people":           "identity",
@@ -178,12 +178,9 @@ var mayImport = map[string]string{
 	"internal/netguard": "",
 
 	// for operators
-	"internal/policyreport":          "identity internal/expression internal/openapi/calls internal/openapi/spec policy problem query schema value",
-	"internal/policytest":            "identity internal/policyreport internal/yamlconf problem query value",
-	"internal/policyreport/findings": "identity internal/openapi/calls internal/openapi/spec internal/policyreport internal/samples policy problem schema value write",
+	"internal/policyops": "audit identity internal/expression internal/openapi/calls internal/openapi/spec internal/samples internal/yamlconf policy problem query schema value write",
 
-	"internal/policydiff": "audit identity internal/expression internal/policyreport problem",
-	"internal/scaffold":   "internal/config internal/config/apis internal/netguard internal/openapi/spec internal/policyreport internal/samples internal/secretnames policy schema",
+	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/replicas internal/trace internal/wire problem source",
@@ -231,10 +228,10 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/stores":   "internal/app internal/terminal store/sqlite",
 	"cmd/bailiwick/internal/talk":     "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/screen internal/terminal problem",
 	"internal/app":                    "*",
-	"cmd/bailiwick/internal/policies": "action audit identity internal/app internal/config internal/policydiff internal/policyreport internal/policyreport/findings internal/policytest internal/terminal internal/yamlconf policy problem",
+	"cmd/bailiwick/internal/policies": "action audit identity internal/app internal/config internal/policyops internal/terminal internal/yamlconf policy problem",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
-	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/edge internal/expression internal/people internal/policyreport internal/review internal/terminal problem query value",
+	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/edge internal/expression internal/people internal/policyops internal/review internal/terminal problem query value",
 }
 
 func TestImports(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
@@ -15,7 +15,7 @@ import (
 func TestIntrospection(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: new(audit.Memory), Limits: limit.Options{PerMinute: 5},
 		Rules: policy.Rules{Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{"notes": {}, "plans": {Hidden: true}}}})
-	tools := []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}}
+	tools := []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}}
 	d, err := g.Describe(reader, tools)
 	if err != nil || len(d.Classes) != 1 || d.Classes[0].Class != "app.notes" || len(d.Hidden) != 1 || len(d.Tools) != 1 || d.Limits.PerMinute != 5 {
 		t.Errorf("%+v, %v", d, err)

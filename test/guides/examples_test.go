@@ -15,7 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
-	"github.com/bailiwick-dev/bailiwick/internal/policytest"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -258,7 +258,7 @@ func (b *block) yaml(t *testing.T) string {
 	var err error
 	switch {
 	case has("given"):
-		_, err = policytest.Parse("tests.yaml", []byte(text))
+		_, err = policyops.ParseTests("tests.yaml", []byte(text))
 	case has("tools"):
 		_, err = pack.Read("ours", map[string][]byte{"ours.yaml": []byte(text)})
 	case has("reads"):

@@ -3,20 +3,20 @@ package access
 
 import (
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
 // A Page is what a principal may see and do, and the answer to one question about it.
 type Page struct {
 	As      string // the ID of the chosen token, or ""
-	Who     *policyreport.Description
+	Who     *policyops.Description
 	Tools   []Allowance
 	Open    string // the class whose fields are shown
-	View    *policyreport.View
+	View    *policyops.View
 	Tool    string // the tool that WouldPermit was asked about
 	Class   string
 	Field   string
-	Verdict *policyreport.Verdict
+	Verdict *policyops.Verdict
 	Names   []string // of classes to choose from
 	All     []string // of tools to choose from
 }
@@ -24,11 +24,11 @@ type Page struct {
 // An Allowance is whether a principal may call a tool, and why not.
 type Allowance struct {
 	Name string
-	policyreport.Verdict
+	policyops.Verdict
 }
 
 // Describe fills p with what principal may see under the rules of regime.
-func (p *Page) Describe(regime *policyreport.Regime, principal identity.Principal) {
+func (p *Page) Describe(regime *policyops.Regime, principal identity.Principal) {
 	d := regime.Describe(principal)
 	p.Who, p.Names, p.All = &d, regime.Names(), regime.Tools()
 	for _, name := range p.All {

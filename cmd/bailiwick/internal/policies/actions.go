@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -14,7 +14,7 @@ import (
 
 // A described is what a principal may see and do, with the gates and the actions.
 type described struct {
-	policyreport.Description
+	policyops.Description
 	Gates   []config.SetGate `json:"gates"`
 	Actions []may            `json:"actions"`
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport/findings"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -58,27 +58,27 @@ func review(t *terminal.Terminal) *cobra.Command {
 }
 
 // codes parses --fail-on.
-func codes(names []string) ([]findings.Code, error) {
-	var out []findings.Code
+func codes(names []string) ([]policyops.Code, error) {
+	var out []policyops.Code
 	all := []string{"any"}
-	for _, c := range findings.Codes() {
+	for _, c := range policyops.Codes() {
 		all = append(all, string(c))
 	}
 	for _, n := range names {
 		switch {
 		case n == "any":
-			return findings.Codes(), nil
+			return policyops.Codes(), nil
 		case !slices.Contains(all, n):
 			return nil, terminal.Usagef("--fail-on: there is no finding %q%s", n, problem.DidYouMean(problem.Nearest(n, all, 1)))
 		}
-		out = append(out, findings.Code(n))
+		out = append(out, policyops.Code(n))
 	}
 	return out, nil
 }
 
 // A Finding is a finding with its place in the configuration.
 type Finding struct {
-	findings.Finding
+	policyops.Finding
 	Place *place `json:"place,omitempty"`
 }
 
@@ -104,29 +104,29 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	if err := s.know(ctx, c.Store); err != nil {
 		return nil, nil, err
 	}
-	var holders []findings.Holder
+	var holders []policyops.Holder
 	if s.directory.Stdio.ID != "" {
-		holders = append(holders, findings.Holder{Who: s.directory.Stdio, Name: "stdio", Path: []string{"stdio"}})
+		holders = append(holders, policyops.Holder{Who: s.directory.Stdio, Name: "stdio", Path: []string{"stdio"}})
 	}
 	if s.directory.Anonymous.ID != "" {
-		holders = append(holders, findings.Holder{Who: s.directory.Anonymous, Name: "anonymous", Path: []string{"auth", "anonymous"}})
+		holders = append(holders, policyops.Holder{Who: s.directory.Anonymous, Name: "anonymous", Path: []string{"auth", "anonymous"}})
 	}
 	for _, k := range s.tokens {
 		if k.Revoked.IsZero() && k.Expires.After(time.Now()) {
-			holders = append(holders, findings.Holder{Who: s.directory.Tokens[k.ID], Name: "token " + k.ID})
+			holders = append(holders, policyops.Holder{Who: s.directory.Tokens[k.ID], Name: "token " + k.ID})
 		}
 	}
 	if err := s.Sample(ctx, c, thorough); err != nil {
 		return nil, nil, err
 	}
-	var values findings.Values
+	var values policyops.ValuesOf
 	if v := s.Values; v != nil {
-		values = findings.Values{Withheld: v.Withheld, Lifted: v.Lifted}
+		values = policyops.ValuesOf{Withheld: v.Withheld, Lifted: v.Lifted}
 		if len(v.Missed) > 0 {
 			s.Warnings = append(s.Warnings, fmt.Sprintf("the values of %s could not be looked at: %s", terminal.Count(len(v.Missed), "class"), strings.Join(v.Missed[:min(len(v.Missed), 5)], ", ")))
 		}
 	}
-	found, err := findings.Of(s.Regime, holders, values)
+	found, err := policyops.Findings(s.Regime, holders, values)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,9 +145,9 @@ const shownOfKind = 5
 
 // printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest; as JSON it prints
 // all. It returns ErrSaid if one of them has a code of stops.
-func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code, most int) error {
+func printFindings(t *terminal.Terminal, all []Finding, stops []policyops.Code, most int) error {
 	var failed error
-	counts := map[findings.Code]int{}
+	counts := map[policyops.Code]int{}
 	for _, f := range all {
 		if counts[f.Code]++; slices.Contains(stops, f.Code) {
 			failed = terminal.ErrSaid
@@ -162,7 +162,7 @@ func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code, m
 		}
 		return failed
 	}
-	shown := map[findings.Code]int{}
+	shown := map[policyops.Code]int{}
 	for _, f := range all {
 		if shown[f.Code]++; shown[f.Code] > most {
 			if shown[f.Code] == counts[f.Code] {
@@ -171,13 +171,13 @@ func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code, m
 			continue
 		}
 		t.Printf("%s\n", f)
-		if f.Place != nil && f.Place.Excerpt != "" && f.Code != findings.MissingDescription {
+		if f.Place != nil && f.Place.Excerpt != "" && f.Code != policyops.MissingDescription {
 			t.Printf("%s\n", f.Place.Excerpt)
 		}
 		t.Printf("  → %s\n", f.Suggestion)
 	}
 	var parts []string
-	for _, c := range findings.Codes() {
+	for _, c := range policyops.Codes() {
 		if counts[c] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[c], c))
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -99,7 +99,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 }
 
 // PrintAPIs prints how much is visible of HTTP APIs; nothing if there are none.
-func PrintAPIs(t *terminal.Terminal, all []policyreport.API) error {
+func PrintAPIs(t *terminal.Terminal, all []policyops.API) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -124,9 +124,9 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 	}
 	if t.JSON {
 		return t.PrintJSON(struct {
-			policyreport.Verdict
-			View  *policyreport.View `json:"view,omitempty"`
-			Place *place             `json:"place,omitempty"`
+			policyops.Verdict
+			View  *policyops.View `json:"view,omitempty"`
+			Place *place          `json:"place,omitempty"`
 		}{verdict, seen(view, verdict), s.place(verdict.Rule, p)})
 	}
 	if !verdict.Allowed {
@@ -157,7 +157,7 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 }
 
 // seen returns the view for JSON; nil if the class is not visible.
-func seen(v policyreport.View, verdict policyreport.Verdict) *policyreport.View {
+func seen(v policyops.View, verdict policyops.Verdict) *policyops.View {
 	if !verdict.Allowed {
 		return nil
 	}
@@ -165,7 +165,7 @@ func seen(v policyreport.View, verdict policyreport.Verdict) *policyreport.View 
 }
 
 // reason returns why something is not visible, and the place of the rule.
-func (s *scene) reason(v policyreport.Verdict, principal identity.Principal) string {
+func (s *scene) reason(v policyops.Verdict, principal identity.Principal) string {
 	p := s.place(v.Rule, principal)
 	switch {
 	case p == nil:
@@ -177,7 +177,7 @@ func (s *scene) reason(v policyreport.Verdict, principal identity.Principal) str
 }
 
 // records describes the conditions on every record of a view.
-func records(layers []policyreport.Layer) string {
+func records(layers []policyops.Layer) string {
 	parts := make([]string, len(layers))
 	for i, l := range layers {
 		parts[i] = l.Name + " " + l.Where

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -80,7 +80,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 		}
 		only = p.ID
 	}
-	run := policydiff.Trial{Old: policydiff.Side{Regime: old.Regime, Directory: old.directory}, New: policydiff.Side{Regime: now.Regime, Directory: now.directory}}
+	run := policyops.Trial{Old: policyops.Side{Regime: old.Regime, Directory: old.directory}, New: policyops.Side{Regime: now.Regime, Directory: now.directory}}
 	err = keeping(ctx, c.Store, func(store app.Store) error {
 		return store.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 			if r.Step != "" {
@@ -104,18 +104,18 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 
 // told is a difference with the place of the rule that refuses.
 type told struct {
-	policydiff.Difference
+	policyops.Difference
 	Place *place `json:"place,omitempty"`
 }
 
 // printReport prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
 // new one, or the old one for what would now be allowed. It returns ErrSaid if there are differences.
-func printReport(t *terminal.Terminal, r policydiff.Report, old, now *scene, days int) error {
+func printReport(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
 		changes[i] = told{Difference: c}
 		side := now
-		if c.Ends == policydiff.NowAllowed {
+		if c.Ends == policyops.NowAllowed {
 			side = old
 		}
 		if c.Verdict.Reason != "" {
@@ -146,16 +146,16 @@ func printReport(t *terminal.Terminal, r policydiff.Report, old, now *scene, day
 		printChange(t, c)
 	}
 	t.Printf("%d calls in %d days: %d refused, %d allowed, %d changed, %d undecided, %d as before\n", r.Calls, days,
-		counts[policydiff.NowRefused], counts[policydiff.NowAllowed], counts[policydiff.Otherwise], counts[policydiff.Undecided], r.Same)
+		counts[policyops.NowRefused], counts[policyops.NowAllowed], counts[policyops.Otherwise], counts[policyops.Undecided], r.Same)
 	return otherwise
 }
 
 // headings are the headings for each kind of difference.
 var headings = map[string]string{
-	policydiff.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
-	policydiff.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),
-	policydiff.Otherwise:  terminal.Styled(terminal.Amber, "would give something else"),
-	policydiff.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
+	policyops.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
+	policyops.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),
+	policyops.Otherwise:  terminal.Styled(terminal.Amber, "would give something else"),
+	policyops.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
 }
 
 // printChange prints one group of calls with the same principal, tool and classes: how many there are, the rule that refuses and its

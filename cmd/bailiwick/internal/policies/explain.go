@@ -11,8 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -69,11 +68,11 @@ func explain(t *terminal.Terminal) *cobra.Command {
 }
 
 // printVerdict prints v, the place of its rule for principal, and further rules that refuse as well. It returns ErrSaid for a refusal.
-func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal, v policyreport.Verdict) error {
+func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal, v policyops.Verdict) error {
 	p := s.place(v.Rule, principal)
 	if t.JSON {
 		if err := t.PrintJSON(struct {
-			policyreport.Verdict
+			policyops.Verdict
 			Place   *place   `json:"place,omitempty"`
 			Further []*place `json:"further,omitempty"`
 		}{v, p, s.further(v)}); err != nil || v.Allowed {
@@ -106,7 +105,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	if err := keeping(ctx, c.Store, func(store app.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
 		return err
 	}
-	return s.printExplanation(t, record, policydiff.Explain(s.Regime, s.directory, record))
+	return s.printExplanation(t, record, policyops.ExplainCall(s.Regime, s.directory, record))
 }
 
 // find returns the call with that number, or the last one with that correlation id, preferably a refused one.
@@ -137,7 +136,7 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 
 // printExplanation prints how call r ended, the rule that decides, and whether the rules in force would refuse it too. It returns
 // ErrSaid only for a call that was refused and would be again: a rule that has been mended is no failure.
-func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policydiff.Explanation) error {
+func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policyops.Explanation) error {
 	principal, _ := s.directory.Of(r)
 	p := s.place(e.Verdict.Rule, principal)
 	var refused error
@@ -147,7 +146,7 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policy
 	if t.JSON {
 		if err := t.PrintJSON(struct {
 			Call *audit.Record `json:"call"`
-			policydiff.Explanation
+			policyops.Explanation
 			Place   *place   `json:"place,omitempty"`
 			Further []*place `json:"further,omitempty"`
 		}{r, e, p, s.further(e.Verdict)}); err != nil {
@@ -175,7 +174,7 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policy
 }
 
 // printVerdict prints a verdict, the place of the rule, and those of the others that refuse, too.
-func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place, further ...*place) {
+func printVerdict(t *terminal.Terminal, v policyops.Verdict, p *place, further ...*place) {
 	word := terminal.Styled(terminal.Green, "allowed")
 	if !v.Allowed {
 		word = terminal.Styled(terminal.Amber, "refused")
@@ -197,7 +196,7 @@ func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place, furthe
 		if p.Excerpt != "" {
 			t.Printf("%s\n", p.Excerpt)
 		}
-	case v.DeniedAt == policyreport.AtField:
+	case v.DeniedAt == policyops.AtField:
 		t.Printf("rule    built in\n")
 	}
 	for _, other := range further {

@@ -18,8 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -36,7 +35,7 @@ type scene struct {
 	*app.Survey
 	config    *config.Config
 	tokens    []identity.Token
-	directory policydiff.Directory
+	directory policyops.CallDirectory
 }
 
 // look examines a configuration with its sources.
@@ -45,7 +44,7 @@ func look(ctx context.Context, c *config.Config) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{Survey: survey, config: c, directory: policydiff.Directory{Tokens: map[string]identity.Principal{}, Stdio: c.Stdio}}
+	s := &scene{Survey: survey, config: c, directory: policyops.CallDirectory{Tokens: map[string]identity.Principal{}, Stdio: c.Stdio}}
 	if c.Auth.Anonymous != nil {
 		s.directory.Anonymous = *c.Auth.Anonymous
 	}
@@ -170,7 +169,7 @@ func (s *scene) place(rule []string, p identity.Principal) *place {
 }
 
 // further returns the locations of the other rules that refuse, too.
-func (s *scene) further(v policyreport.Verdict) (out []*place) {
+func (s *scene) further(v policyops.Verdict) (out []*place) {
 	for _, rule := range v.Further {
 		out = append(out, s.placed(rule))
 	}

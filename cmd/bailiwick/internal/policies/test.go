@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/policytest"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
@@ -40,7 +40,7 @@ func test(t *terminal.Terminal) *cobra.Command {
 // runTests runs the tests of all files over one examination of the configuration. All files are parsed first, so that the faults of
 // every file are printed together. stdio and anonymous can be asked for only if the configuration has them.
 func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names []string) error {
-	var files []*policytest.File
+	var files []*policyops.TestFile
 	faults := &yamlconf.Error{}
 	for _, name := range names {
 		data, err := os.ReadFile(name)
@@ -49,7 +49,7 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 		} else if err != nil {
 			return fmt.Errorf("the tests %s can't be read: %w", name, err)
 		}
-		f, err := policytest.Parse(name, data)
+		f, err := policyops.ParseTests(name, data)
 		if e, ok := errors.AsType[*yamlconf.Error](err); ok {
 			faults.Faults, faults.More = append(faults.Faults, e.Faults...), faults.More+e.More
 			continue
@@ -77,16 +77,16 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 			known[name] = principal
 		}
 	}
-	var results []policytest.Result
+	var results []policyops.TestResult
 	for _, f := range files {
-		results = append(results, policytest.Run(s.Regime, f, known)...)
+		results = append(results, policyops.RunTests(s.Regime, f, known)...)
 	}
 	return printResults(t, results)
 }
 
 // printResults prints each test, of one that fails each difference between what was expected and what came. It returns ErrSaid if one
 // fails.
-func printResults(t *terminal.Terminal, results []policytest.Result) error {
+func printResults(t *terminal.Terminal, results []policyops.TestResult) error {
 	bad := 0
 	for _, r := range results {
 		if !r.Good() {
@@ -99,10 +99,10 @@ func printResults(t *terminal.Terminal, results []policytest.Result) error {
 	}
 	if t.JSON {
 		if err := t.PrintJSON(struct {
-			Tests   int                 `json:"tests"`
-			Failed  int                 `json:"failed"`
-			Results []policytest.Result `json:"results"`
-		}{len(results), bad, append([]policytest.Result{}, results...)}); err != nil {
+			Tests   int                    `json:"tests"`
+			Failed  int                    `json:"failed"`
+			Results []policyops.TestResult `json:"results"`
+		}{len(results), bad, append([]policyops.TestResult{}, results...)}); err != nil {
 			return err
 		}
 		return failed

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -98,7 +98,7 @@ func digests(k identity.Token) map[string]string {
 	for class, text := range k.Filters {
 		out[class] = "(not valid)"
 		if f, err := ruleOf(text); err == nil && f != nil {
-			out[class] = policyreport.Digested(f)
+			out[class] = policyops.Digested(f)
 		}
 	}
 	return out

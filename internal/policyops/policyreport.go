@@ -1,9 +1,4 @@
-// Package policyreport reports to operators what rules expose, class by class; what a principal may see and do; and
-// why something is refused, with the deciding rule.
-//
-// It queries policy as a call does, and compiles rules and variations of them for comparison. It reads no records,
-// returns no value of a rule or filter, and is never used for agents.
-package policyreport
+package policyops
 
 import (
 	"cmp"
@@ -54,9 +49,9 @@ func Floor(catalogue []schema.Class) (map[string][]string, error) {
 // everyScope is the scopes with which every class that any principal may see is visible, leaving tenants aside.
 var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit, identity.Operator, identity.Explain}
 
-// Of reports each class of a catalogue. It compiles the rules, and variations of them, to find out why a field is
+// Report reports each class of a catalogue. It compiles the rules, and variations of them, to find out why a field is
 // visible or not.
-func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
+func Report(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	seen, masks, derivations, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
 	if err != nil {
 		return nil, err

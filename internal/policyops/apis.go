@@ -1,4 +1,4 @@
-package policyreport
+package policyops
 
 import (
 	"fmt"
@@ -102,16 +102,16 @@ const (
 func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation string) Verdict {
 	s := r.policy.APIs().Explain(p, api, operation)
 	if s.Operation == nil {
-		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: AtCatalogue, Why: fmt.Sprintf("there is no operation %q%s", problem.Cut(operation), problem.DidYouMean(s.Near))}
+		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: atCatalogue, Why: fmt.Sprintf("there is no operation %q%s", problem.Cut(operation), problem.DidYouMean(s.Near))}
 	}
 	name := s.API + "." + s.Operation.ID
 	at := append([]string{"apis", s.API}, s.Path...)
-	v := Verdict{Class: name, Reason: s.Kind, DeniedAt: AtClass, Rule: at}
+	v := Verdict{Class: name, Reason: s.Kind, DeniedAt: atClass, Rule: at}
 	switch {
 	case s.Decision.Held && (s.Kind == calls.IsExcluded || s.Kind == calls.Forbidden):
 		v.Why = fmt.Sprintf("the operation is %s until a rule of access names it, because %s", s.Decision.Class, s.Decision.Reason)
 	case s.Kind == calls.NotListed:
-		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", p.Classes, s.API, name), "the principal's list of classes leaves the operation out"
+		v.DeniedAt, v.Rule, v.Why = atList, listRule("classes", p.Classes, s.API, name), "the principal's list of classes leaves the operation out"
 	case s.Kind == calls.NotShown:
 		v.Why = "shown names other operations"
 	case s.Kind == calls.IsHidden:
@@ -125,7 +125,7 @@ func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation str
 	case tool == writeTool && s.Decision.Class == spec.ClassRead:
 		return r.CallVerdict(name, "reads")
 	case !p.Has(s.Needs):
-		v.Reason, v.DeniedAt, v.Rule = "scope", AtScope, []string{"principal", "scopes"}
+		v.Reason, v.DeniedAt, v.Rule = "scope", atScope, []string{"principal", "scopes"}
 		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, listed(p.Scopes))
 	default:
 		return Verdict{Allowed: true, Class: name, Why: "the principal may call " + name}
@@ -141,7 +141,7 @@ func (r *Regime) CallVerdict(use, kind string) Verdict {
 	if s.Operation == nil {
 		return Verdict{Class: use, Reason: kind, Allowed: true, Why: "there is no such operation any more"}
 	}
-	v := Verdict{Class: s.API + "." + s.Operation.ID, Reason: kind, DeniedAt: AtClass}
+	v := Verdict{Class: s.API + "." + s.Operation.ID, Reason: kind, DeniedAt: atClass}
 	if kind != "parameter_rule" {
 		v.Why = fmt.Sprintf("it is a %s operation, and was called as one that %s", s.Decision.Class, map[string]string{"reads": "writes", "writes": "only reads"}[kind])
 		if s.Decision.Rule >= 0 {
@@ -149,7 +149,7 @@ func (r *Regime) CallVerdict(use, kind string) Verdict {
 		}
 		return v
 	}
-	v.DeniedAt = AtFilter
+	v.DeniedAt = atFilter
 	binds := r.policy.APIs().Binds(s.API, s.Operation)
 	if len(binds) == 0 {
 		return Verdict{Class: v.Class, Reason: kind, Allowed: true, Why: "no rule binds a parameter of the operation any more"}

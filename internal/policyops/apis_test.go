@@ -1,4 +1,4 @@
-package findings
+package policyops
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -69,7 +68,7 @@ func TestAPIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		regime, err := policyreport.Over(p, nil)
+		regime, err := LayersOver(p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,9 +78,9 @@ func TestAPIs(t *testing.T) {
 	}
 }
 
-func told(t *testing.T, regime *policyreport.Regime, holders ...Holder) string {
+func told(t *testing.T, regime *Regime, holders ...Holder) string {
 	t.Helper()
-	found, err := Of(regime, holders, Values{})
+	found, err := Findings(regime, holders, ValuesOf{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +101,7 @@ func TestAPIHolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	regime, err := policyreport.Over(p, nil)
+	regime, err := LayersOver(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

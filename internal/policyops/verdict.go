@@ -1,4 +1,4 @@
-package policyreport
+package policyops
 
 import (
 	"cmp"
@@ -16,17 +16,17 @@ import (
 
 // The places where something can be denied, in the order of evaluation.
 const (
-	AtGate      = "gate"      // the tool doesn't exist or is disabled, or a gate forbids writing
-	AtScope     = "scope"     // the principal lacks the scope that the tool needs
-	AtList      = "list"      // a list of the principal excludes the tool or the class
-	AtClass     = "class"     // a rule hides the class, or no rule shows it
-	AtTenant    = "tenant"    // the principal has no tenant that fits the class
-	AtFilter    = "filter"    // a filter of the principal doesn't fit the class
+	atGate      = "gate"      // the tool doesn't exist or is disabled, or a gate forbids writing
+	atScope     = "scope"     // the principal lacks the scope that the tool needs
+	atList      = "list"      // a list of the principal excludes the tool or the class
+	atClass     = "class"     // a rule hides the class, or no rule shows it
+	atTenant    = "tenant"    // the principal has no tenant that fits the class
+	atFilter    = "filter"    // a filter of the principal doesn't fit the class
 	AtField     = "field"     // a rule, or the built-in denylist, hides the field
-	AtMask      = "mask"      // the field is masked, so it can't be used to find records
-	AtScan      = "scan"      // it would read every record
-	AtLimit     = "limit"     // a rate, a budget or a queue
-	AtCatalogue = "catalogue" // the class or field doesn't exist
+	atMask      = "mask"      // the field is masked, so it can't be used to find records
+	atScan      = "scan"      // it would read every record
+	atLimit     = "limit"     // a rate, a budget or a queue
+	atCatalogue = "catalogue" // the class or field doesn't exist
 )
 
 // A Verdict says whether a principal may do something, and if not, why. It contains names of classes, fields and
@@ -65,9 +65,9 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 		for i, t := range r.tools {
 			names[i] = t.Tool
 		}
-		return Verdict{Reason: "unknown_tool", DeniedAt: AtGate, Why: fmt.Sprintf("there is no tool %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, names, 1)))}
+		return Verdict{Reason: "unknown_tool", DeniedAt: atGate, Why: fmt.Sprintf("there is no tool %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, names, 1)))}
 	case t.Off:
-		return Verdict{Reason: "tool_off", DeniedAt: AtGate, Rule: []string{"tools"}, Why: fmt.Sprintf("the configuration doesn't serve the tool %s", name)}
+		return Verdict{Reason: "tool_off", DeniedAt: atGate, Rule: []string{"tools"}, Why: fmt.Sprintf("the configuration doesn't serve the tool %s", name)}
 	}
 	err := r.policy.May(principal, t.Use)
 	if err == nil {
@@ -75,7 +75,7 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 	}
 	p := problem.Of(err)
 	if p.Kind == "gate" {
-		v := Verdict{Reason: p.Kind, DeniedAt: AtGate, Why: p.Detail}
+		v := Verdict{Reason: p.Kind, DeniedAt: atGate, Why: p.Detail}
 		for i, key := range r.policy.Rules().Gates.Closed(t.Use) {
 			if rule := strings.Split(key, "."); i == 0 {
 				v.Rule = rule
@@ -86,10 +86,10 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 		return v
 	}
 	if p.Kind == "scope" {
-		return Verdict{Reason: p.Kind, DeniedAt: AtScope, Rule: []string{"principal", "scopes"},
+		return Verdict{Reason: p.Kind, DeniedAt: atScope, Rule: []string{"principal", "scopes"},
 			Why: fmt.Sprintf("%s needs the scope %s, and the principal has %s", name, t.Needs, listed(principal.Scopes))}
 	}
-	return Verdict{Reason: p.Kind, DeniedAt: AtList, Rule: listRule("tools", principal.Tools, name), Why: fmt.Sprintf("the principal's list of tools leaves %s out", name)}
+	return Verdict{Reason: p.Kind, DeniedAt: atList, Rule: listRule("tools", principal.Tools, name), Why: fmt.Sprintf("the principal's list of tools leaves %s out", name)}
 }
 
 // listed returns names joined by commas, or none.
@@ -131,7 +131,7 @@ func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 	if first != nil {
 		return *first
 	}
-	return Verdict{Reason: "unknown_class", DeniedAt: AtCatalogue,
+	return Verdict{Reason: "unknown_class", DeniedAt: atCatalogue,
 		Why: fmt.Sprintf("there is no class %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, r.Names(), 2)))}
 }
 
@@ -147,34 +147,34 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	v := Verdict{Reason: problem.Of(err).Kind, Class: c.FullName()}
 	switch v.Reason {
 	case "unlisted_class":
-		v.DeniedAt, v.Rule, v.Why = AtClass, []string{"policy", "unlisted"}, "no rule names the class, and such classes are hidden"
+		v.DeniedAt, v.Rule, v.Why = atClass, []string{"policy", "unlisted"}, "no rule names the class, and such classes are hidden"
 	case "hidden_class":
-		v.DeniedAt, v.Rule, v.Why = AtClass, at("hidden"), "the class is hidden"
+		v.DeniedAt, v.Rule, v.Why = atClass, at("hidden"), "the class is hidden"
 		if rule.HiddenBut != "" {
 			v.Why += fmt.Sprintf(", but for the scope %s, and the principal has %s", rule.HiddenBut, listed(p.Scopes))
 		}
 	case "class_filter":
-		v.DeniedAt, v.Rule, v.Why = AtList, listRule("classes", p.Classes, c.FullName(), c.Name), "the principal's list of classes leaves it out"
+		v.DeniedAt, v.Rule, v.Why = atList, listRule("classes", p.Classes, c.FullName(), c.Name), "the principal's list of classes leaves it out"
 	case "no_visible_field":
-		v.DeniedAt, v.Rule, v.Why = AtClass, at("visible"), "no field of the class is visible"
+		v.DeniedAt, v.Rule, v.Why = atClass, at("visible"), "no field of the class is visible"
 	case "tenant_missing", "tenant_mismatch":
-		v.DeniedAt = AtTenant
+		v.DeniedAt = atTenant
 		v.Rule, v.Why = r.tenantRule(c, v.Reason)
 	case "schema_missing", "schema_unknown":
-		v.DeniedAt, v.Rule = AtTenant, []string{"sources", c.Source, "schema"}
+		v.DeniedAt, v.Rule = atTenant, []string{"sources", c.Source, "schema"}
 		v.Why = "the expression yields no schema for the principal: what it asks for is missing, empty or no text"
 		if v.Reason == "schema_unknown" {
 			v.Why = fmt.Sprintf("the schema %q of the principal is not there, or differs from the template", r.policy.Schema(p, c.Source))
 		}
 	case "principal_filter":
-		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(p, c), "a filter of the principal names what the class hasn't got"
+		v.DeniedAt, v.Rule, v.Why = atFilter, filterRule(p, c), "a filter of the principal names what the class hasn't got"
 	case "rule_value":
-		v.DeniedAt, v.Rule, v.Why = AtFilter, filterRule(p, c), "an expression in a filter yields nothing for the principal, or what its field can't hold"
+		v.DeniedAt, v.Rule, v.Why = atFilter, filterRule(p, c), "an expression in a filter yields nothing for the principal, or what its field can't hold"
 		if expression.Within(rule.Canonical) {
 			v.Rule = at("canonical")
 		}
 	default:
-		v.DeniedAt, v.Rule, v.Why = AtClass, at(), "the rules of the class refuse ("+v.Reason+")"
+		v.DeniedAt, v.Rule, v.Why = atClass, at(), "the rules of the class refuse ("+v.Reason+")"
 	}
 	return v
 }
@@ -232,7 +232,7 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 		for i := range c.Fields {
 			names[i] = c.Fields[i].Name
 		}
-		v.Reason, v.DeniedAt, v.Why = "unknown_field", AtCatalogue, fmt.Sprintf("the class has no field %q%s", problem.Cut(field), problem.DidYouMean(problem.Nearest(field, names, 2)))
+		v.Reason, v.DeniedAt, v.Why = "unknown_field", atCatalogue, fmt.Sprintf("the class has no field %q%s", problem.Cut(field), problem.DidYouMean(problem.Nearest(field, names, 2)))
 	case err == nil && view.Field(field) != nil:
 		v.Allowed, v.DeniedAt, v.Reason, v.Why = true, "", "", "the principal sees the field"
 		if view.Mask(field) != nil {

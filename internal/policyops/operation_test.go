@@ -1,4 +1,4 @@
-package policyreport_test
+package policyops_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
@@ -22,7 +22,7 @@ func TestOperationVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyreport.Over(p, nil)
+	r, err := policyops.LayersOver(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

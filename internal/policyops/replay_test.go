@@ -1,4 +1,4 @@
-package policydiff_test
+package policyops_test
 
 import (
 	"fmt"
@@ -11,15 +11,14 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-func catalogue() []schema.Class {
+func diffCatalogue() []schema.Class {
 	class := func(name string, fields ...string) schema.Class {
 		c := schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
 		for _, f := range fields {
@@ -30,15 +29,15 @@ func catalogue() []schema.Class {
 	return []schema.Class{class("issues", "org", "title", "state"), class("keys", "value"), class("users", "name", "email"), class("masked", "name")}
 }
 
-var tools = []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "get_object", Needs: identity.Read}}, {Use: policy.Use{Tool: "export_data", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}}
+var tools = []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "get_object", Needs: identity.Read}}, {Use: policy.Use{Tool: "export_data", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}}
 
-func regime(t *testing.T, rules policy.Rules, tools []policyreport.Tool) *policyreport.Regime {
+func diffRegime(t *testing.T, rules policy.Rules, tools []policyops.Tool) *policyops.Regime {
 	t.Helper()
-	p, err := policy.New(rules, catalogue())
+	p, err := policy.New(rules, diffCatalogue())
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := policyreport.Over(p, tools)
+	g, err := policyops.LayersOver(p, tools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +67,8 @@ func code(r audit.Record, code, kind string) audit.Record {
 	return r
 }
 
-func directory() policydiff.Directory {
-	return policydiff.Directory{Tokens: map[string]identity.Principal{"a": {ID: "token:a", TokenID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}},
+func directory() policyops.CallDirectory {
+	return policyops.CallDirectory{Tokens: map[string]identity.Principal{"a": {ID: "token:a", TokenID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}},
 		Stdio: identity.Principal{ID: "stdio", Tenant: "acme", Scopes: []identity.Scope{identity.Read}, Tools: identity.List{Only: []string{"get_object"}}}}
 }
 
@@ -129,7 +128,7 @@ func TestTrial(t *testing.T) {
 			was, is := open(), open()
 			was.RefuseScans, is.RefuseScans = tt.call.Kind == "scan", tt.call.Kind == "scan"
 			tt.change(&is)
-			run := policydiff.Trial{Old: policydiff.Side{Regime: regime(t, was, tools), Directory: directory()}, New: policydiff.Side{Regime: regime(t, is, tools), Directory: directory()}}
+			run := policyops.Trial{Old: policyops.Side{Regime: diffRegime(t, was, tools), Directory: directory()}, New: policyops.Side{Regime: diffRegime(t, is, tools), Directory: directory()}}
 			run.Add(tt.call)
 			report := run.Report()
 			var got []string
@@ -160,7 +159,7 @@ func TestTrialCounts(t *testing.T) {
 	is.Classes["app.issues"] = policy.ClassRule{Hidden: true}
 	fewer := slices.Clone(tools)
 	fewer[0].Off = true
-	run := policydiff.Trial{Old: policydiff.Side{Regime: regime(t, open(), tools), Directory: directory()}, New: policydiff.Side{Regime: regime(t, is, fewer), Directory: directory()}}
+	run := policyops.Trial{Old: policyops.Side{Regime: diffRegime(t, open(), tools), Directory: directory()}, New: policyops.Side{Regime: diffRegime(t, is, fewer), Directory: directory()}}
 	for i := range 5 {
 		r := call("get_object", "app.issues", "class_name object_id")
 		r.Time = noon.Add(time.Duration(-i) * time.Hour)
@@ -185,7 +184,7 @@ func TestExplain(t *testing.T) {
 	rules := open()
 	rules.RefuseScans = true
 	rules.Classes["app.issues"] = policy.ClassRule{Mask: map[string]policy.Mask{"title": policy.Hash}}
-	g := regime(t, rules, tools)
+	g := diffRegime(t, rules, tools)
 	stdio := call("query_class", "", "class_name")
 	stdio.Principal, stdio.TokenID = "stdio", ""
 	older := call("query_class", "app.users", "class_name")
@@ -213,7 +212,7 @@ func TestExplain(t *testing.T) {
 		{"a call that was not refused", call("query_class", "app.users", ""), " @  : the call was not refused (ok)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := policydiff.Explain(g, directory(), &tt.call)
+			e := policyops.ExplainCall(g, directory(), &tt.call)
 			e.Notes = append([]string{e.Verdict.Why}, e.Notes...)
 			still := ""
 			if e.Still {

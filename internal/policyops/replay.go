@@ -1,4 +1,4 @@
-package policydiff
+package policyops
 
 import (
 	"cmp"
@@ -10,13 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 )
 
 // A Side is rules, and the principals known under them.
 type Side struct {
-	Regime    *policyreport.Regime
-	Directory Directory
+	Regime    *Regime
+	Directory CallDirectory
 }
 
 // The ways in which a call can end differently.
@@ -30,20 +29,20 @@ const (
 // A Difference is a set of calls of one principal and tool, with the same names, that would end differently in the
 // same way.
 type Difference struct {
-	Ends      string               `json:"ends"` // one of the constants above
-	Principal string               `json:"principal"`
-	Tenant    string               `json:"tenant,omitempty"`
-	Tool      string               `json:"tool"`
-	Uses      []string             `json:"uses"`
-	Calls     int                  `json:"calls"`
-	Last      time.Time            `json:"last"`
-	Verdict   policyreport.Verdict `json:"verdict,omitzero"`  // of the side that refuses
-	Details   []string             `json:"details,omitempty"` // other differences, or why it is undecided
-	Rebuilt   bool                 `json:"principal_rebuilt,omitempty"`
+	Ends      string    `json:"ends"` // one of the constants above
+	Principal string    `json:"principal"`
+	Tenant    string    `json:"tenant,omitempty"`
+	Tool      string    `json:"tool"`
+	Uses      []string  `json:"uses"`
+	Calls     int       `json:"calls"`
+	Last      time.Time `json:"last"`
+	Verdict   Verdict   `json:"verdict,omitzero"`  // of the side that refuses
+	Details   []string  `json:"details,omitempty"` // other differences, or why it is undecided
+	Rebuilt   bool      `json:"principal_rebuilt,omitempty"`
 }
 
-// A Report is the effect of other rules.
-type Report struct {
+// A DiffReport is the effect of other rules.
+type DiffReport struct {
 	Calls   int          `json:"calls"` // number of calls judged
 	Same    int          `json:"same"`
 	Changes []Difference `json:"changes"` // in the order refused, allowed, changed, undecided; most calls first
@@ -83,8 +82,8 @@ func (t *Trial) Add(r audit.Record) {
 }
 
 // Report judges the calls added so far.
-func (t *Trial) Report() Report {
-	out := Report{Calls: t.calls, Changes: []Difference{}}
+func (t *Trial) Report() DiffReport {
+	out := DiffReport{Calls: t.calls, Changes: []Difference{}}
 	merged := map[string]*Difference{}
 	for _, s := range t.alike {
 		c, otherwise := t.judge(&s.record)
@@ -138,19 +137,19 @@ func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	}
 	if c.Ends != "" && rebuilt {
 		if why := t.claims(r); why != "" {
-			c.Ends, c.Details, c.Verdict = Undecided, []string{why}, policyreport.Verdict{}
+			c.Ends, c.Details, c.Verdict = Undecided, []string{why}, Verdict{}
 		}
 	}
 	return c, c.Ends != ""
 }
 
 // first returns the first refusing verdict, or an allowing one.
-func first(g *policyreport.Regime, p identity.Principal, r *audit.Record) policyreport.Verdict {
+func first(g *Regime, p identity.Principal, r *audit.Record) Verdict {
 	all := verdicts(g, p, r)
-	if i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed }); i >= 0 {
+	if i := slices.IndexFunc(all, func(v Verdict) bool { return !v.Allowed }); i >= 0 {
 		return all[i]
 	}
-	return policyreport.Verdict{Allowed: true}
+	return Verdict{Allowed: true}
 }
 
 // scanned judges a call refused for another reason than its principal: only a scan can end differently.
@@ -169,13 +168,13 @@ func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
 // masked judges a call refused because it used a masked field: it would be allowed if none of the fields it names is
 // masked any more.
 func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
-	mask := func(g *policyreport.Regime, p identity.Principal) (policyreport.Verdict, bool) {
+	mask := func(g *Regime, p identity.Principal) (Verdict, bool) {
 		all := verdicts(g, p, r)
-		i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed || v.Reason == "field_masked" })
+		i := slices.IndexFunc(all, func(v Verdict) bool { return !v.Allowed || v.Reason == "field_masked" })
 		if i < 0 {
-			return policyreport.Verdict{}, false
+			return Verdict{}, false
 		}
-		all[i].Allowed, all[i].DeniedAt = false, cmp.Or(all[i].DeniedAt, policyreport.AtMask)
+		all[i].Allowed, all[i].DeniedAt = false, cmp.Or(all[i].DeniedAt, atMask)
 		return all[i], true
 	}
 	before, was := mask(t.Old.Regime, old)
@@ -227,7 +226,7 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 		// Whether the call shows all fields of the class, or those that it names.
 		all := i == 0 && slices.Contains(whole, r.Tool) && !has("keys", "columns", "pipeline") || i > 0 && has("include")
 		for _, f := range b.Fields {
-			j := slices.IndexFunc(a.Fields, func(o policyreport.Field) bool { return o.Name == f.Name })
+			j := slices.IndexFunc(a.Fields, func(o Field) bool { return o.Name == f.Name })
 			used := slices.Contains(fields[class], f.Name)
 			switch {
 			case j < 0 && all:
@@ -242,7 +241,7 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 			}
 		}
 		for _, f := range a.Fields {
-			if all && !slices.ContainsFunc(b.Fields, func(n policyreport.Field) bool { return n.Name == f.Name }) {
+			if all && !slices.ContainsFunc(b.Fields, func(n Field) bool { return n.Name == f.Name }) {
 				details = append(details, fmt.Sprintf("%s.%s would be hidden", class, f.Name))
 			}
 		}
@@ -257,9 +256,9 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 }
 
 // layers describes the differing layers of a class. Reads by id don't apply the canonical filter.
-func layers(class string, old, now []policyreport.Layer, byID bool) (details []string) {
-	counts := func(l policyreport.Layer) bool { return !byID || l.Name != "canonical" }
-	tell := func(from, without []policyreport.Layer, verb string) {
+func layers(class string, old, now []Layer, byID bool) (details []string) {
+	counts := func(l Layer) bool { return !byID || l.Name != "canonical" }
+	tell := func(from, without []Layer, verb string) {
 		for _, l := range from {
 			if counts(l) && !slices.Contains(without, l) {
 				through := ""

@@ -1,4 +1,4 @@
-package findings
+package policyops
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -56,7 +55,7 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 	}{{"only", list.Only}, {"except", list.Except}} {
 		for i, n := range part.names {
 			if !slices.Contains(known, n) {
-				l.at(Unresolved, h, []string{key, part.key, strconv.Itoa(i)}, fmt.Sprintf("%s of %s names the %s %q, which doesn't exist%s", key, h.Name, what, n, near(n, known)), "correct it, or take it out")
+				l.at(unresolved, h, []string{key, part.key, strconv.Itoa(i)}, fmt.Sprintf("%s of %s names the %s %q, which doesn't exist%s", key, h.Name, what, n, near(n, known)), "correct it, or take it out")
 			}
 		}
 	}
@@ -66,7 +65,7 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 			continue // excludes one operation of an API that is included
 		}
 		if list.Only != nil && slices.Contains(known, n) && !slices.Contains(list.Only, n) {
-			l.at(Dead, h, []string{key, "except", strconv.Itoa(i)}, fmt.Sprintf("%s of %s takes %s away, which only doesn't keep", key, h.Name, n), "take it out of except")
+			l.at(dead, h, []string{key, "except", strconv.Itoa(i)}, fmt.Sprintf("%s of %s takes %s away, which only doesn't keep", key, h.Name, n), "take it out of except")
 		}
 	}
 }
@@ -79,19 +78,19 @@ func (l *look) filter(h Holder, key string, known []string) {
 		return // it applies to every class that it fits, and refuses the others
 	}
 	if !slices.Contains(known, key) {
-		l.at(Unresolved, h, path, fmt.Sprintf("a filter of %s is for the class %q, which doesn't exist%s", h.Name, key, near(key, known)), "correct it, or take it out")
+		l.at(unresolved, h, path, fmt.Sprintf("a filter of %s is for the class %q, which doesn't exist%s", h.Name, key, near(key, known)), "correct it, or take it out")
 		return
 	}
 	v := l.regime.ClassVerdict(h.Who, key)
 	switch {
 	case v.Allowed:
-		policyreport.Lists(h.Who.Filters[key], l.regime.Class(v.Class), func(_ *schema.Field, message, suggestion string) {
-			l.at(Dead, h, path, fmt.Sprintf("the filter of %s for %s: %s", h.Name, key, message), suggestion)
+		Lists(h.Who.Filters[key], l.regime.Class(v.Class), func(_ *schema.Field, message, suggestion string) {
+			l.at(dead, h, path, fmt.Sprintf("the filter of %s for %s: %s", h.Name, key, message), suggestion)
 		})
 	case v.Reason == "principal_filter":
-		l.at(Unresolved, h, path, fmt.Sprintf("the filter of %s for %s names what the class hasn't got, so the class is refused", h.Name, key), "correct it")
+		l.at(unresolved, h, path, fmt.Sprintf("the filter of %s for %s names what the class hasn't got, so the class is refused", h.Name, key), "correct it")
 	default:
-		l.at(Dead, h, path, fmt.Sprintf("%s has a filter for %s, which it doesn't see: %s", h.Name, key, v.Why), "take it out")
+		l.at(dead, h, path, fmt.Sprintf("%s has a filter for %s, which it doesn't see: %s", h.Name, key, v.Why), "take it out")
 	}
 }
 

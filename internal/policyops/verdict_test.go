@@ -1,4 +1,4 @@
-package policyreport_test
+package policyops_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -41,7 +41,7 @@ func where(t *testing.T, text string) query.Filter {
 	return f
 }
 
-func regime(t *testing.T) *policyreport.Regime {
+func regime(t *testing.T) *policyops.Regime {
 	t.Helper()
 	rules := policy.Rules{Version: "v1", Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{
 		"app.comments": {Tenant: &policy.TenantRule{Through: "issue"}},
@@ -54,7 +54,7 @@ func regime(t *testing.T) *policyreport.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}, {Use: policy.Use{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}}, {Use: policy.Use{Tool: "aggregate", Needs: identity.Read}, Off: true}})
+	r, err := policyops.LayersOver(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}, {Use: policy.Use{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}}, {Use: policy.Use{Tool: "aggregate", Needs: identity.Read}, Off: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestCanonicalVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
+	r, err := policyops.LayersOver(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
 	if err != nil {
 		t.Fatal(err)
 	}

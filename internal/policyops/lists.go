@@ -1,4 +1,4 @@
-package policyreport
+package policyops
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package findings
+package policyops
 
 import (
 	"fmt"
@@ -65,7 +65,7 @@ func (o *overlook) deadRules() {
 	}
 	for i, r := range o.rules.Access.Rules {
 		if !decides[i] && !(r.Class == spec.ClassExcluded && slices.Contains(r.Operations, "*")) { // that one is for future operations
-			o.about(Dead, []string{"access", strconv.Itoa(i)}, "the rule classes nothing: those before it class all that it names", "take it out, or move it up")
+			o.about(dead, []string{"access", strconv.Itoa(i)}, "the rule classes nothing: those before it class all that it names", "take it out, or move it up")
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (o *overlook) open() {
 	}
 	for _, kind := range spec.Suspicions() {
 		if by[kind] != nil {
-			o.about(Open, []string{"access"}, fmt.Sprintf("agents may call %s of %s that may not be for them (%s): %s", count(len(by[kind]), "operation"), o.name, kind.Reason(), some(by[kind])),
+			o.about(openClasses, []string{"access"}, fmt.Sprintf("agents may call %s of %s that may not be for them (%s): %s", count(len(by[kind]), "operation"), o.name, kind.Reason(), some(by[kind])),
 				"class them forbidden, or excluded; if they are right as they are, leave them")
 		}
 	}
@@ -101,7 +101,7 @@ func (o *overlook) unbound() {
 			}
 		}
 		if free != nil {
-			o.about(Unscoped, []string{"parameters", strconv.Itoa(i)}, fmt.Sprintf("%s is bound, and %s of %s that take the id of something have no such parameter: %s", p.Name, count(len(free), "operation"), o.name, some(free)),
+			o.about(unscoped, []string{"parameters", strconv.Itoa(i)}, fmt.Sprintf("%s is bound, and %s of %s that take the id of something have no such parameter: %s", p.Name, count(len(free), "operation"), o.name, some(free)),
 				"hide them, or let each principal have a credential of its own, so that the API keeps them apart")
 			return // the next rule would give the same finding
 		}
@@ -126,7 +126,7 @@ func (o *overlook) uncallable() {
 			if off {
 				why = "gates.writes is off"
 			}
-			o.about(Uncallable, []string{"write"}, fmt.Sprintf("agents find %s of %s that none of them can call: %s", count(n, c.key+" operation"), o.name, why), "class them excluded, and searches find less that leads nowhere")
+			o.about(uncallable, []string{"write"}, fmt.Sprintf("agents find %s of %s that none of them can call: %s", count(n, c.key+" operation"), o.name, why), "class them excluded, and searches find less that leads nowhere")
 		}
 	}
 }

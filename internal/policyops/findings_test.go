@@ -1,4 +1,4 @@
-package findings_test
+package policyops_test
 
 import (
 	"fmt"
@@ -8,15 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport/findings"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-func catalogue() []schema.Class {
+func findingsCatalogue() []schema.Class {
 	class := func(name string, fields ...string) schema.Class {
 		c := schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Description: "d", Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
 		for _, f := range fields {
@@ -61,10 +60,10 @@ func TestFindings(t *testing.T) {
 			rules.Classes[class] = r
 		}
 	}
-	stdio := func(change func(*identity.Principal)) []findings.Holder {
+	stdio := func(change func(*identity.Principal)) []policyops.Holder {
 		principal := identity.Principal{ID: "stdio", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
 		change(&principal)
-		return []findings.Holder{{Who: principal, Name: "stdio", Path: []string{"stdio"}}}
+		return []policyops.Holder{{Who: principal, Name: "stdio", Path: []string{"stdio"}}}
 	}
 	listed := func(field, holds, match string) string {
 		return "dead classes.tagged.canonical: canonical: " + field + " of app.tagged " + holds + ", and a rule compares the whole value with one value, so it matches no list. To match an element, write {\"" + field + "\":{\"$elemMatch\":" + match + "}}"
@@ -73,7 +72,7 @@ func TestFindings(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*policy.Rules)
-		holders []findings.Holder
+		holders []policyops.Holder
 		want    string
 	}{
 		{name: "nothing", want: ""},
@@ -147,11 +146,11 @@ func TestFindings(t *testing.T) {
 			r.Classes["tagged"] = policy.ClassRule{Canonical: where, Fields: map[string]policy.FieldRule{"id": {Description: "d"}}}
 		}, holders: append(stdio(func(p *identity.Principal) {
 			p.Filters = map[string]query.Filter{"tagged": query.Compare{Path: query.Path{"tags"}, Op: query.Eq, Value: value.OfInt(1)}}
-		}), findings.Holder{Who: identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}, Filters: map[string]query.Filter{
+		}), policyops.Holder{Who: identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}, Filters: map[string]query.Filter{
 			"app.tagged": query.Compare{Path: query.Path{"tags"}, Op: query.Ne, Value: value.OfInt(1)}}}, Name: "token t1"}),
 			want: strings.Join([]string{listed("tags", `is a list`, `{"$eq":"a"}`), listed("meta", "can hold lists", `{"$in":["a","b"]}`), listed("tags", "is a list", `{"$in":["e"]}`), listed("tags", "is a list", `{"$eq":{"$cel":"principal.id"}}`), listed("tags", "is a list", `{"$startsWith":"h"}`),
 				strings.Replace(listed("tags", "is a list", `{"$eq":1}`), "classes.tagged.canonical: canonical", "stdio.filters.tagged: the filter of stdio for tagged", 1)}, "\n")},
-		{name: "a token", holders: []findings.Holder{{Who: identity.Principal{Classes: identity.List{Only: []string{"x"}}}, Name: "token t1"}},
+		{name: "a token", holders: []policyops.Holder{{Who: identity.Principal{Classes: identity.List{Only: []string{"x"}}}, Name: "token t1"}},
 			want: `unresolved token t1: classes of token t1 names the class "x", which doesn't exist`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,15 +158,15 @@ func TestFindings(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&rules)
 			}
-			p, err := policy.New(rules, catalogue())
+			p, err := policy.New(rules, findingsCatalogue())
 			if err != nil {
 				t.Fatal(err)
 			}
-			regime, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
+			regime, err := policyops.LayersOver(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := findings.Of(regime, tt.holders, findings.Values{})
+			all, err := policyops.Findings(regime, tt.holders, policyops.ValuesOf{})
 			if err != nil {
 				t.Fatal(err)
 			}

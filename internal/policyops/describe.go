@@ -1,4 +1,4 @@
-package policyreport
+package policyops
 
 import (
 	"crypto/sha256"
@@ -89,7 +89,7 @@ func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdic
 	}
 	view, err := r.policy.View(p, verdict.Class, "", false)
 	if err != nil { // impossible: the verdict allowed it, and a policy is immutable
-		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: AtClass, Why: err.Error()}
+		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: atClass, Why: err.Error()}
 	}
 	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: layersOf(view)}
 	for i := range view.Class().Fields {

@@ -1,4 +1,4 @@
-package policytest_test
+package policyops_test
 
 import (
 	"fmt"
@@ -8,15 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/policytest"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-func regime(t *testing.T) *policyreport.Regime {
+func testRegime(t *testing.T) *policyops.Regime {
 	t.Helper()
 	class := func(name string, fields ...string) schema.Class {
 		c := schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
@@ -33,7 +32,7 @@ func regime(t *testing.T) *policyreport.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "group_by", Needs: identity.Read}}, {Use: policy.Use{Tool: "count_objects", Needs: identity.Read}}})
+	g, err := policyops.LayersOver(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "group_by", Needs: identity.Read}}, {Use: policy.Use{Tool: "count_objects", Needs: identity.Read}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +80,12 @@ func TestRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			text := "given:\n  a: {tenant: acme}\n  nobody: {owner: ann}\n  filtered: {tenant: acme, filters: {issues: {state: x}}}\n  narrow: {tenant: acme, tools: {only: [group_by]}}\n" +
 				"tests:\n  - name: x\n    as: " + tt.as + "\n    when: " + strings.ReplaceAll(tt.when, "null", `"null"`) + "\n    expect: " + strings.ReplaceAll(tt.expect, "note: null", `note: "null"`) + "\n"
-			f, err := policytest.Parse("t.yaml", []byte(text))
+			f, err := policyops.ParseTests("t.yaml", []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
 			stdio := identity.Principal{ID: "stdio", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
-			r := policytest.Run(regime(t), f, map[string]identity.Principal{"stdio": stdio})[0]
+			r := policyops.RunTests(testRegime(t), f, map[string]identity.Principal{"stdio": stdio})[0]
 			var got []string
 			if r.Error != "" {
 				got = append(got, "error: "+r.Error)
@@ -116,7 +115,7 @@ func TestParse(t *testing.T) {
 		{"a stage", "tests:\n  - {name: n, as: a, when: {tool: t, class: c, pipeline: [{$mach: {}}]}, expect: allowed}\n", "$mach"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := policytest.Parse("t.yaml", []byte(tt.text))
+			f, err := policyops.ParseTests("t.yaml", []byte(tt.text))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%+v, %v; want an error with %s", f, err, tt.want)
 			}

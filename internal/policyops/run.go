@@ -1,4 +1,4 @@
-package policytest
+package policyops
 
 import (
 	"fmt"
@@ -7,37 +7,36 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Result is the result of a test. The test passed if nothing differs.
-type Result struct {
-	File    string               `json:"file"`
-	Line    int                  `json:"line"`
-	Name    string               `json:"name"`
-	Differs []Difference         `json:"differs,omitempty"`
-	Verdict policyreport.Verdict `json:"verdict"` // the actual verdict
-	Error   string               `json:"error,omitempty"`
+// A TestResult is the result of a test. The test passed if nothing differs.
+type TestResult struct {
+	File    string           `json:"file"`
+	Line    int              `json:"line"`
+	Name    string           `json:"name"`
+	Differs []testDifference `json:"differs,omitempty"`
+	Verdict Verdict          `json:"verdict"` // the actual verdict
+	Error   string           `json:"error,omitempty"`
 }
 
 // Good reports whether the test passed.
-func (r Result) Good() bool { return r.Differs == nil && r.Error == "" }
+func (r TestResult) Good() bool { return r.Differs == nil && r.Error == "" }
 
-// A Difference is a deviation from the expectation.
-type Difference struct {
+// A testDifference is a deviation from the expectation.
+type testDifference struct {
 	What     string `json:"what"`
 	Expected string `json:"expected"`
 	Got      string `json:"got"` // with digests instead of values of rules and filters
 }
 
-// Run runs the tests of a file against regime. known are the principals of the configuration, by name.
-func Run(regime *policyreport.Regime, f *File, known map[string]identity.Principal) []Result {
-	out := make([]Result, len(f.Tests))
+// RunTests runs the tests of a file against regime. known are the principals of the configuration, by name.
+func RunTests(regime *Regime, f *TestFile, known map[string]identity.Principal) []TestResult {
+	out := make([]TestResult, len(f.Tests))
 	for i := range f.Tests {
 		t := &f.Tests[i]
-		out[i] = Result{File: f.Name, Line: t.Line, Name: t.Name}
+		out[i] = TestResult{File: f.Name, Line: t.Line, Name: t.Name}
 		p, ok := f.Given[t.As]
 		if !ok {
 			p, ok = known[t.As]
@@ -56,14 +55,14 @@ func Run(regime *policyreport.Regime, f *File, known map[string]identity.Princip
 
 // A run is the run of one test.
 type run struct {
-	regime *policyreport.Regime
+	regime *Regime
 	who    identity.Principal
 	test   *Test
-	result *Result
+	result *TestResult
 }
 
 func (r *run) differs(what, expected, got string) {
-	r.result.Differs = append(r.result.Differs, Difference{what, expected, got})
+	r.result.Differs = append(r.result.Differs, testDifference{what, expected, got})
 }
 
 // outcome compares how the request would end with what the test expects. The tool, the class and the fields that the tool uses are
@@ -73,7 +72,7 @@ func (r *run) outcome() {
 	v := r.regime.WouldPermit(r.who, w.Tool, w.Class)
 	for i := 0; v.Allowed && i < len(w.Using); i++ {
 		if v = r.regime.FieldVerdict(r.who, w.Class, w.Using[i]); v.Reason == "field_masked" {
-			v.Allowed, v.DeniedAt = false, policyreport.AtMask // a masked field can't be grouped or summed by
+			v.Allowed, v.DeniedAt = false, atMask // a masked field can't be grouped or summed by
 		}
 	}
 	if v.Allowed && w.asks() {
@@ -100,9 +99,9 @@ func (r *run) outcome() {
 }
 
 // refusal returns the verdict for policy's refusal of a query.
-func refusal(err error) policyreport.Verdict {
+func refusal(err error) Verdict {
 	p := problem.Of(err)
-	v := policyreport.Verdict{Reason: p.Kind, Why: p.Detail}
+	v := Verdict{Reason: p.Kind, Why: p.Detail}
 	if v.Reason == "" {
 		v.Reason = string(p.Code)
 	}
@@ -190,7 +189,7 @@ func (r *run) seen() {
 }
 
 // filters compares the filters of layers.
-func (r *run) filters(layers []policyreport.Layer) {
+func (r *run) filters(layers []Layer) {
 	want := r.test.Want.Sees
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		var got []string
@@ -202,8 +201,8 @@ func (r *run) filters(layers []policyreport.Layer) {
 		if len(got) == 0 {
 			got = []string{"no such layer"}
 		}
-		if !slices.Contains(got, policyreport.Digested(want[name])) {
-			r.differs("layer "+name, string(query.Print(want[name]).AppendJSON(nil))+" = "+policyreport.Digested(want[name]), strings.Join(got, " and "))
+		if !slices.Contains(got, Digested(want[name])) {
+			r.differs("layer "+name, string(query.Print(want[name]).AppendJSON(nil))+" = "+Digested(want[name]), strings.Join(got, " and "))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package policyreport
+package policyops
 
 import (
 	"slices"
@@ -22,8 +22,8 @@ type Regime struct {
 	floor   map[string][]string      // by "source.Class": the fields visible without any rule
 }
 
-// Over returns the Regime of a policy in force.
-func Over(p *policy.Policy, tools []Tool) (*Regime, error) {
+// LayersOver returns the Regime of a policy in force.
+func LayersOver(p *policy.Policy, tools []Tool) (*Regime, error) {
 	r := &Regime{policy: p, rules: p.Rules(), tools: tools, classes: map[string]*schema.Class{}}
 	catalogue := p.Catalogue()
 	for i := range catalogue {

@@ -1,8 +1,4 @@
-// Package policytest runs, for "policy test", tests of rules, written in files as given, when and expect, and reports the differences.
-//
-// A file defines principals, what they request, and what they should get. The rules decide as for a call, up to the
-// point where records would be read, which never happens. A file is parsed strictly; errors have a position.
-package policytest
+package policyops
 
 import (
 	"fmt"
@@ -14,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A File is a parsed test file.
-type File struct {
+// A TestFile is a parsed test file.
+type TestFile struct {
 	Name  string
 	Given map[string]identity.Principal
 	Tests []Test
@@ -58,9 +54,9 @@ type Want struct {
 	Tools   []string                // exactly the tools that may be called
 }
 
-// Parse parses a file. Faults are in a *yamlconf.Error.
-func Parse(name string, data []byte) (*File, error) {
-	f := &File{Name: name, Given: map[string]identity.Principal{}}
+// ParseTests parses a file. Faults are in a *yamlconf.Error.
+func ParseTests(name string, data []byte) (*TestFile, error) {
+	f := &TestFile{Name: name, Given: map[string]identity.Principal{}}
 	d, err := yamlconf.Read(name, data, f.shape(), yamlconf.Options{})
 	if err != nil {
 		return nil, err
@@ -74,7 +70,7 @@ func Parse(name string, data []byte) (*File, error) {
 }
 
 // shape is the shape of a file of tests: principals by name, and at least one test.
-func (f *File) shape() yamlconf.Shape {
+func (f *TestFile) shape() yamlconf.Shape {
 	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
 		p := identity.Principal{ID: "test:" + name, Name: name, Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 		return principal(&p), func() { f.Given[name] = p }

@@ -1,9 +1,4 @@
-// Package policydiff evaluates recorded calls under the rules, for "policy explain" and "policy diff": why one was refused, and which would end
-// differently under other rules.
-//
-// It asks policyreport about the classes and fields that an audit record names, and reads no records of any source.
-// Audit records contain no values, so an outcome that depends on values is reported as undecided, never guessed.
-package policydiff
+package policyops
 
 import (
 	"cmp"
@@ -13,12 +8,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Directory holds the currently known principals.
-type Directory struct {
+// A CallDirectory holds the currently known principals.
+type CallDirectory struct {
 	Tokens    map[string]identity.Principal // by the ID of their token
 	Stdio     identity.Principal            // of the configuration; zero if there is none
 	Anonymous identity.Principal            // likewise
@@ -26,7 +20,7 @@ type Directory struct {
 
 // Of returns the principal of a call. rebuilt reports that it isn't known any more, or was derived by a program: then
 // p has only what the record contains, without lists, filters and claims.
-func (d Directory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
+func (d CallDirectory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 	if r.Parent == "" {
 		if p, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {
 			return p, false
@@ -48,7 +42,7 @@ func (d Directory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 }
 
 // named returns the classes and fields that a record names and that the catalogue has; fields are by class.
-func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields map[string][]string) {
+func named(g *Regime, r *audit.Record) (classes []string, fields map[string][]string) {
 	fields = map[string][]string{}
 	for _, use := range r.Uses {
 		if g.Class(use) != nil {
@@ -71,8 +65,8 @@ func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields ma
 
 // verdicts returns all verdicts on a call, in the order in which a call is checked: the tool, the classes, the
 // fields.
-func verdicts(g *policyreport.Regime, p identity.Principal, r *audit.Record) []policyreport.Verdict {
-	var out []policyreport.Verdict
+func verdicts(g *Regime, p identity.Principal, r *audit.Record) []Verdict {
+	var out []Verdict
 	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
 		out = append(out, g.ToolVerdict(p, r.Tool))
 	} // else a prompt, a resource, or a tool of the embedding program: only its classes are judged
@@ -97,14 +91,14 @@ func verdicts(g *policyreport.Regime, p identity.Principal, r *audit.Record) []p
 type Explanation struct {
 	Refused bool `json:"refused"`
 	// Verdict is the deciding one, under the rules in force now; Allowed means that they would no longer refuse.
-	Verdict policyreport.Verdict `json:"verdict"`
-	Still   bool                 `json:"still_refused"` // the current rules would refuse it too
-	Rebuilt bool                 `json:"principal_rebuilt,omitempty"`
-	Notes   []string             `json:"notes,omitempty"`
+	Verdict Verdict  `json:"verdict"`
+	Still   bool     `json:"still_refused"` // the current rules would refuse it too
+	Rebuilt bool     `json:"principal_rebuilt,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 }
 
-// Explain returns why a recorded call was refused, and whether it would be now.
-func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
+// ExplainCall returns why a recorded call was refused, and whether it would be now.
+func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 	p, rebuilt := d.Of(r)
 	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
 	if rebuilt {
@@ -114,15 +108,15 @@ func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 		e.Notes = append(e.Notes, "other rules were in force then: "+r.Policy)
 	}
 	if !e.Refused {
-		e.Verdict = policyreport.Verdict{Allowed: true, Why: "the call was not refused (" + r.Outcome + ")"}
+		e.Verdict = Verdict{Allowed: true, Why: "the call was not refused (" + r.Outcome + ")"}
 	}
 	if v, ok := outside(g, r); ok && e.Refused {
 		e.Verdict, e.Still = v, !v.Allowed
 		return e
 	}
 	all := verdicts(g, p, r)
-	refuses := func(v policyreport.Verdict) bool { return !v.Allowed }
-	i := slices.IndexFunc(all, func(v policyreport.Verdict) bool {
+	refuses := func(v Verdict) bool { return !v.Allowed }
+	i := slices.IndexFunc(all, func(v Verdict) bool {
 		return v.Reason == r.Kind && (refuses(v) || r.Kind == "field_masked")
 	})
 	if i < 0 {
@@ -132,11 +126,11 @@ func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 	case i >= 0 && (e.Refused || refuses(all[i])):
 		e.Verdict = all[i]
 		if r.Kind == "field_masked" && all[i].Allowed { // the field is visible, and was used to find or group records
-			e.Verdict.Allowed, e.Verdict.DeniedAt = false, policyreport.AtMask
+			e.Verdict.Allowed, e.Verdict.DeniedAt = false, atMask
 		}
 		e.Still = !e.Verdict.Allowed
 	case e.Refused:
-		e.Verdict = policyreport.Verdict{Allowed: true, Reason: r.Kind, Why: "the rules in force now would not refuse it"}
+		e.Verdict = Verdict{Allowed: true, Reason: r.Kind, Why: "the rules in force now would not refuse it"}
 		if r.Uses == nil && (r.Kind == "field_denied" || r.Kind == "field_masked") {
 			e.Verdict.Allowed, e.Verdict.Why = false, "the record doesn't have the fields that were named; it is older than they are kept"
 		}
@@ -145,29 +139,29 @@ func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 }
 
 // kinds are the reasons that lie in the call itself or in the catalogue, not in rules about principals.
-var kinds = map[string]policyreport.Verdict{
-	"unknown_class": {DeniedAt: policyreport.AtCatalogue, Why: "it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
-	"unknown_field": {DeniedAt: policyreport.AtCatalogue, Why: "it named a field that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
-	"unknown_tool":  {DeniedAt: policyreport.AtGate, Why: "there is no such tool"},
-	"schema":        {DeniedAt: policyreport.AtGate, Why: "its arguments break the schema of the tool"},
+var kinds = map[string]Verdict{
+	"unknown_class": {DeniedAt: atCatalogue, Why: "it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
+	"unknown_field": {DeniedAt: atCatalogue, Why: "it named a field that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
+	"unknown_tool":  {DeniedAt: atGate, Why: "there is no such tool"},
+	"schema":        {DeniedAt: atGate, Why: "its arguments break the schema of the tool"},
 }
 
 // outside explains a refusal that no rule about the principal caused; ok is false if one did.
-func outside(g *policyreport.Regime, r *audit.Record) (v policyreport.Verdict, ok bool) {
+func outside(g *Regime, r *audit.Record) (v Verdict, ok bool) {
 	switch code := problem.Code(r.Code); {
 	case r.Kind == "scan":
 		return scan(g, r), true
 	case r.Kind == "parameter_rule" || r.Kind == "reads" || r.Kind == "writes":
 		return g.CallVerdict(r.Class, r.Kind), true
 	case code == problem.RateLimited || code == problem.BudgetExceeded:
-		return policyreport.Verdict{Reason: cmp.Or(r.Kind, r.Code), DeniedAt: policyreport.AtLimit, Rule: []string{"limits"}, Why: "a limit of the principal or its owner was reached"}, true
+		return Verdict{Reason: cmp.Or(r.Kind, r.Code), DeniedAt: atLimit, Rule: []string{"limits"}, Why: "a limit of the principal or its owner was reached"}, true
 	case r.Kind == "" && (code == problem.InvalidArgument || code == problem.InvalidQuery || code == problem.Unsupported || code == problem.NotFound || code == problem.Conflict):
-		return policyreport.Verdict{Reason: r.Code, DeniedAt: policyreport.AtCatalogue, Why: "the call itself was not right; no rule refused it"}, true
+		return Verdict{Reason: r.Code, DeniedAt: atCatalogue, Why: "the call itself was not right; no rule refused it"}, true
 	}
 	if _, known := g.Tool(r.Tool); !known && r.Kind == "scope" {
-		return policyreport.Verdict{Reason: r.Kind, DeniedAt: policyreport.AtScope, Rule: []string{"principal", "scopes"}, Why: "the principal lacked the scope that it needs"}, true
+		return Verdict{Reason: r.Kind, DeniedAt: atScope, Rule: []string{"principal", "scopes"}, Why: "the principal lacked the scope that it needs"}, true
 	} else if !known && r.Kind == "tool_filtered" {
-		return policyreport.Verdict{Reason: r.Kind, DeniedAt: policyreport.AtList, Rule: []string{"principal", "tools"}, Why: "the principal's list of tools leaves out what it leads to"}, true
+		return Verdict{Reason: r.Kind, DeniedAt: atList, Rule: []string{"principal", "tools"}, Why: "the principal's list of tools leaves out what it leads to"}, true
 	}
 	v, ok = kinds[r.Kind]
 	v.Reason = r.Kind
@@ -176,9 +170,9 @@ func outside(g *policyreport.Regime, r *audit.Record) (v policyreport.Verdict, o
 
 // scan returns whether the rules in force would still refuse a recorded call that was refused as a scan. The record has classes, not
 // filters, so the rules alone are asked.
-func scan(g *policyreport.Regime, r *audit.Record) policyreport.Verdict {
+func scan(g *Regime, r *audit.Record) Verdict {
 	rules := g.Policy().Rules()
-	v := policyreport.Verdict{Reason: "scan", DeniedAt: policyreport.AtScan, Rule: []string{"policy", "refuse_scans"},
+	v := Verdict{Reason: "scan", DeniedAt: atScan, Rule: []string{"policy", "refuse_scans"},
 		Why: "it would have read every record of the class, and the rules refuse that"}
 	classes, _ := named(g, r)
 	if len(classes) > 0 {

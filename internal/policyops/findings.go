@@ -1,10 +1,4 @@
-// Package findings reports what operators should look at in rules that work: missing descriptions, names that don't
-// exist, rules without effect, documentation that no longer matches the database, ways around a tenant, and fields that are denied or
-// masked because of what the database makes them from.
-//
-// It compares rules and principals with the catalogue, and reads no records. Invalid rules are refused by package
-// policy before.
-package findings
+package policyops
 
 import (
 	"cmp"
@@ -15,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -29,24 +22,24 @@ type Code string
 // The codes.
 const (
 	MissingDescription Code = "missing-description" // agents see it without a description
-	Unresolved         Code = "unresolved"          // a name refers to nothing
-	Dead               Code = "dead"                // a rule has no effect
-	Drift              Code = "drift"               // documented values differ from those of the database
-	Unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
-	Open               Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
-	Uncallable         Code = "uncallable"          // agents see an operation that can't be called
+	unresolved         Code = "unresolved"          // a name refers to nothing
+	dead               Code = "dead"                // a rule has no effect
+	drift              Code = "drift"               // documented values differ from those of the database
+	unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
+	openClasses        Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
+	uncallable         Code = "uncallable"          // agents see an operation that can't be called
 	Derived            Code = "derived"             // fields are denied or masked because of what the database makes them from
 )
 
 // The codes of what samples of values look like, which the caller finds.
 const (
-	Withheld Code = "withheld" // agents could see a field whose values look like credentials, so the gateway hides it
-	Lifted   Code = "lifted"   // a rule shows a field whose values look like credentials
+	Withheld      Code = "withheld" // agents could see a field whose values look like credentials, so the gateway hides it
+	liftedDenials Code = "lifted"   // a rule shows a field whose values look like credentials
 )
 
 // Codes returns all codes.
 func Codes() []Code {
-	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable, Derived, Withheld, Lifted}
+	return []Code{MissingDescription, unresolved, dead, drift, unscoped, openClasses, uncallable, Derived, Withheld, liftedDenials}
 }
 
 // A Finding is something an operator should look at.
@@ -67,18 +60,18 @@ type Holder struct {
 	Path []string
 }
 
-// Values are the fields whose sampled values look like credentials: those that the gateway hides for it, and those that a
-// rule lifts. The zero Values are those of no sample.
-type Values struct{ Withheld, Lifted []samples.Withheld }
+// ValuesOf are the fields whose sampled values look like credentials: those that the gateway hides for it, and those that a
+// rule lifts. The zero ValuesOf are those of no sample.
+type ValuesOf struct{ Withheld, Lifted []samples.Withheld }
 
-// Of returns the findings, by class and then by principal.
-func Of(regime *policyreport.Regime, holders []Holder, values Values) ([]Finding, error) {
+// Findings returns the findings, by class and then by principal.
+func Findings(regime *Regime, holders []Holder, values ValuesOf) ([]Finding, error) {
 	p := regime.Policy()
-	seen, err := policyreport.Of(p.Rules(), p.Catalogue())
+	seen, err := Report(p.Rules(), p.Catalogue())
 	if err != nil {
 		return nil, err
 	}
-	l := &look{regime: regime, rules: p.Rules(), values: values, shown: map[string]policyreport.Class{}, derivations: p.Derivations()}
+	l := &look{regime: regime, rules: p.Rules(), values: values, shown: map[string]Class{}, derivations: p.Derivations()}
 	for _, c := range seen {
 		l.shown[c.Name] = c
 	}
@@ -95,10 +88,10 @@ func Of(regime *policyreport.Regime, holders []Holder, values Values) ([]Finding
 
 // A look is a check of one configuration.
 type look struct {
-	regime *policyreport.Regime
+	regime *Regime
 	rules  policy.Rules
-	values Values
-	shown  map[string]policyreport.Class
+	values ValuesOf
+	shown  map[string]Class
 	out    []Finding
 
 	derivations []policy.Derivation
@@ -110,7 +103,7 @@ func (l *look) masters() {
 	for _, c := range l.regime.Policy().Catalogue() {
 		if c.Guard != nil && c.Guard.As == "master" && !told[c.Source] {
 			told[c.Source] = true
-			l.out = append(l.out, Finding{Code: Open, Class: c.Source, Path: []string{"sources", c.Source, "parse", "as"},
+			l.out = append(l.out, Finding{Code: openClasses, Class: c.Source, Path: []string{"sources", c.Source, "parse", "as"},
 				Message:    c.Source + " acts as master: the access lists and class-level permissions of the application bind no agent, only the rules here do",
 				Suggestion: "act as a session, a user or a role, unless every class has a tenant rule"})
 		}
@@ -131,8 +124,8 @@ func (l *look) class(c *schema.Class) {
 		l.hidden(c, rule)
 	} else if ruled {
 		l.dead(c, rule, shown)
-		policyreport.Lists(rule.Canonical, c, func(_ *schema.Field, message, suggestion string) {
-			l.of(Dead, c, []string{"canonical"}, "canonical: "+message, suggestion)
+		Lists(rule.Canonical, c, func(_ *schema.Field, message, suggestion string) {
+			l.of(dead, c, []string{"canonical"}, "canonical: "+message, suggestion)
 		})
 		l.drift(c, rule, shown)
 	}
@@ -167,7 +160,7 @@ func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
 	}
 	for _, w := range l.values.Lifted {
 		if w.Class == c.FullName() {
-			l.of(Lifted, c, []string{"lift", strconv.Itoa(slices.Index(rule.Lift, w.Field))}, fmt.Sprintf("lift shows %s.%s, and %s", w.Class, w.Field, w.Why),
+			l.of(liftedDenials, c, []string{"lift", strconv.Itoa(slices.Index(rule.Lift, w.Field))}, fmt.Sprintf("lift shows %s.%s, and %s", w.Class, w.Field, w.Why),
 				"take it out of lift, unless agents need these values")
 		}
 	}
@@ -205,7 +198,7 @@ func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
 
 // undescribed adds findings for a class without a description, and for its visible fields without one, keys aside: in one finding, as
 // there may be many.
-func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown Class) {
 	if cmp.Or(rule.Description, c.Description) == "" {
 		l.of(MissingDescription, c, nil, "agents see "+c.FullName()+" and aren't told what it holds", "say it in description")
 	}
@@ -233,7 +226,7 @@ func (l *look) hidden(c *schema.Class, rule policy.ClassRule) {
 		{"mask", rule.Mask != nil}, {"canonical", rule.Canonical != nil && !l.leadsTo(c)}, {"tenant", rule.Tenant != nil && !l.leadsTo(c)},
 		{"allow_scan", rule.AllowScan}, {"description", rule.Description != ""}, {"fields", rule.Fields != nil}} {
 		if part.says {
-			l.of(Dead, c, []string{part.key}, fmt.Sprintf("%s says %s, and no caller sees the class", c.FullName(), part.key), "take it out, or hidden")
+			l.of(dead, c, []string{part.key}, fmt.Sprintf("%s says %s, and no caller sees the class", c.FullName(), part.key), "take it out, or hidden")
 		}
 	}
 }
@@ -256,45 +249,45 @@ func (l *look) leadsTo(c *schema.Class) bool {
 }
 
 // dead reports parts of a rule without effect.
-func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown Class) {
 	visible := func(f string) bool { return slices.Contains(shown.Visible, f) || slices.Contains(shown.Withheld, f) }
 	for i, f := range rule.Denied {
 		switch at := []string{"denied", strconv.Itoa(i)}; {
 		case rule.Visible != nil && !slices.Contains(rule.Visible, f):
-			l.of(Dead, c, at, fmt.Sprintf("%s is denied, and visible doesn't name it anyway", f), "take it out of denied")
+			l.of(dead, c, at, fmt.Sprintf("%s is denied, and visible doesn't name it anyway", f), "take it out of denied")
 		case !slices.Contains(l.regime.Floor(c), f):
-			l.of(Dead, c, at, fmt.Sprintf("%s is denied, and its name denies it already", f), "take it out of denied, or leave it as a reminder")
+			l.of(dead, c, at, fmt.Sprintf("%s is denied, and its name denies it already", f), "take it out of denied, or leave it as a reminder")
 		}
 	}
 	for i, f := range rule.Lift {
 		lifts := slices.ContainsFunc(l.derivations, func(d policy.Derivation) bool { return d.Class.FullName() == c.FullName() && d.Field == f })
 		lifts = lifts || slices.ContainsFunc(l.values.Lifted, func(w samples.Withheld) bool { return w.Class == c.FullName() && w.Field == f })
 		if slices.Contains(l.regime.Floor(c), f) && !lifts {
-			l.of(Dead, c, []string{"lift", strconv.Itoa(i)}, fmt.Sprintf("lift names %s, which nothing but visible decides about", f), "take it out of lift")
+			l.of(dead, c, []string{"lift", strconv.Itoa(i)}, fmt.Sprintf("lift names %s, which nothing but visible decides about", f), "take it out of lift")
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(rule.Mask)) {
 		if !visible(f) {
-			l.of(Dead, c, []string{"mask", f}, fmt.Sprintf("%s is masked, and no caller sees it", f), "take it out of mask")
+			l.of(dead, c, []string{"mask", f}, fmt.Sprintf("%s is masked, and no caller sees it", f), "take it out of mask")
 		}
 	}
 	for i, f := range rule.Large {
 		if !visible(f) {
-			l.of(Dead, c, []string{"large", strconv.Itoa(i)}, fmt.Sprintf("%s is large, and no caller sees it", f), "take it out of large")
+			l.of(dead, c, []string{"large", strconv.Itoa(i)}, fmt.Sprintf("%s is large, and no caller sees it", f), "take it out of large")
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(rule.Fields)) {
 		if !visible(f) {
-			l.of(Dead, c, []string{"fields", f}, fmt.Sprintf("%s is documented, and no caller sees it", f), "take it out of fields")
+			l.of(dead, c, []string{"fields", f}, fmt.Sprintf("%s is documented, and no caller sees it", f), "take it out of fields")
 		}
 	}
 	if rule.AllowScan && !l.rules.RefuseScans {
-		l.of(Dead, c, []string{"allow_scan"}, "allow_scan exempts from policy.refuse_scans, which isn't set", "take it out, or set policy.refuse_scans")
+		l.of(dead, c, []string{"allow_scan"}, "allow_scan exempts from policy.refuse_scans, which isn't set", "take it out, or set policy.refuse_scans")
 	}
 }
 
 // drift reports documented values that differ from those the database allows.
-func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown Class) {
 	for _, name := range slices.Sorted(maps.Keys(rule.Fields)) {
 		f := c.Field(name)
 		said := rule.Fields[name].Values
@@ -314,10 +307,10 @@ func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown policyreport.
 		}
 		at := []string{"fields", name, "values"}
 		if missing != nil {
-			l.of(Drift, c, at, fmt.Sprintf("the database lets %s hold %s, which values doesn't tell", name, some(missing)), "add what it means to values")
+			l.of(drift, c, at, fmt.Sprintf("the database lets %s hold %s, which values doesn't tell", name, some(missing)), "add what it means to values")
 		}
 		if gone != nil {
-			l.of(Drift, c, at, fmt.Sprintf("values tells of %s, which the database doesn't let %s hold", some(gone), name), "take it out of values")
+			l.of(drift, c, at, fmt.Sprintf("values tells of %s, which the database doesn't let %s hold", some(gone), name), "take it out of values")
 		}
 	}
 }
@@ -332,10 +325,10 @@ func (l *look) unscoped(c *schema.Class, rule policy.ClassRule) {
 		other, _, _ := l.regime.Ruled(target)
 		switch {
 		case rule.Tenant != nil && other.Tenant == nil:
-			l.of(Unscoped, c, []string{"tenant"}, fmt.Sprintf("%s belongs to tenants, and %s leads to %s, which every tenant sees whole", c.FullName(), r.Fields[0], target.FullName()),
+			l.of(unscoped, c, []string{"tenant"}, fmt.Sprintf("%s belongs to tenants, and %s leads to %s, which every tenant sees whole", c.FullName(), r.Fields[0], target.FullName()),
 				"give "+target.Name+" a tenant, unless it is the same for all")
 		case rule.Tenant == nil && other.Tenant != nil:
-			l.of(Unscoped, c, nil, fmt.Sprintf("every tenant sees all of %s, whose %s leads to %s, which belongs to tenants", c.FullName(), r.Fields[0], target.FullName()),
+			l.of(unscoped, c, nil, fmt.Sprintf("every tenant sees all of %s, whose %s leads to %s, which belongs to tenants", c.FullName(), r.Fields[0], target.FullName()),
 				"write tenant: {through: "+r.Fields[0]+"}")
 		}
 	}
