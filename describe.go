@@ -84,7 +84,7 @@ func (g *Gateway) Views(p identity.Principal) []*policy.View {
 
 // Regime returns the rules in force, for operators to query.
 func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
-	return policyops.LayersOver(g.rules(context.Background(), g.force.Load().policy), tools)
+	return policyops.NewRegime(g.rules(context.Background(), g.force.Load().policy), tools)
 }
 
 // Access returns how the first records of q are found, and whether that would be refused as a scan.

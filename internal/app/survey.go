@@ -64,7 +64,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
-	s.Regime, err = policyops.LayersOver(s.Policy, offers(c))
+	s.Regime, err = policyops.NewRegime(s.Policy, offers(c))
 	return s, err
 }
 

@@ -111,7 +111,7 @@ func (s *Survey) withhold(c *config.Config, fields map[string][]string) (err err
 	for i, w := range s.Values.Withheld {
 		_, s.Values.Withheld[i].Whole = p.Withheld(w.Class)
 	}
-	s.Regime, err = policyops.LayersOver(s.Policy, offers(c))
+	s.Regime, err = policyops.NewRegime(s.Policy, offers(c))
 	return err
 }
 

@@ -68,7 +68,7 @@ func TestAPIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		regime, err := LayersOver(p, nil)
+		regime, err := NewRegime(p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestAPIs(t *testing.T) {
 
 func told(t *testing.T, regime *Regime, holders ...Holder) string {
 	t.Helper()
-	found, err := Findings(regime, holders, ValuesOf{})
+	found, err := Findings(regime, holders, FieldValues{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestAPIHolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	regime, err := LayersOver(p, nil)
+	regime, err := NewRegime(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

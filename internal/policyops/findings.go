@@ -60,12 +60,12 @@ type Holder struct {
 	Path []string
 }
 
-// ValuesOf are the fields whose sampled values look like credentials: those that the gateway hides for it, and those that a
-// rule lifts. The zero ValuesOf are those of no sample.
-type ValuesOf struct{ Withheld, Lifted []samples.Withheld }
+// FieldValues are the fields whose sampled values look like credentials: those that the gateway hides for it, and those that a
+// rule lifts. The zero FieldValues are those of no sample.
+type FieldValues struct{ Withheld, Lifted []samples.Withheld }
 
 // Findings returns the findings, by class and then by principal.
-func Findings(regime *Regime, holders []Holder, values ValuesOf) ([]Finding, error) {
+func Findings(regime *Regime, holders []Holder, values FieldValues) ([]Finding, error) {
 	p := regime.Policy()
 	seen, err := Report(p.Rules(), p.Catalogue())
 	if err != nil {
@@ -90,7 +90,7 @@ func Findings(regime *Regime, holders []Holder, values ValuesOf) ([]Finding, err
 type look struct {
 	regime *Regime
 	rules  policy.Rules
-	values ValuesOf
+	values FieldValues
 	shown  map[string]Class
 	out    []Finding
 

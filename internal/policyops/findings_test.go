@@ -162,11 +162,11 @@ func TestFindings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			regime, err := policyops.LayersOver(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
+			regime, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := policyops.Findings(regime, tt.holders, policyops.ValuesOf{})
+			all, err := policyops.Findings(regime, tt.holders, policyops.FieldValues{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,8 +22,8 @@ type Regime struct {
 	floor   map[string][]string      // by "source.Class": the fields visible without any rule
 }
 
-// LayersOver returns the Regime of a policy in force.
-func LayersOver(p *policy.Policy, tools []Tool) (*Regime, error) {
+// NewRegime returns the Regime of a policy in force.
+func NewRegime(p *policy.Policy, tools []Tool) (*Regime, error) {
 	r := &Regime{policy: p, rules: p.Rules(), tools: tools, classes: map[string]*schema.Class{}}
 	catalogue := p.Catalogue()
 	for i := range catalogue {

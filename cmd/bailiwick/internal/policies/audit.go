@@ -119,9 +119,9 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	if err := s.Sample(ctx, c, thorough); err != nil {
 		return nil, nil, err
 	}
-	var values policyops.ValuesOf
+	var values policyops.FieldValues
 	if v := s.Values; v != nil {
-		values = policyops.ValuesOf{Withheld: v.Withheld, Lifted: v.Lifted}
+		values = policyops.FieldValues{Withheld: v.Withheld, Lifted: v.Lifted}
 		if len(v.Missed) > 0 {
 			s.Warnings = append(s.Warnings, fmt.Sprintf("the values of %s could not be looked at: %s", terminal.Count(len(v.Missed), "class"), strings.Join(v.Missed[:min(len(v.Missed), 5)], ", ")))
 		}
