@@ -10,26 +10,25 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/people"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // A peoplePage lists the people who may sign in, for operators.
 type peoplePage struct {
-	People []people.Person
+	People []identity.PersonEntry
 	Rights []identity.Scope // that a person can be given
 	Link   string           // a sign-in link that was just made
 	For    string           // whom it is for
 	Until  time.Time
-	Ask    *people.Person // to be changed or removed
+	Ask    *identity.PersonEntry // to be changed or removed
 	Remove bool
 	Tenant string // that of the operator; "" for all
 
-	Invited *people.Person // what the form for a new person begins with
+	Invited *identity.PersonEntry // what the form for a new person begins with
 }
 
 // peopleRows returns the people that the visitor manages, by name.
-func (c *Console) peopleRows(v *visit) ([]people.Person, error) {
+func (c *Console) peopleRows(v *visit) ([]identity.PersonEntry, error) {
 	var all []identity.Token
 	var open []identity.OpenTicket
 	ask := bailiwick.CallSpec{Tool: "console/people", Needs: identity.Operator, Correlation: v.correlation}
@@ -42,7 +41,7 @@ func (c *Console) peopleRows(v *visit) ([]people.Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	return people.Rows(all, open, v.who, c.now()), nil
+	return identity.ListPeople(all, open, v.who, c.now()), nil
 }
 
 func (c *Console) people(v *visit) error {
@@ -59,10 +58,10 @@ func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
 	}
 	q := v.r.URL.Query()
 	p.People, p.Tenant = rows, v.who.Tenant
-	p.Invited = &people.Person{Scopes: []identity.Scope{identity.Review, identity.Read}}
+	p.Invited = &identity.PersonEntry{Scopes: []identity.Scope{identity.Review, identity.Read}}
 	p.Rights = []identity.Scope{identity.Review, identity.Audit, identity.Operator, identity.Read, identity.Write, identity.Delete, identity.Schema}
 	if name := q.Get("person"); name != "" && v.r.Method == http.MethodGet {
-		i := slices.IndexFunc(rows, func(r people.Person) bool { return r.Owner == name && r.Tenant == q.Get("tenant") })
+		i := slices.IndexFunc(rows, func(r identity.PersonEntry) bool { return r.Owner == name && r.Tenant == q.Get("tenant") })
 		if i < 0 {
 			return problem.New(problem.NotFound, "There is no such person, or they have been removed.")
 		}

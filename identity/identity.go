@@ -2,6 +2,10 @@
 //
 // It is the first step of every request. All later steps take the Principal as an argument. Nothing else that an agent
 // sends (arguments, _meta, other headers) can change it.
+//
+// # People
+//
+// This part lists the people with rights at a gateway, from its tokens and sessions.
 package identity
 
 import (

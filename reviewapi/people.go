@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	held "github.com/bailiwick-dev/bailiwick/internal/people"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -59,9 +58,9 @@ func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	open, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
-	rows := held.Rows(all, open, r.who, time.Now())
+	rows := identity.ListPeople(all, open, r.who, time.Now())
 	if rows == nil {
-		rows = []held.Person{}
+		rows = []identity.PersonEntry{}
 	}
 	return map[string]any{"people": rows}, err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/people"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -97,7 +96,7 @@ func listPeople(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows := people.Rows(all, open, by, time.Now())
+				rows := identity.ListPeople(all, open, by, time.Now())
 				if t.JSON {
 					return t.PrintJSON(map[string]any{"people": rows})
 				}
