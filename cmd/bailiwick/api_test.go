@@ -8,21 +8,21 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
+	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
 // serveAPI DATABASE serves the API of the demo's tracker: $API is its URL, $API_KEY its key, openapi.yaml its document.
 func serveAPI(ts *testscript.TestScript, _ bool, args []string) {
 	const key = "key-of-the-gateway"
-	a, err := api.Open(context.Background(), ts.MkAbs(args[0]), key)
+	a, err := demo.OpenAPI(context.Background(), ts.MkAbs(args[0]), key)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(a.Close()) })
 	mux := http.NewServeMux()
 	mux.Handle("/", a)
-	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(api.Document) })
+	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(demo.APIDocument) })
 	server := httptest.NewServer(mux)
 	ts.Defer(server.Close)
-	ts.Check(os.WriteFile(ts.MkAbs("openapi.yaml"), api.Document, 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("openapi.yaml"), demo.APIDocument, 0o600))
 	ts.Setenv("API", server.URL)
 	ts.Setenv("API_KEY", key)
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
 	"github.com/bailiwick-dev/bailiwick/internal/reach"
 )
 
@@ -30,31 +29,31 @@ var calls = []step{
 }
 
 // configuration is the demo's initial configuration: the tracker and its API.
-const configuration = demo.Config + "\ninclude: [" + api.ConfigFile + "] # the tracker's own HTTP API\n"
+const configuration = demo.Config + "\ninclude: [" + demo.APIConfigFile + "] # the tracker's own HTTP API\n"
 
 // serveAPI serves the tracker's own API on this machine until stop is called, and writes the files that the
 // configuration needs for it.
 func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err error) {
 	path := func(name string) string { return filepath.Join(d.dir, name) }
-	for name, contents := range map[string]string{api.ConfigFile: api.Config, api.DocumentFile: string(api.Document), api.KeyFile: "trk_" + strings.ToLower(rand.Text())} {
+	for name, contents := range map[string]string{demo.APIConfigFile: demo.APIConfig, demo.APIDocumentFile: string(demo.APIDocument), demo.APIKeyFile: "trk_" + strings.ToLower(rand.Text())} {
 		if err := writeMissing(path(name), contents); err != nil {
 			return nil, err
 		}
 	}
-	key, err := os.ReadFile(path(api.KeyFile))
+	key, err := os.ReadFile(path(demo.APIKeyFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the tracker's API: %w", err)
 	}
-	l, err := net.Listen("tcp", api.Listen)
+	l, err := net.Listen("tcp", demo.ListenAPI)
 	if reach.PortTaken(err) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen for the tracker's API: %w", err)
 	}
-	a, err := api.Open(ctx, path("tracker.db"), strings.TrimSpace(string(key)))
+	a, err := demo.OpenAPI(ctx, path("tracker.db"), strings.TrimSpace(string(key)))
 	if err == nil {
-		err = os.WriteFile(path(api.URLFile), []byte("http://"+l.Addr().String()), 0o600)
+		err = os.WriteFile(path(demo.APIURLFile), []byte("http://"+l.Addr().String()), 0o600)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

@@ -3,6 +3,13 @@
 //
 // The file that Create writes is read through views like any other source. Two organisations share the tables, so that
 // a missing tenant rule would be noticed. Create doesn't overwrite an existing file.
+//
+// # Api
+//
+// This part is the HTTP API of the demo's tracker: its OpenAPI document and its server.
+//
+// Like any application's API, it does not depend on the gateway. It reads and writes the SQLite file that demo.Create
+// made. Callers need the key, and each request is limited to the organisation in its path.
 package demo
 
 import (

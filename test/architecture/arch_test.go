@@ -199,7 +199,6 @@ var mayImport = map[string]string{
 
 	// the demo application, servers for tests, measurements
 	"internal/demo":         "",
-	"internal/demo/api":     "",
 	"internal/testservices": "",
 	"test/bench":            "",
 	"test/agent":            "",

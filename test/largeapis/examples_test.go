@@ -26,7 +26,7 @@ func fixtures(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	in := filepath.Join(strings.TrimSpace(string(module)), "openapi3")
-	all := []string{"../../internal/openapi/testdata/trackline.json", "../../internal/openapi/testdata/fleet.yaml", "../../internal/demo/api/openapi.yaml"}
+	all := []string{"../../internal/openapi/testdata/trackline.json", "../../internal/openapi/testdata/fleet.yaml", "../../internal/demo/openapi.yaml"}
 	for _, name := range []string{"testdata/oai_v3_stoplight.json", "testdata/lxkns.yaml", "testdata/issue796.yml", "../openapi3filter/testdata/fixtures/petstore.json", "testdata/issue570.json", "testdata/issue423.k8s.swagger.json"} {
 		all = append(all, filepath.Join(in, name))
 	}

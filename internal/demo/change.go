@@ -1,4 +1,4 @@
-package api
+package demo
 
 import (
 	"context"
@@ -105,7 +105,7 @@ func (f *fields) nullable(ctx context.Context, tx *sql.Tx, org string, out map[s
 	return nil
 }
 
-func (a *API) updateIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *api) updateIssue(r *http.Request, h http.Header) (int, any, error) {
 	var f fields
 	if err := read(r, &f); err != nil {
 		return 0, nil, err
@@ -113,7 +113,7 @@ func (a *API) updateIssue(r *http.Request, h http.Header) (int, any, error) {
 	return a.change(r, h, &f, nil)
 }
 
-func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *api) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 	var f fields
 	if err := read(r, &f); err != nil {
 		return 0, nil, err
@@ -125,8 +125,8 @@ func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 }
 
 // change updates the fields of an issue; otherwise holds the values of absent fields, if they change too.
-func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
-	var after *issue
+func (a *api) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
+	var after *apiIssue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
 		id, err := matched(r, tx)
 		if err != nil {
@@ -174,7 +174,7 @@ func matched(r *http.Request, tx *sql.Tx) (string, error) {
 	return id, nil
 }
 
-func (a *API) deleteIssue(r *http.Request, _ http.Header) (int, any, error) {
+func (a *api) deleteIssue(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusNoContent, nil, a.within(r.Context(), func(tx *sql.Tx) error {
 		id, err := matched(r, tx)
 		if err != nil {
@@ -193,13 +193,13 @@ type newIssue struct {
 	Parent  *string `json:"parent"`
 }
 
-func (a *API) createIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *api) createIssue(r *http.Request, h http.Header) (int, any, error) {
 	var f newIssue
 	if err := read(r, &f); err != nil {
 		return 0, nil, err
 	}
 	org := r.PathValue("org")
-	var made *issue
+	var made *apiIssue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
 		if f.Title == nil || !slices.Contains(types, f.Type) {
 			return invalid("title is needed, and type is one of %s", strings.Join(types, ", "))
@@ -271,7 +271,7 @@ func insert(ctx context.Context, tx *sql.Tx, columns map[string]any) (string, er
 }
 
 // within runs do in a transaction.
-func (a *API) within(ctx context.Context, do func(*sql.Tx) error) error {
+func (a *api) within(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := a.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

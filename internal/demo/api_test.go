@@ -1,4 +1,4 @@
-package api
+package demo
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
@@ -19,13 +18,13 @@ import (
 
 const key = "trk_test"
 
-func open(t *testing.T) *API {
+func open(t *testing.T) *api {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracker.db")
-	if err := demo.Create(context.Background(), path); err != nil {
+	if err := Create(context.Background(), path); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(context.Background(), path, key)
+	a, err := OpenAPI(context.Background(), path, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +36,7 @@ func open(t *testing.T) *API {
 func oracle(t *testing.T) *openapi3.T {
 	t.Helper()
 	var plain any // kin-openapi's own YAML reader lacks merge keys
-	if err := yaml.Unmarshal(Document, &plain); err != nil {
+	if err := yaml.Unmarshal(APIDocument, &plain); err != nil {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(plain)
@@ -57,7 +56,7 @@ func oracle(t *testing.T) *openapi3.T {
 // TestDocument checks that the document is valid and that its operations are those of the server.
 func TestDocument(t *testing.T) {
 	oracle(t)
-	d, err := spec.Load(Document)
+	d, err := spec.Load(APIDocument)
 	if err != nil || len(d.Warnings) > 0 {
 		t.Fatal(err, d.Warnings)
 	}
@@ -194,7 +193,7 @@ func TestDoor(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.path, got, tt.want)
 		}
 	}
-	if _, err := Open(context.Background(), filepath.Join(t.TempDir(), "none.db"), key); err == nil {
+	if _, err := OpenAPI(context.Background(), filepath.Join(t.TempDir(), "none.db"), key); err == nil {
 		t.Error("a file that is not there is opened")
 	}
 }

@@ -1,8 +1,4 @@
-// Package api is the HTTP API of the demo's tracker: its OpenAPI document and its server.
-//
-// Like any application's API, it does not depend on the gateway. It reads and writes the SQLite file that demo.Create
-// made. Callers need the key, and each request is limited to the organisation in its path.
-package api
+package demo
 
 import (
 	"context"
@@ -19,21 +15,21 @@ import (
 	_ "modernc.org/sqlite" // the driver that reads and writes the file
 )
 
-// Document is the OpenAPI document of the API, as YAML.
+// APIDocument is the OpenAPI document of the api, as YAML.
 //
 //go:embed openapi.yaml
-var Document []byte
+var APIDocument []byte
 
-// An API serves one tracker over HTTP. It is safe for concurrent use; writes are serialized.
-type API struct {
+// An api serves one tracker over HTTP. It is safe for concurrent use; writes are serialized.
+type api struct {
 	db   *sql.DB
 	key  string
 	mux  *http.ServeMux
 	once answers
 }
 
-// Open opens the tracker in the SQLite file at path, which must exist. Callers send the key as a bearer token.
-func Open(ctx context.Context, path, key string) (*API, error) {
+// OpenAPI opens the tracker in the SQLite file at path, which must exist. Callers send the key as a bearer token.
+func OpenAPI(ctx context.Context, path, key string) (*api, error) {
 	const pragmas = "?mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)"
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
 	if err == nil {
@@ -42,7 +38,7 @@ func Open(ctx context.Context, path, key string) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo: open the tracker: %w", err)
 	}
-	a := &API{db: db, key: key, mux: http.NewServeMux(), once: answers{kept: map[string]answer{}}}
+	a := &api{db: db, key: key, mux: http.NewServeMux(), once: answers{kept: map[string]answer{}}}
 	for pattern, h := range a.routes() {
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, h) })
 	}
@@ -50,13 +46,13 @@ func Open(ctx context.Context, path, key string) (*API, error) {
 }
 
 // Close closes the tracker.
-func (a *API) Close() error { return a.db.Close() }
+func (a *api) Close() error { return a.db.Close() }
 
 // A route handles one operation: it returns a status and the value to write as JSON, nil for none.
 type route func(r *http.Request, w http.Header) (int, any, error)
 
 // routes returns the operations of the document.
-func (a *API) routes() map[string]route {
+func (a *api) routes() map[string]route {
 	return map[string]route{
 		"GET /v1/orgs/{org}/projects":               a.listProjects,
 		"GET /v1/orgs/{org}/issues":                 a.listIssues,
@@ -73,7 +69,7 @@ func (a *API) routes() map[string]route {
 }
 
 // ServeHTTP implements http.Handler.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(key), []byte(a.key)) != 1 {
 		fail(w, refuse(http.StatusUnauthorized, "unauthorized", "show the API key as a bearer token"))
@@ -86,7 +82,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-func (a *API) answer(w http.ResponseWriter, r *http.Request, h route) {
+func (a *api) answer(w http.ResponseWriter, r *http.Request, h route) {
 	var one string
 	err := a.db.QueryRowContext(r.Context(), "SELECT id FROM organisations WHERE id = ?", r.PathValue("org")).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {

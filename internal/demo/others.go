@@ -1,4 +1,4 @@
-package api
+package demo
 
 import (
 	"crypto/rand"
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-func (a *API) listProjects(r *http.Request, _ http.Header) (int, any, error) {
+func (a *api) listProjects(r *http.Request, _ http.Header) (int, any, error) {
 	type project struct {
 		Key         string `json:"key"`
 		Name        string `json:"name"`
@@ -33,7 +33,7 @@ func (a *API) listProjects(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusOK, page, err
 }
 
-func (a *API) listUsers(r *http.Request, _ http.Header) (int, any, error) {
+func (a *api) listUsers(r *http.Request, _ http.Header) (int, any, error) {
 	type user struct {
 		ID     string  `json:"id"`
 		Name   string  `json:"name"`
@@ -54,7 +54,7 @@ func (a *API) listUsers(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusOK, page, err
 }
 
-type comment struct {
+type apiComment struct {
 	ID      int64  `json:"id"`
 	Author  string `json:"author"`
 	Body    string `json:"body"`
@@ -63,9 +63,9 @@ type comment struct {
 
 const selectComments = "SELECT c.id, coalesce(u.name, c.agent), c.body, CAST(c.created_at AS TEXT) FROM comments c LEFT JOIN users u ON u.id = c.author_id WHERE "
 
-func (c *comment) into() []any { return []any{&c.ID, &c.Author, &c.Body, &c.Created} }
+func (c *apiComment) into() []any { return []any{&c.ID, &c.Author, &c.Body, &c.Created} }
 
-func (a *API) listComments(r *http.Request, _ http.Header) (int, any, error) {
+func (a *api) listComments(r *http.Request, _ http.Header) (int, any, error) {
 	_, id, err := find(r.Context(), a.db, r)
 	if err != nil {
 		return 0, nil, err
@@ -82,11 +82,11 @@ func (a *API) listComments(r *http.Request, _ http.Header) (int, any, error) {
 		}
 	}
 	page := struct {
-		Items []comment `json:"items"`
-		Next  *string   `json:"next_cursor"`
-	}{Items: []comment{}}
+		Items []apiComment `json:"items"`
+		Next  *string      `json:"next_cursor"`
+	}{Items: []apiComment{}}
 	err = a.rows(r.Context(), selectComments+"c.issue_id = ? AND c.id > ? ORDER BY c.id LIMIT ?", []any{id, after, limit + 1}, func(scan func(...any) error) error {
-		var c comment
+		var c apiComment
 		err := scan(c.into()...)
 		page.Items = append(page.Items, c)
 		return err
@@ -99,7 +99,7 @@ func (a *API) listComments(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusOK, page, err
 }
 
-func (a *API) addComment(r *http.Request, _ http.Header) (int, any, error) {
+func (a *api) addComment(r *http.Request, _ http.Header) (int, any, error) {
 	var given struct {
 		Body string `json:"body"`
 	}
@@ -109,7 +109,7 @@ func (a *API) addComment(r *http.Request, _ http.Header) (int, any, error) {
 	if strings.TrimSpace(given.Body) == "" {
 		return 0, nil, invalid("body is empty")
 	}
-	var c comment
+	var c apiComment
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
 		_, issue, err := find(r.Context(), tx, r)
 		if err != nil {
@@ -124,8 +124,8 @@ func (a *API) addComment(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusCreated, c, err
 }
 
-// createKey creates an API key of the organisation's first administrator.
-func (a *API) createKey(r *http.Request, _ http.Header) (int, any, error) {
+// createKey creates an api key of the organisation's first administrator.
+func (a *api) createKey(r *http.Request, _ http.Header) (int, any, error) {
 	made := struct {
 		Name string `json:"name"`
 		Key  string `json:"key,omitempty"`

@@ -1,19 +1,19 @@
-package api
+package demo
 
-// The files of the API next to the tracker's configuration, which includes ConfigFile.
+// The files of the api next to the tracker's configuration, which includes APIConfigFile.
 const (
-	ConfigFile   = "tracker-api.yaml"
-	DocumentFile = "tracker-openapi.yaml"
-	KeyFile      = "tracker-api.key"
-	URLFile      = "tracker-api.url"
+	APIConfigFile   = "tracker-api.yaml"
+	APIDocumentFile = "tracker-openapi.yaml"
+	APIKeyFile      = "tracker-api.key"
+	APIURLFile      = "tracker-api.url"
 )
 
-// Listen is the default address of the API, as in the document.
-const Listen = "127.0.0.1:8421"
+// ListenAPI is the default address of the api, as in the document.
+const ListenAPI = "127.0.0.1:8421"
 
-// Config is the configuration of the API, in YAML, for a file that the tracker's configuration includes. It expects the
+// APIConfig is the configuration of the api, in YAML, for a file that the tracker's configuration includes. It expects the
 // other files in the same folder.
-const Config = `# The tracker's own HTTP API: the same issues through the application's front door. Writes wait for people here too.
+const APIConfig = `# The tracker's own HTTP API: the same issues through the application's front door. Writes wait for people here too.
 sources:
   web:
     openapi:

@@ -1,4 +1,4 @@
-package api
+package demo
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type summary struct {
 	Updated      string  `json:"updated_at"`
 }
 
-type issue struct {
+type apiIssue struct {
 	summary
 	Body     string          `json:"body"`
 	Parent   *string         `json:"parent"`
@@ -54,13 +54,13 @@ type querier interface {
 }
 
 // find reads the issue in the path and its id.
-func find(ctx context.Context, q querier, r *http.Request) (*issue, string, error) {
+func find(ctx context.Context, q querier, r *http.Request) (*apiIssue, string, error) {
 	return findKey(ctx, q, r.PathValue("org"), r.PathValue("key"))
 }
 
-func findKey(ctx context.Context, q querier, org, key string) (*issue, string, error) {
+func findKey(ctx context.Context, q querier, org, key string) (*apiIssue, string, error) {
 	project, number, _ := strings.Cut(key, "-")
-	var is issue
+	var is apiIssue
 	var id, custom string
 	into := append(is.into(), &is.Body, &is.Parent, &is.Estimate, &is.Due, &custom, &is.Note, &id)
 	err := q.QueryRowContext(ctx, "SELECT "+issueColumns+", i.id"+fromIssues+" AND p.key = ? AND i.number = ?", org, project, number).Scan(into...)
@@ -72,7 +72,7 @@ func findKey(ctx context.Context, q querier, org, key string) (*issue, string, e
 }
 
 // tag returns the ETag of an issue.
-func (is *issue) tag() string {
+func (is *apiIssue) tag() string {
 	b, err := json.Marshal(is)
 	if err != nil {
 		return `""` // can't happen, since the database checks custom; no If-Match equals it
@@ -81,7 +81,7 @@ func (is *issue) tag() string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
-func (a *API) getIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *api) getIssue(r *http.Request, h http.Header) (int, any, error) {
 	is, _, err := find(r.Context(), a.db, r)
 	if err != nil {
 		return 0, nil, err
@@ -90,7 +90,7 @@ func (a *API) getIssue(r *http.Request, h http.Header) (int, any, error) {
 	return http.StatusOK, is, nil
 }
 
-func (a *API) listIssues(r *http.Request, _ http.Header) (int, any, error) {
+func (a *api) listIssues(r *http.Request, _ http.Header) (int, any, error) {
 	where, args := fromIssues, []any{r.PathValue("org")}
 	q := r.URL.Query()
 	for _, c := range []struct{ name, condition string }{{"project", "p.key = ?"}, {"status", "i.status = ?"}, {"priority", "i.priority = ?"}, {"type", "i.type = ?"},
@@ -125,7 +125,7 @@ func (a *API) listIssues(r *http.Request, _ http.Header) (int, any, error) {
 }
 
 // rows calls each for every row of a query.
-func (a *API) rows(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) (err error) {
+func (a *api) rows(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) (err error) {
 	rows, err := a.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
