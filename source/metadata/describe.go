@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -55,8 +54,8 @@ type placed struct {
 // contains no other ones.
 func (s *Source) workspaces() (out []placed, failed []string) {
 	looks := 0
-	var look func(path string, at *safefs.Folder, below int)
-	look = func(path string, at *safefs.Folder, below int) {
+	var look func(path string, at *folder, below int)
+	look = func(path string, at *folder, below int) {
 		names := folders(at)
 		for _, name := range names {
 			if looks++; below == 0 || looks > maxLooks {
@@ -81,7 +80,7 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 		}
 		out = append(out, placed{path, ws})
 	}
-	s.roots.Each(func(path string, at *safefs.Folder) { look(path, at, maxBelow) })
+	s.roots.Each(func(path string, at *folder) { look(path, at, maxBelow) })
 	slices.SortFunc(out, func(a, b placed) int { return strings.Compare(a.path, b.path) })
 	return out, failed
 }

@@ -5,6 +5,23 @@
 // allowed (package safefs); names from agents are looked up in folder listings and never become part of a path. A
 // Reader implements the layout of one environment; Provar's is included. A file that can't be read gives a warning for
 // its object only. At least one root is required.
+//
+// # Folder
+//
+// This part opens folders and files below allowed roots only.
+//
+// A path outside of the roots is neither opened nor looked up; symbolic links are not followed; files must be regular
+// and of limited size. All access goes through os.Root, one name at a time, so that replacing a file between check
+// and open can't lead outside either.
+//
+// # Salesforce
+//
+// This part reads descriptions of Salesforce objects, as tools store them on disk.
+//
+// It converts bytes to fields and opens no files. It reads the describe as JSON, the XML that the Provar IDE writes
+// (sfObject), and the metadata API's CustomObject and toolingObjectInfo. It refuses incomplete documents, entities and
+// document types, nesting deeper than 64, and fields that are not a list. Its errors contain no path and quote nothing
+// of the file except names of its format.
 package metadata
 
 import (
@@ -15,7 +32,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -43,7 +59,7 @@ type Reader interface {
 	Workspaces(project, home string) []string
 	// Open opens a workspace and takes ownership of the folder. It returns fs.ErrNotExist if the folder is no
 	// workspace.
-	Open(*safefs.Folder) (Workspace, error)
+	Open(*folder) (Workspace, error)
 }
 
 // A Workspace is a folder with descriptions of the objects of some connections. It must be closed.
@@ -57,7 +73,7 @@ type Workspace interface {
 
 // Objects are the descriptions of one connection and environment, each in a file of the same folder.
 type Objects struct {
-	Folder      *safefs.Folder
+	Folder      *folder
 	Files       map[string]string // file name by object
 	Environment string            // "" if the layout has no environments
 	Fields      func(file string, data []byte) ([]schema.Field, error)
@@ -66,7 +82,7 @@ type Objects struct {
 // A Source serves descriptions on disk. It keeps no files open.
 type Source struct {
 	options Options
-	roots   safefs.Roots
+	roots   roots
 }
 
 // New returns a source. It returns an error if a root is missing.
@@ -74,7 +90,7 @@ func New(o Options) (*Source, error) {
 	if len(o.Roots) == 0 {
 		return nil, fmt.Errorf("source %s: a metadata source needs roots: the folders that it may read", o.Name)
 	}
-	roots, err := safefs.New(o.Roots)
+	roots, err := newRoots(o.Roots)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", o.Name, err)
 	}
@@ -172,7 +188,7 @@ func (s *Source) check(at source.Place) error {
 		names = append(names, [2]string{fmt.Sprintf("/objects/%d", i), o})
 	}
 	for _, n := range names {
-		if !safefs.Single(n[1]) {
+		if !single(n[1]) {
 			return refused("PATH_TRAVERSAL", n[0], "a name of one thing belongs here: not empty, no separators, no \"..\", no drive")
 		}
 	}

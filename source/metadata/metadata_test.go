@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -299,7 +298,7 @@ type denied struct {
 	workspaces, connections bool
 }
 
-func (d denied) Open(f *safefs.Folder) (Workspace, error) {
+func (d denied) Open(f *folder) (Workspace, error) {
 	ws, err := d.Provar.Open(f)
 	if err == nil && d.workspaces {
 		return nil, errors.Join(ws.Close(), &fs.PathError{Op: "openat", Path: "x", Err: syscall.EACCES})

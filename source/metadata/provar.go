@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/internal/safefs"
-	"github.com/bailiwick-dev/bailiwick/internal/salesforce"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -54,7 +52,7 @@ func (Provar) Workspaces(project, home string) []string {
 }
 
 // Open implements Reader.
-func (Provar) Open(f *safefs.Folder) (Workspace, error) {
+func (Provar) Open(f *folder) (Workspace, error) {
 	at, err := f.Down(metadataFolder)
 	if err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func (Provar) Open(f *safefs.Folder) (Workspace, error) {
 }
 
 // A provarWorkspace is the folder .metadata.
-type provarWorkspace struct{ at *safefs.Folder }
+type provarWorkspace struct{ at *folder }
 
 func (w *provarWorkspace) Close() error { return w.at.Close() }
 
@@ -103,7 +101,7 @@ func (w *provarWorkspace) Open(connection, env string) (*Objects, error) {
 	return w.second(connection)
 }
 
-func (w *provarWorkspace) plugin() (*safefs.Folder, error) {
+func (w *provarWorkspace) plugin() (*folder, error) {
 	plugins, err := w.at.Folder(".plugins")
 	if err != nil {
 		return nil, err
@@ -113,19 +111,19 @@ func (w *provarWorkspace) plugin() (*safefs.Folder, error) {
 
 // folders lists the folders in f that can be connections or environments. Names that begin with a dot belong to the
 // IDE.
-func folders(f *safefs.Folder) []string {
+func folders(f *folder) []string {
 	all, _ := f.Folders() // a folder that can't be listed has none
 	return slices.DeleteFunc(all, func(n string) bool { return !shown(n) })
 }
 
 // shown reports whether name is a valid name of an object, a connection or an environment.
 func shown(name string) bool {
-	return name != "" && name[0] != '.' && safefs.Single(name) &&
+	return name != "" && name[0] != '.' && single(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
 // environment opens a connection in the first layout.
-func environment(plugin *safefs.Folder, connection, asked string) (*Objects, error) {
+func environment(plugin *folder, connection, asked string) (*Objects, error) {
 	if !slices.Contains(folders(plugin), connection) {
 		return nil, fs.ErrNotExist
 	}
@@ -177,14 +175,14 @@ func (w *provarWorkspace) second(connection string) (*Objects, error) {
 }
 
 // listed takes ownership of a folder of objects. Of several files of one object, the one with the first ending counts.
-func listed(at *safefs.Folder, env string, endings ...string) (*Objects, error) {
+func listed(at *folder, env string, endings ...string) (*Objects, error) {
 	names, err := at.Names()
 	if err != nil {
 		at.Close() //nolint:errcheck // it was only read
 		return nil, err
 	}
 	o := &Objects{Folder: at, Files: map[string]string{}, Environment: env, Fields: func(file string, data []byte) ([]schema.Field, error) {
-		return salesforce.Read(filepath.Ext(file), data)
+		return readSalesforce(filepath.Ext(file), data)
 	}}
 	for _, ending := range endings {
 		for _, file := range names {

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -52,7 +51,7 @@ func (r *reader) Object(name string) (schema.Class, error) {
 
 // unreadable returns the reason why a file can't be read, without its path.
 func unreadable(err error) string {
-	for _, known := range []error{safefs.ErrNotFile, safefs.ErrTooLarge, safefs.ErrChanged} {
+	for _, known := range []error{errNotFile, errTooLarge, errChanged} {
 		if errors.Is(err, known) {
 			return "the file is not read: " + known.Error()
 		}

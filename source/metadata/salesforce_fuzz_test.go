@@ -1,4 +1,4 @@
-package salesforce
+package metadata
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func FuzzXML(f *testing.F) {
 
 // fuzz reads data and checks the invariants of the result.
 func fuzz(t *testing.T, ending string, data []byte) {
-	fields, err := Read(ending, data)
+	fields, err := readSalesforce(ending, data)
 	if err != nil {
 		p := problem.Of(err)
 		if p.Code != problem.Upstream || fields != nil || len(p.Detail) > 120 || !utf8.ValidString(p.Detail) {

@@ -1,4 +1,4 @@
-package safefs
+package metadata
 
 import (
 	"errors"
@@ -14,40 +14,40 @@ import (
 )
 
 // tree makes a root with everything that could lead out of it, and a secret next to it.
-func tree(t *testing.T) (root string, roots Roots) {
+func tree(t *testing.T) (root string, roots roots) {
 	t.Helper()
 	dir := t.TempDir()
 	root = filepath.Join(dir, "root")
-	must(t, os.MkdirAll(filepath.Join(root, "folder", "deeper"), 0o755))
-	must(t, os.MkdirAll(filepath.Join(dir, "secret"), 0o755))
-	must(t, os.MkdirAll(filepath.Join(dir, "root-other"), 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "secret", "file"), []byte("secret"), 0o644))
-	must(t, os.WriteFile(filepath.Join(root, "file"), []byte("here"), 0o644))
-	must(t, os.WriteFile(filepath.Join(root, "folder", "file"), []byte("there"), 0o644))
-	must(t, os.Symlink(filepath.Join(dir, "secret"), filepath.Join(root, "out")))
-	must(t, os.Symlink("../secret/file", filepath.Join(root, "outfile")))
-	must(t, os.Symlink("folder", filepath.Join(root, "within")))
-	must(t, os.Symlink("file", filepath.Join(root, "withinfile")))
-	must(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
-	must(t, os.Symlink("loop", filepath.Join(root, "loop")))
-	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
+	folderMust(t, os.MkdirAll(filepath.Join(root, "folder", "deeper"), 0o755))
+	folderMust(t, os.MkdirAll(filepath.Join(dir, "secret"), 0o755))
+	folderMust(t, os.MkdirAll(filepath.Join(dir, "root-other"), 0o755))
+	folderMust(t, os.WriteFile(filepath.Join(dir, "secret", "file"), []byte("secret"), 0o644))
+	folderMust(t, os.WriteFile(filepath.Join(root, "file"), []byte("here"), 0o644))
+	folderMust(t, os.WriteFile(filepath.Join(root, "folder", "file"), []byte("there"), 0o644))
+	folderMust(t, os.Symlink(filepath.Join(dir, "secret"), filepath.Join(root, "out")))
+	folderMust(t, os.Symlink("../secret/file", filepath.Join(root, "outfile")))
+	folderMust(t, os.Symlink("folder", filepath.Join(root, "within")))
+	folderMust(t, os.Symlink("file", filepath.Join(root, "withinfile")))
+	folderMust(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
+	folderMust(t, os.Symlink("loop", filepath.Join(root, "loop")))
+	folderMust(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
 	l, err := net.Listen("unix", filepath.Join(root, "socket"))
-	must(t, err)
+	folderMust(t, err)
 	t.Cleanup(func() { l.Close() })
-	must(t, os.Truncate(write(t, filepath.Join(root, "large")), MaxFile+1))
-	must(t, os.Truncate(write(t, filepath.Join(root, "most")), MaxFile))
-	roots, err = New([]string{root})
-	must(t, err)
+	folderMust(t, os.Truncate(write(t, filepath.Join(root, "large")), maxFile+1))
+	folderMust(t, os.Truncate(write(t, filepath.Join(root, "most")), maxFile))
+	roots, err = newRoots([]string{root})
+	folderMust(t, err)
 	return root, roots
 }
 
 func write(t *testing.T, path string) string {
 	t.Helper()
-	must(t, os.WriteFile(path, nil, 0o644))
+	folderMust(t, os.WriteFile(path, nil, 0o644))
 	return path
 }
 
-func must(t *testing.T, err error) {
+func folderMust(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -72,35 +72,35 @@ func TestOpen(t *testing.T) {
 		dir + "/root/loop":              fs.ErrNotExist,
 		dir + "/root/pipe":              fs.ErrNotExist,
 		dir + "/root/a:b":               fs.ErrNotExist,
-		dir:                             ErrOutside,
-		dir + "/secret":                 ErrOutside,
-		dir + "/root-other":             ErrOutside,
-		dir + "/roo":                    ErrOutside,
-		dir + "/root/../secret":         ErrOutside,
-		dir + "/root/folder/..":         ErrOutside,
-		dir + "/secret/../root":         ErrOutside,
-		dir + "/root\x00":               ErrOutside,
-		"root":                          ErrOutside,
-		"":                              ErrOutside,
-		"/":                             ErrOutside,
-		`C:\root`:                       ErrOutside,
+		dir:                             errOutside,
+		dir + "/secret":                 errOutside,
+		dir + "/root-other":             errOutside,
+		dir + "/roo":                    errOutside,
+		dir + "/root/../secret":         errOutside,
+		dir + "/root/folder/..":         errOutside,
+		dir + "/secret/../root":         errOutside,
+		dir + "/root\x00":               errOutside,
+		"root":                          errOutside,
+		"":                              errOutside,
+		"/":                             errOutside,
+		`C:\root`:                       errOutside,
 	} {
 		f, err := roots.Open(path)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("%q: %v, want %v", path, err, want)
 		}
-		if roots.Allows(path) != !errors.Is(want, ErrOutside) {
+		if roots.Allows(path) != !errors.Is(want, errOutside) {
 			t.Errorf("%q: allowed: %t", path, roots.Allows(path))
 		}
 		if f != nil {
 			f.Close()
 		}
 	}
-	if _, err := (Roots{}).Open(root); !errors.Is(err, ErrOutside) {
+	if _, err := (roots{}).Open(root); !errors.Is(err, errOutside) {
 		t.Errorf("no roots: %v", err)
 	}
-	all, err := New([]string{"/"})
-	must(t, err)
+	all, err := newRoots([]string{"/"})
+	folderMust(t, err)
 	if !all.Allows("/") || !all.Allows(root) {
 		t.Error("the root of all doesn't allow all")
 	}
@@ -110,11 +110,11 @@ func TestOpen(t *testing.T) {
 func TestRead(t *testing.T) {
 	root, roots := tree(t)
 	f, err := roots.Open(root)
-	must(t, err)
+	folderMust(t, err)
 	defer f.Close()
 	for name, want := range map[string]error{
-		"file": nil, "most": nil, "large": ErrTooLarge, "folder": ErrNotFile, "outfile": ErrNotFile, "withinfile": ErrNotFile, "dangling": ErrNotFile,
-		"loop": ErrNotFile, "pipe": ErrNotFile, "socket": ErrNotFile, "nothing": fs.ErrNotExist, "FILE": fs.ErrNotExist, "": fs.ErrNotExist,
+		"file": nil, "most": nil, "large": errTooLarge, "folder": errNotFile, "outfile": errNotFile, "withinfile": errNotFile, "dangling": errNotFile,
+		"loop": errNotFile, "pipe": errNotFile, "socket": errNotFile, "nothing": fs.ErrNotExist, "FILE": fs.ErrNotExist, "": fs.ErrNotExist,
 		".": fs.ErrNotExist, "..": fs.ErrNotExist, "../secret/file": fs.ErrNotExist, "folder/file": fs.ErrNotExist, `folder\file`: fs.ErrNotExist,
 		"/etc/passwd": fs.ErrNotExist, "file\x00": fs.ErrNotExist, "C:file": fs.ErrNotExist, "%2e%2e": fs.ErrNotExist, "file/": fs.ErrNotExist,
 	} {
@@ -122,11 +122,11 @@ func TestRead(t *testing.T) {
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("%q: %v, want %v", name, err, want)
 		}
-		if name == "file" && string(data) != "here" || name == "most" && len(data) != MaxFile {
+		if name == "file" && string(data) != "here" || name == "most" && len(data) != maxFile {
 			t.Errorf("%s: %d bytes", name, len(data))
 		}
 		_, there := f.Modified(name)
-		if regular := want == nil || errors.Is(want, ErrTooLarge); there != regular {
+		if regular := want == nil || errors.Is(want, errTooLarge); there != regular {
 			t.Errorf("%q: a regular file: %t", name, there)
 		}
 		if err != nil && strings.Contains(err.Error(), root) {
@@ -145,12 +145,12 @@ func TestDevice(t *testing.T) {
 	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {
 		t.Skipf("LEFT OUT: devices: making one needs more rights: %v", err)
 	}
-	roots, err := New([]string{dir})
-	must(t, err)
+	roots, err := newRoots([]string{dir})
+	folderMust(t, err)
 	f, err := roots.Open(dir)
-	must(t, err)
+	folderMust(t, err)
 	defer f.Close()
-	if _, err := f.Read("zero"); !errors.Is(err, ErrNotFile) {
+	if _, err := f.Read("zero"); !errors.Is(err, errNotFile) {
 		t.Errorf("a device: %v", err)
 	}
 }
@@ -161,14 +161,14 @@ func TestSwap(t *testing.T) {
 	root, roots := tree(t)
 	secret := filepath.Join(filepath.Dir(root), "secret")
 	f, err := roots.Open(root)
-	must(t, err)
+	folderMust(t, err)
 	defer f.Close()
 	stop, done := make(chan bool), make(chan bool)
 	go func() {
 		defer close(done)
 		file, folder := filepath.Join(root, "file"), filepath.Join(root, "folder")
-		must(t, os.Rename(file, file+".kept"))
-		must(t, os.Rename(folder, folder+".kept"))
+		folderMust(t, os.Rename(file, file+".kept"))
+		folderMust(t, os.Rename(folder, folder+".kept"))
 		for i := 0; ; i++ {
 			select {
 			case <-stop:
@@ -217,33 +217,33 @@ func TestSwap(t *testing.T) {
 func TestRoots(t *testing.T) {
 	root, _ := tree(t)
 	for _, bad := range []string{filepath.Join(root, "nothing"), filepath.Join(root, "file"), filepath.Join(root, "dangling")} {
-		if _, err := New([]string{bad}); err == nil {
+		if _, err := newRoots([]string{bad}); err == nil {
 			t.Errorf("%s is a root", bad)
 		}
 	}
 	// A root that is a link can be used by either name.
-	roots, err := New([]string{filepath.Join(root, "within")})
-	must(t, err)
+	roots, err := newRoots([]string{filepath.Join(root, "within")})
+	folderMust(t, err)
 	for path, want := range map[string]bool{"within": true, "within/deeper": true, "folder": true, "folder/deeper": true, "file": false, "": false} {
 		if got := roots.Allows(filepath.Join(root, path)); got != want {
 			t.Errorf("%s: %t", path, got)
 		}
 	}
 	f, err := roots.Open(filepath.Join(root, "within", "deeper"))
-	must(t, err)
+	folderMust(t, err)
 	f.Close()
 }
 
-// TestNames checks that a folder is listed sorted bytewise, without names that aren't UTF-8.
-func TestNames(t *testing.T) {
+// TestFolderNames checks that a folder is listed sorted bytewise, without names that aren't UTF-8.
+func TestFolderNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b", "a", "é", "e\u0301", "x\xff"} {
 		write(t, filepath.Join(dir, name))
 	}
-	roots, err := New([]string{dir})
-	must(t, err)
+	roots, err := newRoots([]string{dir})
+	folderMust(t, err)
 	f, err := roots.Open(dir)
-	must(t, err)
+	folderMust(t, err)
 	defer f.Close()
 	names, err := f.Names()
 	if want := "[a b e\u0301 é]"; fmt.Sprint(names) != want || err != nil {

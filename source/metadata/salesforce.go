@@ -1,10 +1,4 @@
-// Package salesforce reads descriptions of Salesforce objects, as tools store them on disk.
-//
-// It converts bytes to fields and opens no files. It reads the describe as JSON, the XML that the Provar IDE writes
-// (sfObject), and the metadata API's CustomObject and toolingObjectInfo. It refuses incomplete documents, entities and
-// document types, nesting deeper than 64, and fields that are not a list. Its errors contain no path and quote nothing
-// of the file except names of its format.
-package salesforce
+package metadata
 
 import (
 	"bytes"
@@ -22,18 +16,18 @@ import (
 
 // The limits of a description.
 const (
-	MaxDepth  = 64
-	MaxFields = 5_000 // a Salesforce object has at most about 900
+	maxDepth  = 64
+	maxFields = 5_000 // a Salesforce object has at most about 900
 
 	maxName   = 255
 	maxText   = 4_000 // of a label, a default or a picklist's value
 	maxValues = 10_000
 )
 
-// Read reads the description of one object. ending is the file's extension and selects the format: ".json", or ".xml"
+// readSalesforce reads the description of one object. ending is the file's extension and selects the format: ".json", or ".xml"
 // and ".object". The result is empty for a description without fields, such as the stub that an IDE writes before it
 // has loaded the details. Errors are *problem.Error values whose Detail may be shown.
-func Read(ending string, data []byte) ([]schema.Field, error) {
+func readSalesforce(ending string, data []byte) ([]schema.Field, error) {
 	text, err := decoded(data)
 	if err != nil {
 		return nil, err
@@ -110,8 +104,8 @@ func (c *collector) add(d described) error {
 		return broken("the name of a field has characters that don't show")
 	case c.seen[d.name]:
 		return nil
-	case len(c.fields) == MaxFields:
-		return broken("the file has more than %d fields", MaxFields)
+	case len(c.fields) == maxFields:
+		return broken("the file has more than %d fields", maxFields)
 	}
 	if c.seen == nil {
 		c.seen = map[string]bool{}

@@ -1,9 +1,4 @@
-// Package safefs opens folders and files below allowed roots only.
-//
-// A path outside of the roots is neither opened nor looked up; symbolic links are not followed; files must be regular
-// and of limited size. All access goes through os.Root, one name at a time, so that replacing a file between check
-// and open can't lead outside either.
-package safefs
+package metadata
 
 import (
 	"errors"
@@ -19,48 +14,48 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFile is the maximum size of a file in bytes.
-const MaxFile = 8 << 20
+// maxFile is the maximum size of a file in bytes.
+const maxFile = 8 << 20
 
 // maxEntries is the maximum number of entries of a folder.
 const maxEntries = 100_000
 
 // Errors besides fs.ErrNotExist. They contain no path.
 var (
-	ErrOutside  = errors.New("the path is outside of the allowed roots")
-	ErrNotFile  = errors.New("it is not a regular file")
-	ErrTooLarge = errors.New("it is larger than 8 MiB")
-	ErrCrowded  = errors.New("the folder has more than 100,000 entries")
-	ErrChanged  = errors.New("it changed while it was opened")
+	errOutside  = errors.New("the path is outside of the allowed roots")
+	errNotFile  = errors.New("it is not a regular file")
+	errTooLarge = errors.New("it is larger than 8 MiB")
+	errCrowded  = errors.New("the folder has more than 100,000 entries")
+	errChanged  = errors.New("it changed while it was opened")
 )
 
-// Roots are the folders below which files may be opened. The zero Roots allow nothing.
-type Roots struct {
+// roots are the folders below which files may be opened. The zero roots allow nothing.
+type roots struct {
 	roots []root
 }
 
 // root is an allowed folder: the path given, and what it resolved to when it was allowed.
 type root struct{ given, resolved string }
 
-// New returns Roots of existing folders; relative paths start at the working directory. Symbolic links in the paths
+// newRoots returns roots of existing folders; relative paths start at the working directory. Symbolic links in the paths
 // of the roots are resolved once, now.
-func New(paths []string) (Roots, error) {
-	var r Roots
+func newRoots(paths []string) (roots, error) {
+	var r roots
 	for _, path := range paths {
 		given, err := filepath.Abs(path)
 		if err != nil {
-			return Roots{}, fmt.Errorf("root %s: %w", path, err)
+			return roots{}, fmt.Errorf("root %s: %w", path, err)
 		}
 		resolved, err := filepath.EvalSymlinks(given)
 		if err != nil {
-			return Roots{}, fmt.Errorf("root %s: %w", path, cause(err))
+			return roots{}, fmt.Errorf("root %s: %w", path, cause(err))
 		}
 		info, err := os.Lstat(resolved)
 		if err != nil {
-			return Roots{}, fmt.Errorf("root %s: %w", path, cause(err))
+			return roots{}, fmt.Errorf("root %s: %w", path, cause(err))
 		}
 		if !info.IsDir() {
-			return Roots{}, fmt.Errorf("root %s is not a folder", path)
+			return roots{}, fmt.Errorf("root %s is not a folder", path)
 		}
 		r.roots = append(r.roots, root{given, resolved})
 	}
@@ -76,7 +71,7 @@ func cause(err error) error {
 }
 
 // Paths returns the roots as given, made absolute.
-func (r Roots) Paths() []string {
+func (r roots) Paths() []string {
 	out := make([]string, len(r.roots))
 	for i := range r.roots {
 		out[i] = r.roots[i].given
@@ -85,13 +80,13 @@ func (r Roots) Paths() []string {
 }
 
 // Allows reports whether an absolute path is a root or below one. It checks the text only, not the file system.
-func (r Roots) Allows(path string) bool {
+func (r roots) Allows(path string) bool {
 	_, _, ok := r.below(path)
 	return ok
 }
 
 // below returns the root that contains path, and the names from there to path.
-func (r Roots) below(path string) (string, []string, bool) {
+func (r roots) below(path string) (string, []string, bool) {
 	if !filepath.IsAbs(path) || slices.Contains(strings.FieldsFunc(path, isSeparator), "..") || strings.ContainsRune(path, 0) {
 		return "", nil, false
 	}
@@ -109,40 +104,40 @@ func (r Roots) below(path string) (string, []string, bool) {
 
 func isSeparator(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }
 
-// Each opens each root in turn and passes it to visit with its path. visit must close it. Roots that can't be opened
+// Each opens each root in turn and passes it to visit with its path. visit must close it. roots that can't be opened
 // are skipped.
-func (r Roots) Each(visit func(path string, at *Folder)) {
+func (r roots) Each(visit func(path string, at *folder)) {
 	for _, root := range r.roots {
 		if opened, err := os.OpenRoot(root.resolved); err == nil {
-			visit(root.given, &Folder{opened})
+			visit(root.given, &folder{opened})
 		}
 	}
 }
 
-// Open opens the folder at an absolute path below a root. It fails with ErrOutside for any other path, without
+// Open opens the folder at an absolute path below a root. It fails with errOutside for any other path, without
 // accessing it, and with fs.ErrNotExist if it isn't a folder or a link is on the path.
-func (r Roots) Open(path string) (*Folder, error) {
+func (r roots) Open(path string) (*folder, error) {
 	at, names, ok := r.below(path)
 	if !ok {
-		return nil, ErrOutside
+		return nil, errOutside
 	}
 	opened, err := os.OpenRoot(at)
 	if err != nil {
 		return nil, cause(err)
 	}
-	return (&Folder{opened}).Down(names...)
+	return (&folder{opened}).Down(names...)
 }
 
-// A Folder is an open folder, to be closed after use.
-type Folder struct {
+// A folder is an open folder, to be closed after use.
+type folder struct {
 	root *os.Root
 }
 
 // Close implements io.Closer.
-func (f *Folder) Close() error { return f.root.Close() }
+func (f *folder) Close() error { return f.root.Close() }
 
 // Down opens the folder reached from f by names, one below the other, and closes f. Without names it returns f.
-func (f *Folder) Down(names ...string) (*Folder, error) {
+func (f *folder) Down(names ...string) (*folder, error) {
 	at := f
 	for _, name := range names {
 		next, err := at.Folder(name)
@@ -156,8 +151,8 @@ func (f *Folder) Down(names ...string) (*Folder, error) {
 }
 
 // Folder opens the folder called name in f. It fails with fs.ErrNotExist for anything else, such as a link.
-func (f *Folder) Folder(name string) (*Folder, error) {
-	if !Single(name) {
+func (f *folder) Folder(name string) (*folder, error) {
+	if !single(name) {
 		return nil, fs.ErrNotExist
 	}
 	seen, err := f.root.Lstat(name)
@@ -170,21 +165,21 @@ func (f *Folder) Folder(name string) (*Folder, error) {
 	}
 	there, err := opened.Stat(".")
 	if err != nil || !os.SameFile(seen, there) {
-		return nil, errors.Join(ErrChanged, opened.Close())
+		return nil, errors.Join(errChanged, opened.Close())
 	}
-	return &Folder{opened}, nil
+	return &folder{opened}, nil
 }
 
-// Single reports whether name is a plain name in a folder: not empty, "." or "..", without separators of any system,
+// single reports whether name is a plain name in a folder: not empty, "." or "..", without separators of any system,
 // drive letters or NUL.
-func Single(name string) bool {
+func single(name string) bool {
 	drive := len(name) > 1 && name[1] == ':' && name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z'
 	return name != "" && name != "." && name != ".." && !drive && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// Names returns the names in f, sorted bytewise, without those that aren't UTF-8. It fails with ErrCrowded for too
+// Names returns the names in f, sorted bytewise, without those that aren't UTF-8. It fails with errCrowded for too
 // many.
-func (f *Folder) Names() ([]string, error) {
+func (f *folder) Names() ([]string, error) {
 	dir, err := f.root.Open(".")
 	if err != nil {
 		return nil, cause(err)
@@ -195,7 +190,7 @@ func (f *Folder) Names() ([]string, error) {
 		return nil, cause(err)
 	}
 	if len(names) > maxEntries {
-		return nil, ErrCrowded
+		return nil, errCrowded
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !utf8.ValidString(n) })
 	slices.Sort(names)
@@ -203,7 +198,7 @@ func (f *Folder) Names() ([]string, error) {
 }
 
 // Folders returns the names of the folders in f, sorted bytewise.
-func (f *Folder) Folders() ([]string, error) {
+func (f *folder) Folders() ([]string, error) {
 	names, err := f.Names()
 	return slices.DeleteFunc(names, func(n string) bool {
 		info, err := f.root.Lstat(n)
@@ -212,8 +207,8 @@ func (f *Folder) Folders() ([]string, error) {
 }
 
 // Modified returns the modification time of the regular file called name, and whether there is one.
-func (f *Folder) Modified(name string) (time.Time, bool) {
-	if !Single(name) {
+func (f *folder) Modified(name string) (time.Time, bool) {
+	if !single(name) {
 		return time.Time{}, false
 	}
 	info, err := f.root.Lstat(name)
@@ -224,10 +219,10 @@ func (f *Folder) Modified(name string) (time.Time, bool) {
 }
 
 // Read returns the content of the regular file called name. It fails with fs.ErrNotExist if there is none, with
-// ErrNotFile for a link, a pipe, a device or a folder, which it doesn't open, with ErrTooLarge beyond MaxFile, and
-// with ErrChanged if the file was replaced meanwhile.
-func (f *Folder) Read(name string) ([]byte, error) {
-	if !Single(name) {
+// errNotFile for a link, a pipe, a device or a folder, which it doesn't open, with errTooLarge beyond maxFile, and
+// with errChanged if the file was replaced meanwhile.
+func (f *folder) Read(name string) ([]byte, error) {
+	if !single(name) {
 		return nil, fs.ErrNotExist
 	}
 	seen, err := f.root.Lstat(name)
@@ -235,9 +230,9 @@ func (f *Folder) Read(name string) ([]byte, error) {
 	case err != nil:
 		return nil, cause(err)
 	case !seen.Mode().IsRegular():
-		return nil, ErrNotFile
-	case seen.Size() > MaxFile:
-		return nil, ErrTooLarge
+		return nil, errNotFile
+	case seen.Size() > maxFile:
+		return nil, errTooLarge
 	}
 	// Nonblocking: opening a pipe put here meanwhile would hang.
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -250,14 +245,14 @@ func (f *Folder) Read(name string) ([]byte, error) {
 	case err != nil:
 		return nil, cause(err)
 	case !opened.Mode().IsRegular() || !os.SameFile(seen, opened):
-		return nil, ErrChanged
+		return nil, errChanged
 	}
-	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, cause(err)
 	}
-	if len(data) > MaxFile {
-		return nil, ErrTooLarge
+	if len(data) > maxFile {
+		return nil, errTooLarge
 	}
 	return data, nil
 }

@@ -1,4 +1,4 @@
-package salesforce
+package metadata
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func readJSON(text []byte, to *collector) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, errDeep):
-		return broken("the file is nested deeper than %d", MaxDepth)
+		return broken("the file is nested deeper than %d", maxDepth)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return broken("the file is not valid JSON: it ends too early")
 	case errors.As(err, &syntax):
@@ -178,7 +178,7 @@ func (r *jsonReader) elements(visit func() error) error {
 
 func (r *jsonReader) token() (jsontext.Token, error) {
 	t, err := r.dec.ReadToken()
-	if err == nil && r.dec.StackDepth() > MaxDepth {
+	if err == nil && r.dec.StackDepth() > maxDepth {
 		err = errDeep
 	}
 	return t, err

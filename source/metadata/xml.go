@@ -1,4 +1,4 @@
-package salesforce
+package metadata
 
 import (
 	"bytes"
@@ -105,8 +105,8 @@ func (r *xmlReader) token() (xml.Token, error) {
 	case xml.Directive:
 		return nil, broken("the file has a document type, which is not read")
 	case xml.StartElement:
-		if r.depth++; r.depth > MaxDepth {
-			return nil, broken("the file is nested deeper than %d", MaxDepth)
+		if r.depth++; r.depth > maxDepth {
+			return nil, broken("the file is nested deeper than %d", maxDepth)
 		}
 	case xml.EndElement:
 		r.depth--

@@ -1,4 +1,4 @@
-package salesforce
+package metadata
 
 import (
 	"fmt"
@@ -66,8 +66,8 @@ func utf16Of(s string, big, mark bool) string {
 
 const short = `{"fields": [{"name": "Née", "type": "string", "nillable": false}]}`
 
-// TestRead checks the fields or the error of each file.
-func TestRead(t *testing.T) {
+// TestSalesforceRead checks the fields or the error of each file.
+func TestSalesforceRead(t *testing.T) {
 	for _, c := range []struct{ name, ending, file, want string }{
 		{"json", ".json", `{"name": "Account", "fields": [
 			{"name": "Name", "type": "string", "defaultValue": null, "nillable": false},
@@ -164,7 +164,7 @@ func TestRead(t *testing.T) {
 		{"half a pair", ".json", "\xff\xfe\x00\xd8\x20\x00", "! the file has what is no character of its encoding"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fields, err := Read(c.ending, []byte(c.file))
+			fields, err := readSalesforce(c.ending, []byte(c.file))
 			got := print(fields)
 			if err != nil {
 				got = "! " + problem.Of(err).Detail
@@ -181,19 +181,19 @@ func TestRead(t *testing.T) {
 
 // TestBounds checks files of allowed size that exceed other limits.
 func TestBounds(t *testing.T) {
-	fields := make([]string, MaxFields+1)
+	fields := make([]string, maxFields+1)
 	for i := range fields {
 		fields[i] = fmt.Sprintf(`{"name": "F%d"}`, i)
 	}
-	if _, err := Read(".json", []byte(`{"fields": [`+strings.Join(fields, ",")+`]}`)); err == nil || problem.Of(err).Detail != "the file has more than 5000 fields" {
+	if _, err := readSalesforce(".json", []byte(`{"fields": [`+strings.Join(fields, ",")+`]}`)); err == nil || problem.Of(err).Detail != "the file has more than 5000 fields" {
 		t.Errorf("%d fields: %v", len(fields), err)
 	}
-	got, err := Read(".json", []byte(`{"fields": [`+strings.Join(fields[:MaxFields], ",")+`]}`))
-	if len(got) != MaxFields || err != nil {
-		t.Errorf("%d fields: %d, %v", MaxFields, len(got), err)
+	got, err := readSalesforce(".json", []byte(`{"fields": [`+strings.Join(fields[:maxFields], ",")+`]}`))
+	if len(got) != maxFields || err != nil {
+		t.Errorf("%d fields: %d, %v", maxFields, len(got), err)
 	}
 	long := strings.Repeat("é", 8_000)
-	got, err = Read(".json", []byte(`{"fields": [{"name": "A", "type": "`+long+`", "label": "`+long+`", "defaultValue": "`+long+`", "length": 99999999999, "picklistValues": ["`+long+`"]}]}`))
+	got, err = readSalesforce(".json", []byte(`{"fields": [{"name": "A", "type": "`+long+`", "label": "`+long+`", "defaultValue": "`+long+`", "length": 99999999999, "picklistValues": ["`+long+`"]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestBounds(t *testing.T) {
 		b.ReportAllocs()
 		bomb := []byte(`{"x": [` + strings.Repeat("[],", 1_000_000) + `0]}`)
 		for b.Loop() {
-			if _, err := Read(".json", bomb); err != nil {
+			if _, err := readSalesforce(".json", bomb); err != nil {
 				b.Fatal(err)
 			}
 		}
