@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -58,7 +57,7 @@ func (p *prefixes) some(ctx context.Context, pattern string) (rows []value.Row, 
 		return nil, false, err
 	}
 	if pattern != "^" {
-		w.where = conjunction(w.where, rest.Object("objectId", rest.Object("$regex", value.OfString(pattern))))
+		w.where = conjunction(w.where, restObject("objectId", restObject("$regex", value.OfString(pattern))))
 	}
 	for w.seen < w.source.page && w.bytes <= mostPart {
 		page, err := w.next(ctx)

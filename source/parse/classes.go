@@ -9,21 +9,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/reshape"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // classChange reads an item. Only the master makes classes and takes them away.
-func (w *Writable) classChange(source string, it *writes.Item) (reshape.ClassChange, error) {
+func (w *Writable) classChange(source string, it *writes.Item) (classChange, error) {
 	if w.options.As != Master {
-		return reshape.ClassChange{}, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied", Detail: "only the master of a Parse application makes and deletes classes, and this source acts as another"}
+		return classChange{}, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied", Detail: "only the master of a Parse application makes and deletes classes, and this source acts as another"}
 	}
-	return reshape.New(source, it)
+	return newReshape(source, it)
 }
 
 // obstacle returns why Parse Server would not carry out a change, for people alone: it may be due to a class, a field or
 // records that the agent doesn't see. Its error is about what the agent sees.
-func (w *Writable) obstacle(ctx context.Context, c *reshape.ClassChange) (why string, err error) {
+func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, err error) {
 	there, fields, err := w.described(ctx, c.Class)
 	switch {
 	case err != nil:
@@ -89,7 +88,7 @@ func (w *Writable) applyClass(ctx context.Context, source, id string, it *writes
 }
 
 // stood reports whether a class is as a change leaves it to which no answer came.
-func (w *Writable) stood(ctx context.Context, c *reshape.ClassChange) bool {
+func (w *Writable) stood(ctx context.Context, c *classChange) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	there, fields, err := w.described(ctx, c.Class)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -66,8 +65,8 @@ func (r *refusal) LogText() string { return r.Error() }
 const askTime = 30 * time.Second
 
 // taken sends a request and returns the body of an answer that is a success. Its errors may be shown to the caller; a *refusal is in
-// their chain if Parse Server answered, and answer.Large if there is more than the limit.
-func (s *Source) taken(ctx context.Context, r request, most answer.Limit) ([]byte, error) {
+// their chain if Parse Server answered, and largeAnswer if there is more than the limit.
+func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, askTime)
@@ -75,7 +74,7 @@ func (s *Source) taken(ctx context.Context, r request, most answer.Limit) ([]byt
 	}
 	status, body, err := s.send(ctx, r, most)
 	if err != nil {
-		return nil, answer.Missing(ctx, err)
+		return nil, missingAnswer(ctx, err)
 	}
 	switch {
 	case status >= 300 && status < 400:
@@ -93,7 +92,7 @@ func (s *Source) taken(ctx context.Context, r request, most answer.Limit) ([]byt
 
 // ask sends a request and returns the JSON that answers it; see taken for errors.
 func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
-	body, err := s.taken(ctx, r, answer.Most)
+	body, err := s.taken(ctx, r, maxAnswer)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -110,7 +109,7 @@ func stranger(status int) error {
 }
 
 // send returns the status and the body that answer a request.
-func (s *Source) send(ctx context.Context, r request, most answer.Limit) (int, []byte, error) {
+func (s *Source) send(ctx context.Context, r request, most answerLimit) (int, []byte, error) {
 	u := *s.base
 	u.Path += r.path
 	var body io.Reader
@@ -148,7 +147,7 @@ func (s *Source) send(ctx context.Context, r request, most answer.Limit) (int, [
 		return 0, nil, err
 	}
 	defer resp.Body.Close()
-	read, err := answer.Read(resp.Body, resp.ContentLength, most, r.into)
+	read, err := readAnswer(resp.Body, resp.ContentLength, most, r.into)
 	if err != nil {
 		return resp.StatusCode, nil, err
 	}
@@ -157,7 +156,7 @@ func (s *Source) send(ctx context.Context, r request, most answer.Limit) (int, [
 
 // broken returns the error for an answer that Parse Server doesn't give when all is well.
 func broken(r *refusal, why string) error {
-	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: answer.TryLater}
+	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: tryLater}
 }
 
 // Codes of Parse Server.
@@ -178,7 +177,7 @@ const (
 // refused turns an answer of Parse Server into an error for the caller. What is remembered of classes and users is
 // dropped if the answer says that it may be out of date.
 func (s *Source) refused(r *refusal) error {
-	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: answer.TryLater}
+	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
 	switch {
 	case r.status >= 500, r.code == codeForbidden, r.code == codeQuery, r.code == codeSession:
 		s.forget()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -121,7 +120,7 @@ func (s *Source) unchanged(ctx context.Context, c *class) error {
 	described, _ := now.Get("fields")
 	for _, f := range fields {
 		field, _ := described.Get(f.Name)
-		if f.Name != rest.Readers && text(field, "type") != c.types[f.Name] {
+		if f.Name != readers && text(field, "type") != c.types[f.Name] {
 			s.forget()
 			return &problem.Error{Code: problem.Upstream, Kind: "parse_changed", Detail: "the classes of the source have changed", Err: fmt.Errorf("%s has another %s, or none", name, f.Name),
 				Suggestion: "try again in a minute; get_schema shows what can be asked then"}
@@ -175,7 +174,7 @@ func (s *Source) class(described value.Value) (schema.Class, []string) {
 			c.Relations = append(c.Relations, schema.Relation{Fields: []string{m.Name}, Target: text(m.Value, "targetClass"), TargetFields: []string{"objectId"}})
 		}
 	}
-	c.Fields = append(c.Fields, schema.Field{Name: rest.Readers, Type: schema.Array, Generated: true})
+	c.Fields = append(c.Fields, schema.Field{Name: readers, Type: schema.Array, Generated: true})
 	c.Guard = s.permissions(described, c.Name)
 	return c, warnings
 }
@@ -200,7 +199,7 @@ const userField = "userField:"
 // permissions returns the guard of a class. A field that shows on some records only shows over REST, where Parse Server
 // leaves it out of the others; a database returns it with all.
 func (s *Source) permissions(described value.Value, name string) *schema.Guard {
-	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: rest.Readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
+	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
 	clp, _ := described.Get("classLevelPermissions")
 	for _, op := range operations {
 		granted, limited := clp.Get(string(op))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 )
 
 // stored returns the tables of Parse's database by name.
@@ -32,9 +31,9 @@ func placed(c *schema.Class, table *schema.Class) []string {
 	for _, f := range c.Fields {
 		column := table.Field(f.Name)
 		if column == nil {
-			if f.Name == rest.Readers {
+			if f.Name == readers {
 				c.Guard.Readers = "" // an account that can't read the access lists would see every record
-				warnings = append(warnings, fmt.Sprintf("class %s is left out: the account may not read its column %s", c.Name, rest.Readers))
+				warnings = append(warnings, fmt.Sprintf("class %s is left out: the account may not read its column %s", c.Name, readers))
 				c.Guard.Grants[schema.Find], c.Guard.Grants[schema.Get], c.Guard.Grants[schema.Count] = schema.Grant{}, schema.Grant{}, schema.Grant{}
 				continue
 			}

@@ -7,6 +7,19 @@
 //
 // What Parse can't do exactly is evaluated here, over at most Options.LocalRows records. Its endpoint for aggregation is
 // never used: it ignores the stages that it doesn't know and returns raw records.
+//
+// # Answer
+//
+// This part reads the answers of a Parse Server into memory that is bounded, and describes the lack of one.
+//
+// # Reshape
+//
+// This part turns approved changes of classes into requests to the /schemas of a Parse Server: new classes, further
+// fields, and classes that go. It asks nothing and sends nothing.
+//
+// # Rest
+//
+// This part has the values of records as the REST API of Parse Server writes them, and ours.
 package parse
 
 import (

@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -110,7 +109,7 @@ func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 	case Session:
 		return s.meetSession(ctx, key)
 	}
-	body := rest.Object("userId", value.OfString(key))
+	body := restObject("userId", value.OfString(key))
 	in, err := s.ask(ctx, request{method: http.MethodPost, path: "/loginAs", body: body, as: s.master()})
 	if problem.CodeOf(err) == problem.NotFound {
 		err = &problem.Error{Code: problem.PermissionDenied, Kind: "parse_user_missing", Detail: "the Parse application has no such user"}
@@ -139,7 +138,7 @@ func (s *Source) user(ctx context.Context, record value.Value, token string) (*p
 	if id.Text() == "" || token == "" {
 		return nil, broken(&refusal{status: http.StatusOK}, "a session without a user")
 	}
-	roles, err := s.roles(ctx, equal("users", rest.Pointer("_User", id.Text())))
+	roles, err := s.roles(ctx, equal("users", restPointer("_User", id.Text())))
 	if err != nil {
 		return nil, err
 	}
@@ -165,16 +164,16 @@ func (s *Source) roles(ctx context.Context, where value.Value) ([]string, error)
 			if !seen[id.Text()] {
 				seen[id.Text()] = true
 				names = append(names, "role:"+name.Text())
-				parents = append(parents, rest.Pointer("_Role", id.Text()))
+				parents = append(parents, restPointer("_Role", id.Text()))
 			}
 		}
 		if len(parents) == 0 {
 			return names, nil
 		}
-		where = rest.Object("roles", rest.Object("$in", value.OfArray(parents)))
+		where = restObject("roles", restObject("$in", value.OfArray(parents)))
 	}
 	return nil, &problem.Error{Code: problem.Unsupported, Kind: "parse_roles", Detail: "the user has too many roles"}
 }
 
 // equal returns the condition that a field equals v.
-func equal(field string, v value.Value) value.Value { return rest.Object(field, v) }
+func equal(field string, v value.Value) value.Value { return restObject(field, v) }

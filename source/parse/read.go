@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -166,7 +165,7 @@ func (r *reading) counted() (c *class, where value.Value, exact bool, err error)
 	}
 	asked := c.condition(r.plan.Where, r.trusted())
 	// Without a condition, Parse Server estimates.
-	where = conjunction(rest.Object("objectId", rest.Object("$exists", value.OfBool(true))), viewed.where, asked.where)
+	where = conjunction(restObject("objectId", restObject("$exists", value.OfBool(true))), viewed.where, asked.where)
 	return c, where, viewed.exact && asked.exact && len(r.plan.Joins) == 0 && r.plan.Search == nil, nil
 }
 

@@ -12,8 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -96,11 +94,11 @@ func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	if !w.where.IsNull() {
 		query.Set("where", string(w.where.AppendJSON(nil)))
 	}
-	body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query}, answer.Most)
+	body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query}, maxAnswer)
 	if err != nil {
 		return nil, err
 	}
-	records, err := rest.Records(body)
+	records, err := restRecords(body)
 	if err != nil {
 		return nil, illegible(err)
 	}
@@ -137,6 +135,6 @@ func (c *class) relates(it *writes.Item, as credential) (request, error) {
 	if it.Op == write.OpDelete {
 		op = "RemoveRelation"
 	}
-	does := value.OfObject([]value.Member{{Name: "__op", Value: value.OfString(op)}, {Name: "objects", Value: value.OfArray([]value.Value{rest.Pointer(c.target(related), id[1].Text())})}})
-	return request{method: http.MethodPut, path: "/classes/" + owner + "/" + url.PathEscape(id[0].Text()), body: rest.Object(field, does), as: as}, nil
+	does := value.OfObject([]value.Member{{Name: "__op", Value: value.OfString(op)}, {Name: "objects", Value: value.OfArray([]value.Value{restPointer(c.target(related), id[1].Text())})}})
+	return request{method: http.MethodPut, path: "/classes/" + owner + "/" + url.PathEscape(id[0].Text()), body: restObject(field, does), as: as}, nil
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -50,7 +48,7 @@ var everything = uses{read: func(string) bool { return true }, whole: func(strin
 
 // An unread is a record of which only what decides has been read.
 type unread struct {
-	rest.Record
+	restRecord
 	large  bool // it is more than an answer can be
 	unseen bool // what decides is too large to be read: it is in no view
 }
@@ -102,7 +100,7 @@ func (w *walk) keys() string {
 func asked(names []string) string {
 	names = append(names, "ACL")
 	slices.Sort(names)
-	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(k string) bool { return k == rest.Readers || k == "" }), ",")
+	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(k string) bool { return k == readers || k == "" }), ",")
 }
 
 // conjunction returns the condition that all the given ones hold; null ones hold.
@@ -140,7 +138,7 @@ func (w *walk) fill(ctx context.Context, row value.Row) error {
 	if record.large && w.plan == nil {
 		return writes.TooLarge(w.view)
 	} else if record.large {
-		return answer.Missing(ctx, answer.Large(0))
+		return missingAnswer(ctx, largeAnswer(0))
 	}
 	size, weight := int64(0), int64(0)
 	for _, f := range w.view.Fields() {
@@ -207,7 +205,7 @@ const (
 
 // some returns the records that answer a query for a page: fewer from then on, if as many are too large. What a single record is asked for is
 // less, if it is too large.
-func (w *walk) some(ctx context.Context, query url.Values) (records []rest.Record, lack int, err error) {
+func (w *walk) some(ctx context.Context, query url.Values) (records []restRecord, lack int, err error) {
 	if w.size == 0 {
 		w.size = cmp.Or(w.sizes[w.class.Name], w.source.page)
 	}
@@ -215,19 +213,19 @@ func (w *walk) some(ctx context.Context, query url.Values) (records []rest.Recor
 	for {
 		query.Set("limit", strconv.Itoa(w.size))
 		query.Set("keys", keys[lack])
-		most := answer.Several
+		most := severalAnswers
 		if w.size == 1 {
-			most = answer.One
+			most = oneAnswer
 		}
 		body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as, into: w.memory}, most)
-		large := answer.Large(0)
+		large := largeAnswer(0)
 		switch {
 		case err == nil:
-			if len(body) < answer.Several.Bytes/4 {
+			if len(body) < severalAnswers.Bytes/4 {
 				w.size = min(2*w.size, w.source.page) // for the next page
 			}
 			w.sizes[w.class.Name], w.memory, w.bytes = w.size, body, w.bytes+len(body)
-			records, err = rest.Records(body)
+			records, err = restRecords(body)
 			return records, lack, illegible(err)
 		case !errors.As(err, &large), w.size == 1 && lack == lacksAll:
 			return nil, lack, err
@@ -244,7 +242,7 @@ func (w *walk) some(ctx context.Context, query url.Values) (records []rest.Recor
 }
 
 // rows returns the records of an answer, with the values of the fields that decide.
-func (w *walk) rows(records []rest.Record, lack int) ([]value.Row, error) {
+func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 	deciding := w.deciding()
 	rows := make([]value.Row, len(records))
 	w.unread = make(map[*value.Value]unread, len(records))
@@ -278,7 +276,7 @@ func (w *walk) rows(records []rest.Record, lack int) ([]value.Row, error) {
 // illegible returns the error for an answer that can't be read because of err; nil for none.
 func illegible(err error) error {
 	switch {
-	case errors.Is(err, rest.ErrNoRecords):
+	case errors.Is(err, errNoRecords):
 		return broken(&refusal{status: http.StatusOK}, err.Error())
 	case err != nil:
 		return stranger(http.StatusOK)
@@ -300,14 +298,14 @@ func (w *walk) sound(ctx context.Context) error {
 
 // goOn continues after a record with an objectId.
 func (w *walk) goOn(last value.Row, at string) {
-	id := rest.Object("objectId", rest.Object("$gt", value.OfString(at)))
+	id := restObject("objectId", restObject("$gt", value.OfString(at)))
 	if w.by == "" {
 		w.after = id
 		return
 	}
 	by, _ := w.class.operand(w.class.Field(w.by), w.value(last, w.by))
-	same := rest.Object(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: by}, {Name: "$lte", Value: by}}))
-	beyond := rest.Object(w.by, rest.Object(map[bool]string{true: "$lt", false: "$gt"}[w.desc], by))
+	same := restObject(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: by}, {Name: "$lte", Value: by}}))
+	beyond := restObject(w.by, restObject(map[bool]string{true: "$lt", false: "$gt"}[w.desc], by))
 	w.after = joined("$or", []value.Value{beyond, conjunction(same, id)})
 }
 

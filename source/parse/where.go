@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -24,7 +23,7 @@ type condition struct {
 // all and none are the conditions that every record, and no record, satisfies.
 var (
 	all  = condition{exact: true}
-	none = condition{where: rest.Object("objectId", rest.Object("$exists", value.OfBool(false))), exact: true}
+	none = condition{where: restObject("objectId", restObject("$exists", value.OfBool(false))), exact: true}
 )
 
 // condition translates a filter over records of c. Operators on which Parse Server differs between databases, or from
@@ -101,24 +100,24 @@ func joined(op string, conditions []value.Value) value.Value {
 	case 1:
 		return conditions[0]
 	}
-	return rest.Object(op, value.OfArray(conditions))
+	return restObject(op, value.OfArray(conditions))
 }
 
 func (c *class) exists(f query.Exists, trusted bool) condition {
-	if !c.whole(f.Path) && (len(f.Path) != 1 || f.Path[0] != rest.Readers || !trusted) {
+	if !c.whole(f.Path) && (len(f.Path) != 1 || f.Path[0] != readers || !trusted) {
 		return condition{}
 	}
 	if f.Want {
-		return condition{rest.Object(f.Path[0], rest.Object("$ne", value.Value{})), true}
+		return condition{restObject(f.Path[0], restObject("$ne", value.Value{})), true}
 	}
-	return condition{rest.Object(f.Path[0], value.Value{}), true}
+	return condition{restObject(f.Path[0], value.Value{}), true}
 }
 
 // in returns the condition of an In: a comparison for each value, at most mostEqual, joined with OR or, negated, with AND. A longer
 // list, and a path into a field, are decided here.
 func (c *class) in(f query.In, trusted bool) condition {
-	if len(f.Path) == 1 && f.Path[0] == rest.Readers && trusted && !f.Not {
-		return condition{rest.Object(rest.Readers, rest.Object("$in", value.OfArray(f.Values))), true}
+	if len(f.Path) == 1 && f.Path[0] == readers && trusted && !f.Not {
+		return condition{restObject(readers, restObject("$in", value.OfArray(f.Values))), true}
 	}
 	if !c.whole(f.Path) || len(f.Values) > mostEqual {
 		return condition{}
@@ -152,9 +151,9 @@ func (c *class) compare(f query.Compare) condition {
 	if f.Value.IsNull() {
 		switch f.Op {
 		case query.Eq:
-			return condition{rest.Object(name, value.Value{}), true}
+			return condition{restObject(name, value.Value{}), true}
 		case query.Ne:
-			return condition{rest.Object(name, rest.Object("$ne", value.Value{})), true}
+			return condition{restObject(name, restObject("$ne", value.Value{})), true}
 		}
 		return condition{}
 	}
@@ -166,13 +165,13 @@ func (c *class) compare(f query.Compare) condition {
 	exact := c.Name != "_User" || name != "username" && name != "email"
 	switch {
 	case f.Op == query.Eq && field.Type == schema.Date:
-		return condition{rest.Object(name, value.OfObject([]value.Member{{Name: "$gte", Value: v}, {Name: "$lte", Value: v}})), true}
+		return condition{restObject(name, value.OfObject([]value.Member{{Name: "$gte", Value: v}, {Name: "$lte", Value: v}})), true}
 	case f.Op == query.Eq:
-		return condition{rest.Object(name, v), exact}
+		return condition{restObject(name, v), exact}
 	case f.Op == query.Ne && field.Type != schema.Date && exact:
-		return condition{rest.Object(name, rest.Object("$ne", v)), true}
+		return condition{restObject(name, restObject("$ne", v)), true}
 	case f.Op != query.Ne && (field.Type == schema.Double || field.Type == schema.Date):
-		return condition{rest.Object(name, rest.Object(f.Op.String(), v)), true}
+		return condition{restObject(name, restObject(f.Op.String(), v)), true}
 	}
 	return condition{}
 }
@@ -185,7 +184,7 @@ func (c *class) operand(f *schema.Field, v value.Value) (value.Value, bool) {
 			return v, false
 		}
 		if c.types[f.Name] == "Pointer" {
-			return rest.Pointer(c.target(f.Name), v.Text()), true
+			return restPointer(c.target(f.Name), v.Text()), true
 		}
 		return v, true
 	case schema.Double:
@@ -195,7 +194,7 @@ func (c *class) operand(f *schema.Field, v value.Value) (value.Value, bool) {
 	case schema.Boolean:
 		return v, v.Kind() == value.Bool
 	case schema.Date:
-		return rest.Date(v), v.Kind() == value.Date && v.Micros()%1000 == 0 && rest.InYears(v)
+		return restDate(v), v.Kind() == value.Date && v.Micros()%1000 == 0 && inYears(v)
 	}
 	return v, false
 }

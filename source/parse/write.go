@@ -17,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -137,7 +136,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	// What there would be must be in the view as well, so that no write moves a record out of the caller's sight.
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
-		if _, err := rest.Written(s.Field, "", "", s.Value); err != nil {
+		if _, err := restValue(s.Field, "", "", s.Value); err != nil {
 			return e, nil, err
 		}
 		after[fieldAt(it, s.Field.Name)] = s.Value
@@ -323,7 +322,7 @@ func (r *reading) sends(it *writes.Item) (request, error) {
 		if it.Op == write.OpCreate && s.Value.IsNull() {
 			continue
 		}
-		v, err := rest.Written(s.Field, c.types[s.Field.Name], c.target(s.Field.Name), s.Value)
+		v, err := restValue(s.Field, c.types[s.Field.Name], c.target(s.Field.Name), s.Value)
 		if err != nil {
 			return request{}, err
 		}

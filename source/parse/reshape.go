@@ -1,6 +1,4 @@
-// Package reshape turns approved changes of classes into requests to the /schemas of a Parse Server: new classes, further
-// fields, and classes that go. It asks nothing and sends nothing.
-package reshape
+package parse
 
 import (
 	"fmt"
@@ -26,8 +24,8 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 // taken are names of fields that Parse Server keeps for itself.
 var taken = []string{"id", "objectId", "createdAt", "updatedAt", "ACL", "length", "className"}
 
-// A ClassChange is a class that is created or deleted, or gets further fields, and the request that does it.
-type ClassChange struct {
+// A classChange is a class that is created or deleted, or gets further fields, and the request that does it.
+type classChange struct {
 	Effect change.Effect
 	Method string            // POST, PUT or DELETE
 	Class  string            // as Parse names it
@@ -40,8 +38,8 @@ func fieldsOf(list []value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "fields", Value: value.OfArray(list)}})
 }
 
-// text returns a member of an object that is a text; "" if there is none.
-func text(v value.Value, name string) string {
+// reshapeText returns a member of an object that is a text; "" if there is none.
+func reshapeText(v value.Value, name string) string {
 	member, _ := v.Get(name)
 	if member.Kind() != value.String {
 		return ""
@@ -58,9 +56,9 @@ func visibly(it *writes.Item) []value.Value {
 	return fields
 }
 
-// New reads an item of the source called name. Its errors are about what the agent sees and asks.
-func New(name string, it *writes.Item) (ClassChange, error) {
-	c := ClassChange{Effect: change.Effect{Op: write.OpSchema, Key: it.Key}, Class: it.Key}
+// newReshape reads an item of the source called name. Its errors are about what the agent sees and asks.
+func newReshape(name string, it *writes.Item) (classChange, error) {
+	c := classChange{Effect: change.Effect{Op: write.OpSchema, Key: it.Key}, Class: it.Key}
 	if it.View != nil {
 		c.Effect.Class, c.Class = it.View.Class().FullName(), it.View.Class().Table
 	}
@@ -79,12 +77,12 @@ func New(name string, it *writes.Item) (ClassChange, error) {
 }
 
 // adds sets what is sent for further fields.
-func (c *ClassChange) adds(it *writes.Item, asked *write.AddFields) error {
+func (c *classChange) adds(it *writes.Item, asked *write.AddFields) error {
 	if strings.HasPrefix(c.Class, "_Join:") {
 		return problem.New(problem.Unsupported, it.View.Name()+" is a relation, which has no further fields")
 	}
 	for _, f := range asked.Fields.List() {
-		if name := text(f, "name"); it.View.Field(name) != nil {
+		if name := reshapeText(f, "name"); it.View.Field(name) != nil {
 			return invalid("%s has a field %s already", it.View.Name(), name)
 		}
 	}
@@ -101,7 +99,7 @@ func invalid(format string, args ...any) error {
 }
 
 // creates sets what is sent for a new class. It grants nothing to anybody but the master, until people open it.
-func (c *ClassChange) creates(asked *write.CreateClass) error {
+func (c *classChange) creates(asked *write.CreateClass) error {
 	if !plain.MatchString(asked.Class) {
 		return invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(asked.Class))
 	}
@@ -116,12 +114,12 @@ func (c *ClassChange) creates(asked *write.CreateClass) error {
 }
 
 // made returns new fields as Parse Server takes them, and keeps their types in c.
-func (c *ClassChange) made(fields value.Value) ([]value.Member, error) {
+func (c *classChange) made(fields value.Value) ([]value.Member, error) {
 	c.Fields = map[string]string{}
 	var members []value.Member
 	for _, f := range fields.List() {
-		name := text(f, "name")
-		native := madeOf[text(f, "type")]
+		name := reshapeText(f, "name")
+		native := madeOf[reshapeText(f, "type")]
 		required, _ := f.Get("required")
 		switch {
 		case !plain.MatchString(name) || slices.Contains(taken, name):

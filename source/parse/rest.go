@@ -1,5 +1,4 @@
-// Package rest has the values of records as the REST API of Parse Server writes them, and ours.
-package rest
+package parse
 
 import (
 	"encoding/base64"
@@ -12,27 +11,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Readers is the column of a record's access list that names who may read it.
-const Readers = "_rperm"
+// readers is the column of a record's access list that names who may read it.
+const readers = "_rperm"
 
-// Object returns an object with one member.
-func Object(name string, v value.Value) value.Value {
+// restObject returns an object with one member.
+func restObject(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
 
-// Pointer returns a pointer to the record of a class with an id.
-func Pointer(class, id string) value.Value {
+// restPointer returns a pointer to the record of a class with an id.
+func restPointer(class, id string) value.Value {
 	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Pointer")}, {Name: "className", Value: value.OfString(class)}, {Name: "objectId", Value: value.OfString(id)}})
 }
 
-// Date returns an instant, to the millisecond.
-func Date(v value.Value) value.Value {
+// restDate returns an instant, to the millisecond.
+func restDate(v value.Value) value.Value {
 	iso := time.UnixMicro(v.Micros()).UTC().Format("2006-01-02T15:04:05.000Z")
 	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Date")}, {Name: "iso", Value: value.OfString(iso)}})
 }
 
-// InYears reports whether an instant is in a year of four digits, as those of the REST API.
-func InYears(v value.Value) bool {
+// inYears reports whether an instant is in a year of four digits, as those of the REST API.
+func inYears(v value.Value) bool {
 	year := time.UnixMicro(v.Micros()).UTC().Year()
 	return year >= 1 && year <= 9999
 }
@@ -92,37 +91,37 @@ func listed(acl value.Value, limited bool, what string) value.Value {
 	return value.OfArray(groups)
 }
 
-// Written returns a value of f as the REST API takes it for a field of Parse's type kind. target is the class that a Pointer
+// restValue returns a value of f as the REST API takes it for a field of Parse's type kind. target is the class that a restPointer
 // leads to.
-func Written(f *schema.Field, kind, target string, v value.Value) (value.Value, error) {
+func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value, error) {
 	if v.IsNull() {
-		return Object("__op", value.OfString("Delete")), nil
+		return restObject("__op", value.OfString("Delete")), nil
 	}
 	if f.Stored != nil {
 		held, why := interpret.Held(f, v)
 		if why != "" {
 			return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: f.Name + " " + why}
 		}
-		return Written(&f.Stored.Field, kind, target, held)
+		return restValue(&f.Stored.Field, kind, target, held)
 	}
-	if name := taken(f, v); name != "" {
+	if name := restTaken(f, v); name != "" {
 		return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: "/data/" + f.Name,
 			Detail: fmt.Sprintf("%s can't hold an object with %s: Parse Server takes it for something else than it says", f.Name, name)}
 	}
 	switch kind {
 	case "Pointer":
-		return Pointer(target, v.Text()), nil
+		return restPointer(target, v.Text()), nil
 	case "Date":
-		return Date(v), nil
+		return restDate(v), nil
 	case "Bytes":
 		return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Bytes")}, {Name: "base64", Value: value.OfString(v.String())}}), nil
 	}
 	return v, nil
 }
 
-// taken returns the name of a member by which Parse Server takes an object for an operation on the field, or for a value of another type;
+// restTaken returns the name of a member by which Parse Server takes an object for an operation on the field, or for a value of another type;
 // "" if there is none. What would be carried out is not what was reviewed.
-func taken(f *schema.Field, v value.Value) string {
+func restTaken(f *schema.Field, v value.Value) string {
 	if _, is := v.Get("__op"); is {
 		return "__op"
 	}

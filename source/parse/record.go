@@ -1,4 +1,4 @@
-package rest
+package parse
 
 import (
 	"bytes"
@@ -16,30 +16,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Record is a record of the REST API as an answer has it: its members, not read yet. They share the memory of the answer.
-type Record []member
+// A restRecord is a record of the REST API as an answer has it: its members, not read yet. They share the memory of the answer.
+type restRecord []member
 
 type member struct {
 	name string
 	raw  jsontext.Value
 }
 
-// ErrNoRecords is the error for an answer that isn't one to a query.
-var ErrNoRecords = errors.New("an answer without results")
+// errNoRecords is the error for an answer that isn't one to a query.
+var errNoRecords = errors.New("an answer without results")
 
 var errNoObject = errors.New("not an object")
 
-// Records returns the records of an answer to a query. What is no object is a record without members.
-func Records(body []byte) ([]Record, error) {
+// restRecords returns the records of an answer to a query. What is no object is a record without members.
+func restRecords(body []byte) ([]restRecord, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
-	var out []Record
+	var out []restRecord
 	found := false
 	err := eachMember(dec, func(name string) error {
 		if name != "results" {
 			return dec.SkipValue()
 		}
 		if found = dec.PeekKind() == '['; !found {
-			return ErrNoRecords
+			return errNoRecords
 		}
 		if _, err := dec.ReadToken(); err != nil {
 			return err
@@ -55,13 +55,13 @@ func Records(body []byte) ([]Record, error) {
 		return err
 	})
 	if err == nil && !found {
-		err = ErrNoRecords
+		err = errNoRecords
 	}
 	return out, err
 }
 
 // record returns the record that comes next; nil for what is none.
-func record(dec *jsontext.Decoder) (r Record, err error) {
+func record(dec *jsontext.Decoder) (r restRecord, err error) {
 	if dec.PeekKind() != '{' {
 		return nil, dec.SkipValue()
 	}
@@ -94,7 +94,7 @@ func eachMember(dec *jsontext.Decoder, do func(name string) error) error {
 }
 
 // ID returns the objectId; "" if the record has none.
-func (r Record) ID() string {
+func (r restRecord) ID() string {
 	id, err := r.Field(&schema.Field{Name: "objectId", Type: schema.String}, 0)
 	if err != nil {
 		return ""
@@ -103,9 +103,9 @@ func (r Record) ID() string {
 }
 
 // raw returns the member of a field; nil if there is none.
-func (r Record) raw(f *schema.Field) jsontext.Value {
+func (r restRecord) raw(f *schema.Field) jsontext.Value {
 	name := f.Name
-	if name == Readers {
+	if name == readers {
 		name = "ACL"
 	}
 	for _, m := range r {
@@ -117,7 +117,7 @@ func (r Record) raw(f *schema.Field) jsontext.Value {
 }
 
 // Size returns the bytes of a field's value in the answer, and about how many it takes in memory once it is read.
-func (r Record) Size(f *schema.Field) (size, weight int64) {
+func (r restRecord) Size(f *schema.Field) (size, weight int64) {
 	const each = 192 // of a value and its name
 	raw := r.raw(f)
 	separators := bytes.Count(raw, []byte{','}) + bytes.Count(raw, []byte{'['}) + bytes.Count(raw, []byte{'{'})
@@ -126,12 +126,12 @@ func (r Record) Size(f *schema.Field) (size, weight int64) {
 
 // Field returns the value of a field; null if the record doesn't have it. With most above 0 it is the Cut of its length if that is
 // more bytes, which aren't copied.
-func (r Record) Field(f *schema.Field, most int) (value.Value, error) {
+func (r restRecord) Field(f *schema.Field, most int) (value.Value, error) {
 	raw := r.raw(f)
 	if raw == nil {
 		return value.Value{}, nil
 	}
-	if most > 0 && len(raw) > most && f.Stored == nil && f.Name != Readers {
+	if most > 0 && len(raw) > most && f.Stored == nil && f.Name != readers {
 		if n := length(raw, f.Type); n > int64(most) {
 			return value.OfCut(n), nil
 		}
@@ -141,14 +141,14 @@ func (r Record) Field(f *schema.Field, most int) (value.Value, error) {
 		of = &f.Stored.Field
 	}
 	var v value.Value
-	if f.Name != Readers && !fits(raw, of.Type) {
+	if f.Name != readers && !fits(raw, of.Type) {
 		return v, nil
 	}
 	if err := v.UnmarshalJSON(raw); err != nil {
 		return v, err
 	}
 	switch {
-	case f.Name == Readers:
+	case f.Name == readers:
 		return listed(v, true, "read"), nil
 	case f.Stored != nil:
 		return interpret.Stored(f, converted(of, v)), nil

@@ -1,0 +1,67 @@
+package parse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/url"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A answerLimit is the most that one answer may be. Values are counted by their separators, also where these are in texts.
+type answerLimit struct{ Bytes, Values int }
+
+// The limits of answers. A value takes about as much memory as 40 bytes of text.
+var (
+	maxAnswer      = answerLimit{16 << 20, 1 << 20}       // of one that is read whole
+	severalAnswers = answerLimit{2 << 20, 1 << 17}        // of several records
+	oneAnswer      = answerLimit{16 << 20, math.MaxInt32} // of one record, of which no more is read than there is room for
+)
+
+// largeAnswer is the error for an answer over its limits: the bytes that it has, 0 if they aren't known.
+type largeAnswer int64
+
+// Error implements error.
+func (largeAnswer) Error() string { return "the answer is too large" }
+
+// tryLater is the suggestion to a caller who can do nothing else.
+const tryLater = "try again later; if it stays, tell the operator the correlation id"
+
+// readAnswer returns a whole body of so many bytes, negative if that isn't known, or largeAnswer. It is read into a buffer, if that has room for it.
+func readAnswer(body io.Reader, length int64, most answerLimit, into []byte) (b []byte, err error) {
+	switch {
+	case length > int64(most.Bytes):
+		return nil, largeAnswer(length)
+	case length < 0:
+		b, err = io.ReadAll(io.LimitReader(body, int64(most.Bytes)+1))
+	default:
+		b = slices.Grow(into[:0], int(length))[:length]
+		_, err = io.ReadFull(body, b)
+	}
+	if err == nil && (len(b) > most.Bytes || bytes.Count(b, []byte{','})+bytes.Count(b, []byte{'['})+bytes.Count(b, []byte{'{'}) > most.Values) {
+		err = largeAnswer(0)
+	}
+	return b, err
+}
+
+// missingAnswer returns the error for a request whose answer can't be had because of err.
+func missingAnswer(ctx context.Context, err error) error {
+	if e := new(url.Error); errors.As(err, &e) {
+		err = e.Err // without the URL, which can hold values
+	}
+	p := &problem.Error{Code: problem.Upstream, Kind: "unreachable", Detail: "the source could not be reached", Err: err, Suggestion: tryLater}
+	switch {
+	case errors.As(err, new(largeAnswer)):
+		p.Code, p.Kind, p.Detail, p.Suggestion = problem.BudgetExceeded, "too_large", "a record of the source is too large to be read", "ask for fewer fields (keys), or for other records"
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
+	case ctx.Err() != nil:
+		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
+	}
+	return p
+}
