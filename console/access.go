@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/access"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -14,7 +13,7 @@ import (
 // An accessPage shows what a chosen principal may see and do.
 type accessPage struct {
 	Choices []tokenRow // valid tokens
-	access.Page
+	allowancePage
 }
 
 // access shows tools and views as a chosen principal has them.
@@ -28,7 +27,7 @@ func (c *Console) access(v *visit) error {
 		return cmp.Or(cmp.Compare(b2i(a.Kind != identity.Agent), b2i(b.Kind != identity.Agent)), cmp.Compare(a.Name, b.Name))
 	})
 	q := v.r.URL.Query()
-	p := accessPage{rows, access.Page{As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}}
+	p := accessPage{rows, allowancePage{As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}}
 	if p.As != "" {
 		ask := bailiwick.CallSpec{Tool: "console/view_as", Needs: identity.Operator, Correlation: v.correlation}
 		err := c.options.Admit(v.ctx(), v.who, ask, func(context.Context) error { return c.viewAs(&p) })

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -68,7 +67,7 @@ func checkBatch(ids []string) error {
 		return &problem.Error{Code: problem.InvalidArgument, Detail: "No change is selected.", Suggestion: "Go back to the queue and select some."}
 	}
 	if len(ids) > batchMost {
-		return problem.New(problem.InvalidArgument, "At most "+words.Count(batchMost)+" changes can be decided at once.")
+		return problem.New(problem.InvalidArgument, "At most "+countText(batchMost)+" changes can be decided at once.")
 	}
 	return nil
 }
@@ -79,7 +78,7 @@ func against(s *review.Sheet) string {
 	case s.State == change.Stale:
 		return "It is stale: the record has moved since it was previewed."
 	case s.State != change.Pending:
-		return "It is " + words.State(s.State) + "."
+		return "It is " + stateText(s.State) + "."
 	case s.Risk == change.High:
 		return "Its risk is high: it wants a look of its own."
 	case s.Row.Mine:

@@ -8,9 +8,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/console/internal/editing"
-	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -20,12 +17,12 @@ import (
 // A changePage shows one change.
 type changePage struct {
 	*review.Sheet
-	Stages  []words.Stage
+	Stages  []stageText
 	Against []review.Check // failed checks
 	For     []review.Check
-	Sums    []words.Sum // the effects, counted
-	Mine    bool        // the viewer has already decided about this version
-	Open    bool        // it can still be decided
+	Sums    []sumText // the effects, counted
+	Mine    bool      // the viewer has already decided about this version
+	Open    bool      // it can still be decided
 	Renew   bool
 	Settle  bool
 	Glass   bool // the viewer could approve it by break-glass
@@ -43,7 +40,7 @@ func (c *Console) change(v *visit) error {
 	if err != nil {
 		return err
 	}
-	f := frame{Notice: words.Done(v.r.URL.Query().Get("did"))}
+	f := frame{Notice: doneText(v.r.URL.Query().Get("did"))}
 	if before := v.r.URL.Query().Get("after"); before != "" && f.Notice != "" {
 		if s, err := c.reviewer(v).Sheet(v.ctx(), before); err == nil {
 			f.Before = &s.Row
@@ -54,7 +51,7 @@ func (c *Console) change(v *visit) error {
 
 // showSheet shows a change within f.
 func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
-	p := changePage{Sheet: s, Stages: words.Stages(s), Sums: words.Sums(s), Written: v.r.PostForm.Get("text"), In: cmp.Or(v.r.URL.Query().Get("in"), v.r.PostForm.Get("in"))}
+	p := changePage{Sheet: s, Stages: stageList(s), Sums: sumTexts(s), Written: v.r.PostForm.Get("text"), In: cmp.Or(v.r.URL.Query().Get("in"), v.r.PostForm.Get("in"))}
 	p.Queue = queueOf(p.In)
 	if review.Tabular(s) {
 		t := review.TableOf(s)
@@ -92,7 +89,7 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 		"comment": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
 		"ask":     func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Ask(v.ctx(), id(v), text(v)) },
 		"edit": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
-			edits, err := editing.Read(v.r.PostForm)
+			edits, err := readEdits(v.r.PostForm)
 			if err != nil {
 				return nil, err
 			}
@@ -142,7 +139,7 @@ func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) str
 	if err != nil {
 		return ""
 	}
-	_, f, err := listing.Read(at.Query())
+	_, f, err := readFilter(at.Query())
 	if err != nil {
 		return ""
 	}

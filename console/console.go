@@ -5,6 +5,71 @@
 // rendered on the server and work without scripts; the included scripts only update them live. It admits people with
 // at least one of its scopes, through a session. It refuses forms that are not from its own pages, shows what agents
 // wrote only as text, and never shows the cause of an internal error.
+//
+// # Access
+//
+// This part is what the console shows of the tools and views of one principal.
+//
+// # Assets
+//
+// This part serves the files that pages of the console reference.
+//
+// # Chart
+//
+// This part draws small SVG charts: bars over time, and shares of a whole.
+//
+// A chart consists of marks only: colours come from the page's style, and its texts are next to it, so that it is
+// readable at any width and by screen readers. Input is numbers and text, which is escaped, and never markup.
+//
+// # Cookies
+//
+// This part is what browsers keep for the console: a session, a visitor's mark of forms, a sign-in under way, and the
+// colours that a person chose.
+//
+// # Editing
+//
+// This part is the form in which a reviewer edits the values of a change, and how it is read.
+//
+// # Listing
+//
+// This part reads and writes the filters of the queue: in addresses, and those that a visitor keeps. All of it comes
+// from outside.
+//
+// # Markdown
+//
+// This part renders Markdown of agents, people and databases so that it can do no harm in a page.
+//
+// It makes paragraphs, lists, quotes, code and emphasis, and nothing else: an address is text beside its link's words, an
+// image is its description, HTML is shown as it is written. All text goes through package sanitize.
+//
+// # Outbox
+//
+// This part says how notifications to a webhook or a recipient fare.
+//
+// # Pagefunc
+//
+// This part is the functions that the console's pages call: from values to words, and from texts of others to HTML in
+// which nothing is alive.
+//
+// # Sanitize
+//
+// This part renders text of agents, people and databases so that it can do no harm in a page.
+//
+// Markup is escaped. Characters that are invisible, change the direction of text or control a terminal are shown by
+// their code point. Long texts are cut, with their length shown. Markdown is not interpreted, and addresses don't
+// become links.
+//
+// # Usagelog
+//
+// This part searches the audit log for people, and sums records by day, tool and agent.
+//
+// It reads backwards from the newest record, up to a maximum number of records, and reports when it has stopped
+// there, so that a partial sum is never taken for a whole one. Records of tenants other than the reader's are
+// omitted.
+//
+// # Words
+//
+// This part turns values into the words and signs that pages of the console show.
 package console
 
 import (
@@ -22,7 +87,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/console/internal/assets"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
@@ -87,7 +151,7 @@ type Console struct {
 	log     *slog.Logger
 	now     func() time.Time
 	pages   map[string]*template.Template
-	assets  map[string]assets.Asset
+	assets  map[string]asset
 	streams *fair.Semaphore
 	closing context.Context // ends when live pages must end
 	close   context.CancelFunc
@@ -103,7 +167,7 @@ func New(o Options) (*Console, error) {
 		c.now = time.Now
 	}
 	var err error
-	if c.assets, err = assets.Read(assetFiles); err != nil {
+	if c.assets, err = readAssets(assetFiles); err != nil {
 		return nil, err
 	}
 	if c.pages, err = c.readPages(); err != nil {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"github.com/bailiwick-dev/bailiwick/console/internal/editing"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -10,7 +9,7 @@ import (
 type editPage struct {
 	*review.Sheet
 	In     string
-	Values []editing.Value
+	Values []editedValue
 }
 
 // edit shows the form.
@@ -22,5 +21,5 @@ func (c *Console) edit(v *visit) error {
 	if !s.CanEdit {
 		return problem.New(problem.PermissionDenied, "You can't edit this change.")
 	}
-	return c.render(v, "edit", frame{Title: "Edit: " + s.Title, At: Path + "/changes", Page: editPage{s, v.r.URL.Query().Get("in"), editing.Values(s)}})
+	return c.render(v, "edit", frame{Title: "Edit: " + s.Title, At: Path + "/changes", Page: editPage{s, v.r.URL.Query().Get("in"), editedValues(s)}})
 }

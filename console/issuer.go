@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -39,7 +38,7 @@ func (c *Console) toIssuer(v *visit) error {
 		edge.RefusalCause(v.ctx(), err)
 		return c.signInWith(v, signingIn{Next: edge.Within(Path, q.Get("next")), Wrong: "The place where you sign in doesn't answer now. Try again in a moment."}, http.StatusBadGateway)
 	}
-	http.SetCookie(v.w, cookies.Leave(v.r, cookies.Away{Kept: kept, Next: edge.Within(Path, q.Get("next")), Session: v.session.ID}))
+	http.SetCookie(v.w, leaveCookie(v.r, signInAway{Kept: kept, Next: edge.Within(Path, q.Get("next")), Session: v.session.ID}))
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
@@ -48,7 +47,7 @@ func (c *Console) toIssuer(v *visit) error {
 // what the answer must match.
 func (c *Console) fromIssuer(v *visit) error {
 	p := signingIn{Next: Path + "/", Wrong: "That sign-in was not begun in this browser, or it took too long. Sign in again.", via: issued}
-	away, ok := cookies.Return(v.w, v.r)
+	away, ok := returnCookie(v.w, v.r)
 	if !ok {
 		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_sign_in", nil))
 	}

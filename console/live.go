@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
@@ -103,6 +102,6 @@ func (c *Console) told(v *visit, h happening) string {
 		c.log.ErrorContext(v.ctx(), "console: write an event", "error", err)
 		return ""
 	}
-	return fmt.Sprintf("id: %d\nevent: moved-%s\ndata: %s\n\nid: %d\ndata: %s\n\n", h.Seq, words.Event(h.Change), words.Event(string(h.State)),
+	return fmt.Sprintf("id: %d\nevent: moved-%s\ndata: %s\n\nid: %d\ndata: %s\n\n", h.Seq, eventText(h.Change), eventText(string(h.State)),
 		h.Seq, strings.Join(strings.Fields(b.String()), " "))
 }

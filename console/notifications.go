@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/outbox"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -17,14 +16,14 @@ import (
 
 // Deliveries lists the notifications sent to webhooks, of all tenants; every webhook.Store implements it.
 type Deliveries interface {
-	outbox.Deliveries
+	deliveries
 	// Redeliver sends a delivery again that is dead or was sent.
 	Redeliver(ctx context.Context, id int64) error
 }
 
 // A notificationsPage shows which notifications were sent to webhooks, and which could not be sent.
 type notificationsPage struct {
-	Hooks  []outbox.Hook
+	Hooks  []outboxHook
 	List   []webhook.Delivery
 	Chips  []chip
 	Any    bool // a filter is set
@@ -69,10 +68,10 @@ func (c *Console) showNotifications(v *visit, page frame) error {
 		if more {
 			older := f
 			older.Before = p.List[len(p.List)-1].ID
-			p.Older = outbox.Href(Path, older)
+			p.Older = outboxHref(Path, older)
 		}
 		for _, name := range c.options.Hooks {
-			h, err := outbox.Status(ctx, c.options.Deliveries, Path, name)
+			h, err := outboxStatus(ctx, c.options.Deliveries, Path, name)
 			if err != nil {
 				return err
 			}
@@ -86,14 +85,14 @@ func (c *Console) showNotifications(v *visit, page frame) error {
 	here := f.State
 	if f.Before != 0 {
 		f.Before = 0
-		p.Newest = outbox.Href(Path, f)
+		p.Newest = outboxHref(Path, f)
 	}
 	for _, one := range []struct {
 		state webhook.State
 		label string
 	}{{"", "All"}, {webhook.Dead, "Dead"}, {webhook.Waiting, "Waiting"}, {webhook.Sent, "Sent"}} {
 		f.State = one.state
-		p.Chips = append(p.Chips, chip{Href: outbox.Href(Path, f), Label: one.label, Here: one.state == here})
+		p.Chips = append(p.Chips, chip{Href: outboxHref(Path, f), Label: one.label, Here: one.state == here})
 	}
 	page.Title, page.At, page.Page = "Notifications", Path+"/notifications", p
 	if q.Has("again") {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
@@ -19,7 +17,7 @@ type queuePage struct {
 	Groups  []group
 	More    string // the address of the next page, or ""
 	Back    string // the address of the first page; "" on that page
-	Filter  listing.Filter
+	Filter  queueFilter
 	Chips   []chip // one filter per state, with counts
 	By      []chip // how the page can be grouped
 	Saved   []chip // the visitor's saved filters
@@ -57,7 +55,7 @@ type row struct {
 }
 
 // address returns the address of the queue with a filter.
-func address(a listing.Filter) string {
+func address(a queueFilter) string {
 	if q := a.Query(); q != "" {
 		return Path + "/changes?" + q
 	}
@@ -67,7 +65,7 @@ func address(a listing.Filter) string {
 // queue lists changes by the filter in the query, grouped, with links to the next and the first page. If the visitor has none to
 // decide, the page says how many wait for others.
 func (c *Console) queue(v *visit) error {
-	a, f, err := listing.Read(v.r.URL.Query())
+	a, f, err := readFilter(v.r.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -82,7 +80,7 @@ func (c *Console) queue(v *visit) error {
 	}
 	p := queuePage{Filter: a, Chips: chips, By: by(a), Any: a.Narrowed()}
 	p.Saved = savedFilters(v)
-	if len(rows) == 0 && a.State == listing.Mine {
+	if len(rows) == 0 && a.State == queueMine {
 		p.Waiting = chips[1].Count
 	}
 	here := a
@@ -105,7 +103,7 @@ func (c *Console) queue(v *visit) error {
 }
 
 // chips returns the filters by state, with counts.
-func (c *Console) chips(v *visit, a listing.Filter, f change.Filter) ([]chip, error) {
+func (c *Console) chips(v *visit, a queueFilter, f change.Filter) ([]chip, error) {
 	f.States, f.Before, f.For = nil, "", ""
 	all, err := c.reviewer(v).Counts(v.ctx(), f)
 	if err != nil {
@@ -117,9 +115,9 @@ func (c *Console) chips(v *visit, a listing.Filter, f change.Filter) ([]chip, er
 		return nil, err
 	}
 	var out []chip
-	for _, s := range listing.States() {
+	for _, s := range queueStates() {
 		counts, n := all, 0
-		if s.Key == listing.Mine {
+		if s.Key == queueMine {
 			counts = mine
 		}
 		for state, count := range counts {
@@ -145,12 +143,12 @@ func groupings() []grouping {
 		{"", "Shape", nil},
 		{"agent", "Agent", func(r row) string { return r.Agent + " → " + r.Owner }},
 		{"class", "Class", func(r row) string { return strings.Join(r.Classes, ", ") }},
-		{"verb", "Verb", func(r row) string { return words.Verb(r.Op) }},
+		{"verb", "Verb", func(r row) string { return verbText(r.Op) }},
 	}
 }
 
 // by returns the links to each grouping.
-func by(a listing.Filter) []chip {
+func by(a queueFilter) []chip {
 	var out []chip
 	for _, g := range groupings() {
 		to := a

@@ -11,10 +11,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/chart"
-	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
-	"github.com/bailiwick-dev/bailiwick/console/internal/usagelog"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -24,7 +20,7 @@ const recordSize = 50
 
 // A recordPage is the result of a search of the audit.
 type recordPage struct {
-	usagelog.Found
+	usageFound
 	Days    string // the chosen period
 	Periods []chip
 	Query   url.Values
@@ -47,7 +43,7 @@ type drawn struct {
 
 // A slice is a row of the table by tool or agent.
 type slice struct {
-	usagelog.Sum
+	usageSum
 	Called string // its name for people
 	Share  template.HTML
 }
@@ -71,7 +67,7 @@ func (c *Console) record(v *visit) error {
 		p.Days = "7"
 	}
 	now := c.now().UTC()
-	s := usagelog.Search{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
+	s := usageSearch{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
 		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "", Limit: recordSize}
 	// The period, which is required and one of those offered.
 	for _, one := range periods() {
@@ -94,7 +90,7 @@ func (c *Console) record(v *visit) error {
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
 	ask := bailiwick.CallSpec{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
-		if p.Found, err = usagelog.Run(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
+		if p.usageFound, err = searchUsage(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
 			return err
 		}
 		all, err := c.options.Tokens.List(ctx, v.who)
@@ -112,7 +108,7 @@ func (c *Console) record(v *visit) error {
 }
 
 // fill makes the charts, the tables and the links.
-func (p *recordPage) fill(q url.Values, s usagelog.Search) {
+func (p *recordPage) fill(q url.Values, s usageSearch) {
 	p.Begins = s.From
 	if n := len(p.Records); p.More && n > 0 {
 		p.Older = with(q, "before", strconv.FormatInt(p.Records[n-1].Seq, 10))
@@ -123,44 +119,44 @@ func (p *recordPage) fill(q url.Values, s usagelog.Search) {
 	total := p.Sums.Total
 	p.Costs = total.Cost > 0
 	p.Charts = []drawn{
-		p.draw("Calls", words.Plural(total.Calls, "call"), words.Plural(total.Refused, "refusal")+" or failures", sanitize.Count[int64],
-			func(d usagelog.Sum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
-		p.draw("Latency", words.Micros(total.Slow), "95 of 100 calls were faster", words.Micros, func(d usagelog.Sum) (float64, float64) { return float64(d.Slow), 0 }),
-		p.draw("Tokens", words.Plural(total.Tokens, "token"), "estimated, of answers", sanitize.Count[int64], func(d usagelog.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
+		p.draw("Calls", plural(total.Calls, "call"), plural(total.Refused, "refusal")+" or failures", groupedDigits[int64],
+			func(d usageSum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
+		p.draw("Latency", microsText(total.Slow), "95 of 100 calls were faster", microsText, func(d usageSum) (float64, float64) { return float64(d.Slow), 0 }),
+		p.draw("Tokens", plural(total.Tokens, "token"), "estimated, of answers", groupedDigits[int64], func(d usageSum) (float64, float64) { return float64(d.Tokens), 0 }),
 	}
 	if p.Costs {
-		p.Charts = append(p.Charts, p.draw("Cost", words.Dollars(total.Cost), "estimated", words.Dollars, func(d usagelog.Sum) (float64, float64) { return float64(d.Cost), 0 }))
+		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d usageSum) (float64, float64) { return float64(d.Cost), 0 }))
 	}
 	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
 
 // draw makes a bar chart of the days or hours of the search: of returns a bar's value and the part that was refused or failed, say a
 // value in words, for the title of each bar and the top of the scale.
-func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(usagelog.Sum) (value, part float64)) drawn {
+func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(usageSum) (value, part float64)) drawn {
 	format := "Mon 2 Jan"
 	if p.Sums.Hourly {
 		format = "Mon 2 Jan, 15:04"
 	}
-	bars := make([]chart.Bar, len(p.Sums.Days))
+	bars := make([]chartBar, len(p.Sums.Days))
 	for i, d := range p.Sums.Days {
 		value, part := of(d)
-		bars[i] = chart.Bar{Value: value, Part: part, Says: d.At.Format(format) + ": " + say(int64(value))}
+		bars[i] = chartBar{Value: value, Part: part, Says: d.At.Format(format) + ": " + say(int64(value))}
 		if part > 0 {
 			bars[i].Says += fmt.Sprintf(", %d refused or failed", int64(part))
 		}
 	}
-	out := drawn{Title: title, Total: total, Note: note, Picture: chart.Bars(bars)}
-	if top := chart.Top(bars); top > 0 {
+	out := drawn{Title: title, Total: total, Note: note, Picture: drawBars(bars)}
+	if top := topOfBars(bars); top > 0 {
 		out.Top = say(int64(top))
 	}
 	return out
 }
 
 // slicesOf returns the most called, with their share relative to the first.
-func (p *recordPage) slicesOf(all []usagelog.Sum) []slice {
+func (p *recordPage) slicesOf(all []usageSum) []slice {
 	var out []slice
 	for _, s := range all[:min(len(all), 12)] {
-		out = append(out, slice{s, p.Called(s.Name), chart.Share(float64(s.Calls), float64(all[0].Calls))})
+		out = append(out, slice{s, p.Called(s.Name), drawShare(float64(s.Calls), float64(all[0].Calls))})
 	}
 	return out
 }

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
-	"github.com/bailiwick-dev/bailiwick/console/internal/pagefunc"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -77,7 +75,7 @@ func (c *Console) readPages() (map[string]*template.Template, error) {
 		if name == "frame" || name == "parts" {
 			continue
 		}
-		t, err := template.New(name).Funcs(pagefunc.Map(c.now)).Option("missingkey=error").
+		t, err := template.New(name).Funcs(pageFunctions(c.now)).Option("missingkey=error").
 			ParseFS(pageFiles, "pages/frame.html", "pages/parts.html", file)
 		if err != nil {
 			return nil, fmt.Errorf("console: read the page %s: %w", name, err)
@@ -91,9 +89,9 @@ func (c *Console) readPages() (map[string]*template.Template, error) {
 func (c *Console) render(v *visit, page string, f frame) error {
 	f.Who, f.Nav, f.Here, f.Version = v.who, c.nav(v), edge.Within(Path, v.r.URL.RequestURI()), c.options.Version
 	if f.Mark == "" && v.session.ID != "" {
-		f.Mark = cookies.Mark(v.session.secret)
+		f.Mark = formMark(v.session.secret)
 	}
-	if cookie, err := v.r.Cookie(cookies.Theme); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
+	if cookie, err := v.r.Cookie(themeName); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
 		f.Theme = cookie.Value
 	}
 	if f.Live {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -172,7 +171,7 @@ func (c *Console) refuseVisitor(v *visit, err error) {
 		return
 	}
 	to := Path + "/sign-in"
-	if _, err := v.r.Cookie(cookies.Session(v.r)); err == nil {
+	if _, err := v.r.Cookie(sessionOf(v.r)); err == nil {
 		to += "?ended=yes"
 		c.forget(v)
 	}

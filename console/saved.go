@@ -5,20 +5,17 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
-	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
 )
 
 // savedCookie keeps the filters that the visitor has saved in this browser.
 const savedCookie = "bailiwick-filters"
 
-func saved(v *visit) listing.Kept {
+func saved(v *visit) keptFilters {
 	cookie, err := v.r.Cookie(savedCookie)
 	if err != nil {
-		return listing.Kept{}
+		return keptFilters{}
 	}
-	return listing.ReadKept(cookie.Value)
+	return readKept(cookie.Value)
 }
 
 // savedFilters returns links to the filters that the visitor has saved.
@@ -39,7 +36,7 @@ func (c *Console) saveFilter(v *visit) error {
 	if at, err := url.Parse(in); err == nil && v.r.PostForm.Get("remove") == "" {
 		all.Keep(name, at.Query())
 	}
-	kept := cookies.Harmless(v.r, savedCookie, all.Encode())
+	kept := plainCookie(v.r, savedCookie, all.Encode())
 	kept.MaxAge = 365 * 24 * 3600
 	http.SetCookie(v.w, kept)
 	http.Redirect(v.w, v.r, in, http.StatusSeeOther)

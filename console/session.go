@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -26,7 +25,7 @@ type session struct {
 
 // recognise sets the visitor's principal. The error is Unauthorized if the visitor isn't signed in.
 func (c *Console) recognise(v *visit) error {
-	cookie, err := v.r.Cookie(cookies.Session(v.r))
+	cookie, err := v.r.Cookie(sessionOf(v.r))
 	if err != nil {
 		return identity.Unauthorized("no_credential", nil)
 	}
@@ -56,7 +55,7 @@ func (c *Console) admits(p identity.Principal) bool {
 // they signed in, a credential in the request proves it now. c may be nil.
 func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, error)) func(*http.Request) (identity.Principal, error) {
 	return func(r *http.Request) (identity.Principal, error) {
-		if _, err := r.Cookie(cookies.Session(r)); c == nil || err != nil || r.Header.Get("Authorization")+r.Header.Get("X-Mcp-Api-Key") != "" {
+		if _, err := r.Cookie(sessionOf(r)); c == nil || err != nil || r.Header.Get("Authorization")+r.Header.Get("X-Mcp-Api-Key") != "" {
 			p, err := otherwise(r)
 			if err == nil {
 				p.Proven = time.Now()
@@ -85,12 +84,12 @@ func (c *Console) begin(v *visit, p identity.Principal, how signingIn) error {
 		}
 	}
 	session := identity.Ticket{Use: identity.Session, Expires: c.now().Add(cmp.Or(c.options.Life, Life)), Idle: int64(cmp.Or(c.options.Idle, Idle) / time.Second),
-		Proven: p.Proven, Label: cookies.Browser(v.r), Data: how.via}
+		Proven: p.Proven, Label: browserOf(v.r), Data: how.via}
 	secret, err := c.session(v, p, session, how.offer)
 	if err != nil {
 		return err
 	}
-	http.SetCookie(v.w, cookies.Harmless(v.r, cookies.Session(v.r), secret))
+	http.SetCookie(v.w, plainCookie(v.r, sessionOf(v.r), secret))
 	return nil
 }
 
@@ -115,11 +114,11 @@ func (c *Console) genuine(v *visit) bool {
 	}
 	secret := v.session.secret
 	if secret == "" {
-		cookie, err := v.r.Cookie(cookies.Visitor)
+		cookie, err := v.r.Cookie(visitorName)
 		if err != nil {
 			return false
 		}
 		secret = cookie.Value
 	}
-	return secret != "" && hmac.Equal([]byte(cookies.Mark(secret)), []byte(v.r.PostForm.Get("mark")))
+	return secret != "" && hmac.Equal([]byte(formMark(secret)), []byte(v.r.PostForm.Get("mark")))
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -15,7 +14,7 @@ import (
 
 // forget removes the session cookie.
 func (c *Console) forget(v *visit) {
-	gone := cookies.Harmless(v.r, cookies.Session(v.r), "")
+	gone := plainCookie(v.r, sessionOf(v.r), "")
 	gone.MaxAge = -1
 	http.SetCookie(v.w, gone)
 }
@@ -59,18 +58,18 @@ func (c *Console) signInPage(v *visit) error {
 func (c *Console) signInWith(v *visit, p signingIn, status int) error {
 	secret := v.session.secret
 	if secret == "" {
-		if cookie, err := v.r.Cookie(cookies.Visitor); err == nil && cookie.Value != "" {
+		if cookie, err := v.r.Cookie(visitorName); err == nil && cookie.Value != "" {
 			secret = cookie.Value
 		} else {
-			secret = cookies.NewVisitor()
-			http.SetCookie(v.w, cookies.Harmless(v.r, cookies.Visitor, secret))
+			secret = newVisitorID()
+			http.SetCookie(v.w, plainCookie(v.r, visitorName, secret))
 		}
 	}
 	p.Token = c.options.Credentials != nil
 	if c.options.Issuer != nil {
 		p.Issuer = c.options.Issuer.Name()
 	}
-	return c.render(v, "sign-in", frame{Title: "Sign in", Mark: cookies.Mark(secret), Page: p, Status: status})
+	return c.render(v, "sign-in", frame{Title: "Sign in", Mark: formMark(secret), Page: p, Status: status})
 }
 
 // signIn begins a session: always a new one, whatever cookie the browser sent.
@@ -154,7 +153,7 @@ func (c *Console) signOut(v *visit) error {
 
 // setTheme stores the theme that the visitor chose in their browser.
 func (c *Console) setTheme(v *visit) error {
-	http.SetCookie(v.w, cookies.Chosen(v.r, v.r.PostForm.Get("theme")))
+	http.SetCookie(v.w, themeCookie(v.r, v.r.PostForm.Get("theme")))
 	http.Redirect(v.w, v.r, edge.Within(Path, v.r.PostForm.Get("next")), http.StatusSeeOther)
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -17,7 +16,7 @@ import (
 // A valuePage shows a field whole, a page at a time.
 type valuePage struct {
 	*review.Whole
-	Parts   []words.Part
+	Parts   []stagePart
 	Changed int // parts of this page that differ
 	Of      []exact
 	Pages   []chip
@@ -57,7 +56,7 @@ func (c *Console) value(v *visit) error {
 		return base + "/value?" + q.Encode()
 	}
 	p := valuePage{Whole: w, Back: base}
-	p.Parts, p.Changed = words.Parts(w.Words)
+	p.Parts, p.Changed = stageParts(w.Words)
 	for _, s := range []exact{{"before", href("side", "before"), w.Before}, {"after", href("side", "after"), w.After}} {
 		if s.Size != nil {
 			p.Of = append(p.Of, s)

@@ -170,11 +170,11 @@ func (p *App) openStore(ctx context.Context) error {
 // ready returns a *problem.Error if a source doesn't answer, or the store can't be written. Its Detail names which without
 // saying why, for anyone; its Err says why, for operators.
 func (p *App) ready(ctx context.Context) error {
-	sources, store := p.Gateway.Ping(ctx), p.Store.Ping(ctx)
+	sources, lost := p.Gateway.Ping(ctx), p.Store.Ping(ctx)
 	var what []string
-	if store != nil {
+	if lost != nil {
 		reason := "the store can't be written"
-		if f, ok := errors.AsType[*store.Failure](store); ok && f.Public != "" {
+		if f, ok := errors.AsType[*store.Failure](lost); ok && f.Public != "" {
 			reason += ": " + f.Public
 		}
 		what = append(what, reason)
@@ -185,5 +185,5 @@ func (p *App) ready(ctx context.Context) error {
 	if what == nil {
 		return nil
 	}
-	return &problem.Error{Code: problem.Upstream, Detail: strings.Join(what, "; "), Err: errors.Join(store, sources)}
+	return &problem.Error{Code: problem.Upstream, Detail: strings.Join(what, "; "), Err: errors.Join(lost, sources)}
 }

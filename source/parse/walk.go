@@ -268,7 +268,7 @@ func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 		if !w.class.pairs() && record.ID() == "" {
 			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
 		}
-		w.unread[&rows[i][0]] = unread{Record: record, large: lack != lacksNothing, unseen: lack == lacksAll || left < 0}
+		w.unread[&rows[i][0]] = unread{restRecord: record, large: lack != lacksNothing, unseen: lack == lacksAll || left < 0}
 	}
 	return rows, nil
 }

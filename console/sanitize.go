@@ -1,9 +1,4 @@
-// Package sanitize renders text of agents, people and databases so that it can do no harm in a page.
-//
-// Markup is escaped. Characters that are invisible, change the direction of text or control a terminal are shown by
-// their code point. Long texts are cut, with their length shown. Markdown is not interpreted, and addresses don't
-// become links.
-package sanitize
+package console
 
 import (
 	"fmt"
@@ -17,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// Line returns text on one line, at most most characters of it.
-func Line(text string, most int) template.HTML { return write(text, extent{most, lines, false}) }
+// safeLine returns text on one line, at most most characters of it.
+func safeLine(text string, most int) template.HTML { return writeSafe(text, extent{most, lines, false}) }
 
-// Block returns text with its line breaks, at most most characters of it.
-func Block(text string, most int) template.HTML { return write(text, extent{most, lines, true}) }
+// safeBlock returns text with its line breaks, at most most characters of it.
+func safeBlock(text string, most int) template.HTML { return writeSafe(text, extent{most, lines, true}) }
 
-// Text returns all of text, with its line breaks.
-func Text(text string) template.HTML { return write(text, extent{math.MaxInt, math.MaxInt, true}) }
+// safeText returns all of text, with its line breaks.
+func safeText(text string) template.HTML { return writeSafe(text, extent{math.MaxInt, math.MaxInt, true}) }
 
-// Plain returns text on one line without markup, for titles and attributes: odd characters become U+FFFD.
-func Plain(text string, most int) string {
+// plainText returns text on one line without markup, for titles and attributes: odd characters become U+FFFD.
+func plainText(text string, most int) string {
 	var b strings.Builder
 	n := 0
 	for i, r := range text {
@@ -52,7 +47,7 @@ const pile = 4
 // marked matches a character as review.Visible escapes it.
 var marked = regexp.MustCompile(`^⟨U\+[0-9A-F]{4,6}⟩`)
 
-// lines is the maximum number of line breaks kept by Block, so that a text can't push the rest off the page.
+// lines is the maximum number of line breaks kept by safeBlock, so that a text can't push the rest off the page.
 const lines = 60
 
 // An extent is how much of a text is written: characters and line breaks, if line breaks are kept.
@@ -61,9 +56,9 @@ type extent struct {
 	breaks      bool
 }
 
-// write returns text as HTML of at most e, with what could mislead a reader (invisible, control and direction characters, piled marks)
+// writeSafe returns text as HTML of at most e, with what could mislead a reader (invisible, control and direction characters, piled marks)
 // replaced by visible names.
-func write(text string, e extent) template.HTML {
+func writeSafe(text string, e extent) template.HTML {
 	var b strings.Builder
 	n, broken, skip, piled := 0, 0, 0, 0
 	for i, r := range text {
@@ -71,7 +66,7 @@ func write(text string, e extent) template.HTML {
 			continue // within a mark, which is one character
 		}
 		if n == e.most || broken == e.lines {
-			fmt.Fprintf(&b, `<span class="cut">… %s more characters</span>`, Count(utf8.RuneCountInString(text[i:])))
+			fmt.Fprintf(&b, `<span class="cut">… %s more characters</span>`, groupedDigits(utf8.RuneCountInString(text[i:])))
 			break
 		}
 		n++
@@ -136,8 +131,8 @@ func odd(r rune) bool {
 	return unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u00A0' && r != '\u202F'
 }
 
-// Count formats n with thin spaces between thousands: 1 048 576.
-func Count[N int | int64](n N) string {
+// groupedDigits formats n with thin spaces between thousands: 1 048 576.
+func groupedDigits[N int | int64](n N) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder
 	for i, d := range digits {

@@ -1,5 +1,4 @@
-// Package editing is the form in which a reviewer edits the values of a change, and how it is read.
-package editing
+package console
 
 import (
 	"net/url"
@@ -12,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Value is a value that a reviewer may edit.
-type Value struct {
+// A editedValue is a value that a reviewer may edit.
+type editedValue struct {
 	Name  string // of its input: "item.field"
 	Of    review.Item
 	Path  string
@@ -23,25 +22,25 @@ type Value struct {
 	Whole bool // the value is shown whole: one that is cut isn't edited here
 }
 
-// Values returns the values of s that the form has: those of top-level fields that were asked for.
-func Values(s *review.Sheet) []Value {
-	var out []Value
+// editedValues returns the values of s that the form has: those of top-level fields that were asked for.
+func editedValues(s *review.Sheet) []editedValue {
+	var out []editedValue
 	for i, item := range s.Items {
 		first := true
 		for _, f := range item.Fields {
 			if strings.Contains(f.Path, "/") || f.Source || f.After.Kind == "absent" || f.After.Kind == "masked" {
 				continue
 			}
-			out = append(out, Value{Name: strconv.Itoa(i) + "." + f.Path, Of: item, Path: f.Path, Kind: f.After.Kind, Text: f.Exact(), First: first, Whole: f.After.Length == 0})
+			out = append(out, editedValue{Name: strconv.Itoa(i) + "." + f.Path, Of: item, Path: f.Path, Kind: f.After.Kind, Text: f.Exact(), First: first, Whole: f.After.Length == 0})
 			first = false
 		}
 	}
 	return out
 }
 
-// Read reads the form: "value.item.field" is the value, "was.item.field" what it was and "kind.item.field" its kind. A
+// readEdits reads the form: "value.item.field" is the value, "was.item.field" what it was and "kind.item.field" its kind. A
 // value that is as it was isn't an edit.
-func Read(form url.Values) ([]review.Edit, error) {
+func readEdits(form url.Values) ([]review.Edit, error) {
 	var out []review.Edit
 	for name := range form {
 		at, ok := strings.CutPrefix(name, "value.")

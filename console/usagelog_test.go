@@ -1,4 +1,4 @@
-package usagelog
+package console
 
 import (
 	"fmt"
@@ -29,20 +29,20 @@ func TestRun(t *testing.T) {
 	end := start.Add(10 * 24 * time.Hour)
 	for _, row := range []struct {
 		name string
-		s    Search
+		s    usageSearch
 		want string
 	}{
-		{"all", Search{From: start, To: end}, "20 calls 1 refused 200 tokens 100 cost, 20 read, days 11, tools aggregate:10 query_class:10"},
-		{"a part of the time", Search{From: start.Add(24 * time.Hour), To: start.Add(72 * time.Hour)}, "4 calls 1 refused 40 tokens 20 cost, 18 read, hours 48, tools aggregate:2 query_class:2"},
-		{"a tool", Search{From: start, To: end, Tool: "aggregate"}, "10 calls 0 refused 100 tokens 50 cost, 20 read, days 11, tools aggregate:10"},
-		{"refusals", Search{From: start, To: end, Outcome: audit.Refused, Text: "HIDDEN"}, "1 calls 1 refused 10 tokens 5 cost, 20 read, days 11, tools query_class:1"},
-		{"a change", Search{From: start, To: end, Text: "c13"}, "1 calls 0 refused 10 tokens 5 cost, 20 read, days 11, tools aggregate:1"},
-		{"an owner", Search{From: start, To: end, Agent: "bob"}, "0 calls 0 refused 0 tokens 0 cost, 20 read, days 11, tools"},
-		{"a tenant", Search{From: start, To: end, Tenant: "acme", Tenanted: true}, "10 calls 1 refused 100 tokens 50 cost, 20 read, days 11, tools query_class:10"},
-		{"no tenant", Search{From: start, To: end, Tenanted: true}, "0 calls 0 refused 0 tokens 0 cost, 20 read, days 11, tools"},
-		{"too many", Search{From: start, To: end, Most: 5}, "5 calls 0 refused 50 tokens 25 cost, 5 read, cut, days 11, tools aggregate:3 query_class:2"},
+		{"all", usageSearch{From: start, To: end}, "20 calls 1 refused 200 tokens 100 cost, 20 read, days 11, tools aggregate:10 query_class:10"},
+		{"a part of the time", usageSearch{From: start.Add(24 * time.Hour), To: start.Add(72 * time.Hour)}, "4 calls 1 refused 40 tokens 20 cost, 18 read, hours 48, tools aggregate:2 query_class:2"},
+		{"a tool", usageSearch{From: start, To: end, Tool: "aggregate"}, "10 calls 0 refused 100 tokens 50 cost, 20 read, days 11, tools aggregate:10"},
+		{"refusals", usageSearch{From: start, To: end, Outcome: audit.Refused, Text: "HIDDEN"}, "1 calls 1 refused 10 tokens 5 cost, 20 read, days 11, tools query_class:1"},
+		{"a change", usageSearch{From: start, To: end, Text: "c13"}, "1 calls 0 refused 10 tokens 5 cost, 20 read, days 11, tools aggregate:1"},
+		{"an owner", usageSearch{From: start, To: end, Agent: "bob"}, "0 calls 0 refused 0 tokens 0 cost, 20 read, days 11, tools"},
+		{"a tenant", usageSearch{From: start, To: end, Tenant: "acme", Tenanted: true}, "10 calls 1 refused 100 tokens 50 cost, 20 read, days 11, tools query_class:10"},
+		{"no tenant", usageSearch{From: start, To: end, Tenanted: true}, "0 calls 0 refused 0 tokens 0 cost, 20 read, days 11, tools"},
+		{"too many", usageSearch{From: start, To: end, Most: 5}, "5 calls 0 refused 50 tokens 25 cost, 5 read, cut, days 11, tools aggregate:3 query_class:2"},
 	} {
-		f, err := Run(t.Context(), log, row.s)
+		f, err := searchUsage(t.Context(), log, row.s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +66,8 @@ func TestRun(t *testing.T) {
 	}
 	// The pages of the list contain every record once.
 	var seen []string
-	for s := (Search{From: start, To: end, Limit: 7}); ; {
-		f, err := Run(t.Context(), log, s)
+	for s := (usageSearch{From: start, To: end, Limit: 7}); ; {
+		f, err := searchUsage(t.Context(), log, s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,4 @@
-// Package assets serves the files that pages of the console reference.
-package assets
+package console
 
 import (
 	"crypto/sha256"
@@ -11,22 +10,22 @@ import (
 	"slices"
 )
 
-// An Asset is one file. The zero Asset is empty.
-type Asset struct {
+// An asset is one file. The zero asset is empty.
+type asset struct {
 	body []byte
 	kind string
 	tag  string
 }
 
-// Read returns the files of the directory assets by their names.
-func Read(files fs.FS) (map[string]Asset, error) {
+// readAssets returns the files of the directory assets by their names.
+func readAssets(files fs.FS) (map[string]asset, error) {
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2",
 		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("console: list the assets: %w", err)
 	}
-	out := map[string]Asset{}
+	out := map[string]asset{}
 	bodies := map[string][]byte{}
 	for _, e := range entries {
 		body, err := fs.ReadFile(files, "assets/"+e.Name())
@@ -46,13 +45,13 @@ func Read(files fs.FS) (map[string]Asset, error) {
 	return out, nil
 }
 
-func newAsset(body []byte, kind string) Asset {
+func newAsset(body []byte, kind string) asset {
 	sum := sha256.Sum256(body)
-	return Asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	return asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
 }
 
 // ServeHTTP sends the file. A browser may cache it, but must revalidate it.
-func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", a.tag)

@@ -1,8 +1,4 @@
-// Package chart draws small SVG charts: bars over time, and shares of a whole.
-//
-// A chart consists of marks only: colours come from the page's style, and its texts are next to it, so that it is
-// readable at any width and by screen readers. Input is numbers and text, which is escaped, and never markup.
-package chart
+package console
 
 import (
 	"fmt"
@@ -10,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Bar is one bar of a chart over time. Part is how much of Value is drawn in the colour of failures.
-type Bar struct {
+// A chartBar is one bar of a chart over time. Part is how much of Value is drawn in the colour of failures.
+type chartBar struct {
 	Value, Part float64
 	Says        string // full description, for tooltips and screen readers
 }
@@ -23,8 +19,8 @@ const (
 	gap    = 2.0
 )
 
-// Top returns the round number at the top of a bar chart, or 0 if all bars are 0.
-func Top(bars []Bar) float64 {
+// topOfBars returns the round number at the top of a bar chart, or 0 if all bars are 0.
+func topOfBars(bars []chartBar) float64 {
 	most := 0.0
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -46,10 +42,10 @@ func Top(bars []Bar) float64 {
 	}
 }
 
-// Bars draws bars next to each other.
-func Bars(bars []Bar) template.HTML {
+// drawBars draws bars next to each other.
+func drawBars(bars []chartBar) template.HTML {
 	var b strings.Builder
-	top := Top(bars)
+	top := topOfBars(bars)
 	fmt.Fprintf(&b, `<svg class="bars" viewBox="0 0 %g %g" preserveAspectRatio="none" aria-hidden="true">`, max(unit*float64(len(bars))-gap, 1), height)
 	for i, bar := range bars {
 		x := unit * float64(i)
@@ -68,8 +64,8 @@ func Bars(bars []Bar) template.HTML {
 	return template.HTML(b.String()) // text is escaped above, the rest is numbers
 }
 
-// Share draws part as a share of whole.
-func Share(part, whole float64) template.HTML {
+// drawShare draws part as a share of whole.
+func drawShare(part, whole float64) template.HTML {
 	if whole <= 0 {
 		whole = 1
 	}

@@ -1,6 +1,4 @@
-// Package pagefunc is the functions that the console's pages call: from values to words, and from texts of others to HTML in
-// which nothing is alive.
-package pagefunc
+package console
 
 import (
 	"cmp"
@@ -12,56 +10,53 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/console/internal/markdown"
-	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// Map returns the functions by name. now is the time that others are shown relative to.
-func Map(now func() time.Time) template.FuncMap {
+// pageFunctions returns the functions by name. now is the time that others are shown relative to.
+func pageFunctions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"line":     func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 160) },
-		"short":    func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 60) },
-		"para":     func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 4000) },
-		"whole":    func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 1000) }, // more than package review lets through
-		"all":      func(s any) template.HTML { return sanitize.Text(fmt.Sprint(s)) },
+		"line":     func(s any) template.HTML { return safeLine(fmt.Sprint(s), 160) },
+		"short":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 60) },
+		"para":     func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 4000) },
+		"whole":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 1000) }, // more than package review lets through
+		"all":      func(s any) template.HTML { return safeText(fmt.Sprint(s)) },
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
 		"sub":      func(n int) int { return n - 1 },
-		"brief":    func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 300) }, // of what the page has in full elsewhere
+		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // of what the page has in full elsewhere
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
-		"plain":    func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
-		"count":    func(n any) string { return words.Count(n) },
-		"ago":      func(t time.Time) string { return words.Span(now().Sub(t)) + " ago" },
+		"plain":    func(s any) string { return plainText(fmt.Sprint(s), 120) },
+		"count":    func(n any) string { return countText(n) },
+		"ago":      func(t time.Time) string { return spanText(now().Sub(t)) + " ago" },
 		"until":    func(t time.Time) string { return until(t.Sub(now())) },
-		"clock":    words.Clock, "stamp": words.Stamp,
-		"path":    func(s any) string { return url.PathEscape(sanitize.Plain(fmt.Sprint(s), 64)) },
-		"word":    func(s any) string { return words.Event(sanitize.Plain(fmt.Sprint(s), 20)) },
+		"clock":    clockText, "stamp": stampText,
+		"path":    func(s any) string { return url.PathEscape(plainText(fmt.Sprint(s), 64)) },
+		"word":    func(s any) string { return eventText(plainText(fmt.Sprint(s), 20)) },
 		"deref":   func(b *bool) bool { return b != nil && *b },
 		"whoName": whoName,
 		"initial": initial,
-		"plural":  words.Plural, "eventName": words.Event,
+		"plural":  plural, "eventName": eventText,
 		"day":    func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"outcomes": func() []string {
 			return []string{audit.OK, audit.Refused, audit.Failed, audit.Cancelled, audit.Proposed, audit.Withdrawn, audit.Approved, audit.Rejected, audit.Expired,
 				audit.Applying, audit.Applied}
 		},
-		"took": words.Micros, "dollars": words.Dollars,
-		"verb":   words.Verb,
-		"before": func(w []review.Word) []review.Word { return words.Side(w, "removed") },
-		"after":  func(w []review.Word) []review.Word { return words.Side(w, "added") },
-		"shown":  words.Shown,
-		"state":  words.State,
-		"lends":  words.Lends,
-		"grants": words.Grants,
+		"took": microsText, "dollars": dollars,
+		"verb":   verbText,
+		"before": func(w []review.Word) []review.Word { return wordsOfSide(w, "removed") },
+		"after":  func(w []review.Word) []review.Word { return wordsOfSide(w, "added") },
+		"shown":  shownText,
+		"state":  stateText,
+		"lends":  lendsText,
+		"grants": grantsText,
 		"markdown": func(s review.Shown) template.HTML {
 			if s.Kind != "text" || s.Length > 0 {
 				return ""
 			}
-			return markdown.Render(s.Text)
+			return renderMarkdown(s.Text)
 		},
 		"inc":  func(i int) int { return i + 1 },
 		"list": func(items ...any) []any { return items },
@@ -107,7 +102,7 @@ func until(d time.Duration) string {
 	if d >= 48*time.Hour {
 		unit = 24 * time.Hour
 	}
-	return "in " + words.Span(d.Round(unit))
+	return "in " + spanText(d.Round(unit))
 }
 
 // whoName returns the name to show for a person.
@@ -116,5 +111,5 @@ func whoName(p identity.Principal) string { return cmp.Or(p.Owner, p.Name, p.ID)
 // initial returns the first letter of that name.
 func initial(p identity.Principal) string {
 	r, _ := utf8.DecodeRuneInString(whoName(p))
-	return sanitize.Plain(string(unicode.ToUpper(r)), 1)
+	return plainText(string(unicode.ToUpper(r)), 1)
 }

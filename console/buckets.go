@@ -1,4 +1,4 @@
-package usagelog
+package console
 
 import "math"
 

@@ -1,4 +1,4 @@
-package words
+package console
 
 import (
 	"slices"
@@ -7,24 +7,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// A Stage is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
-type Stage struct{ Label, At, Note string }
+// A stageText is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
+type stageText struct{ Label, At, Note string }
 
-// A Sum is how many records of a class an operation writes.
-type Sum struct {
+// A sumText is how many records of a class an operation writes.
+type sumText struct {
 	Op, Class string
 	Records   int
 	Fields    int
 	Hidden    int
 }
 
-// Sums counts the effects of a change, by operation and class.
-func Sums(s *review.Sheet) []Sum {
-	var out []Sum
+// sumTexts counts the effects of a change, by operation and class.
+func sumTexts(s *review.Sheet) []sumText {
+	var out []sumText
 	for _, item := range s.Items {
-		i := slices.IndexFunc(out, func(n Sum) bool { return n.Op == item.Op && n.Class == item.Class })
+		i := slices.IndexFunc(out, func(n sumText) bool { return n.Op == item.Op && n.Class == item.Class })
 		if i < 0 {
-			i, out = len(out), append(out, Sum{Op: item.Op, Class: item.Class})
+			i, out = len(out), append(out, sumText{Op: item.Op, Class: item.Class})
 		}
 		out[i].Records++
 		out[i].Fields += len(item.Fields)
@@ -33,9 +33,9 @@ func Sums(s *review.Sheet) []Sum {
 	return out
 }
 
-// Stages returns the steps of a change's life, and how far it has come.
-func Stages(s *review.Sheet) []Stage {
-	out := []Stage{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
+// stageList returns the steps of a change's life, and how far it has come.
+func stageList(s *review.Sheet) []stageText {
+	out := []stageText{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
 	reached := func(n int, at, label string) {
 		for i := range out[:n] {
 			out[i].At = "done"
@@ -75,13 +75,13 @@ func Stages(s *review.Sheet) []Stage {
 		reached(1, "bad", "Cancelled")
 	}
 	if s.Need > 0 && s.State == change.Pending {
-		out[1].Note = Count(s.Approvals) + " of " + Count(s.Need)
+		out[1].Note = countText(s.Approvals) + " of " + countText(s.Need)
 	}
 	return out
 }
 
-// Done returns the notice for a deed. The text is fixed, whatever the address says.
-func Done(deed string) string {
+// doneText returns the notice for a deed. The text is fixed, whatever the address says.
+func doneText(deed string) string {
 	return map[string]string{
 		"approve":     "Your approval is recorded.",
 		"break-glass": "Approved past the rules. It is recorded as that.",

@@ -1,4 +1,4 @@
-package markdown
+package console
 
 import (
 	"strings"
@@ -20,11 +20,11 @@ func TestRender(t *testing.T) {
 		"*<https://x.example>* &amp; &lt;b&gt;":                     "<p><em>https://x.example</em> &amp;amp; &amp;lt;b&amp;gt;</p>",
 		strings.Repeat("*a* ", 6000):                                "",
 	} {
-		if got := string(Render(source)); strings.TrimRight(strings.ReplaceAll(got, "\n</pre>", "</pre>"), "\n") != strings.ReplaceAll(want, "\n</pre>", "</pre>") {
+		if got := string(renderMarkdown(source)); strings.TrimRight(strings.ReplaceAll(got, "\n</pre>", "</pre>"), "\n") != strings.ReplaceAll(want, "\n</pre>", "</pre>") {
 			t.Errorf("%.60q:\n got %s\nwant %s", source, got, want)
 		}
 	}
-	if deep := string(Render(strings.Repeat("> ", 200) + "x")); strings.Count(deep, "<blockquote>") > maxDepth+1 || !strings.Contains(deep, "…") {
+	if deep := string(renderMarkdown(strings.Repeat("> ", 200) + "x")); strings.Count(deep, "<blockquote>") > maxDepth+1 || !strings.Contains(deep, "…") {
 		t.Error(deep)
 	}
 }

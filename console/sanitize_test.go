@@ -1,4 +1,4 @@
-package sanitize
+package console
 
 import (
 	"html"
@@ -22,29 +22,29 @@ func TestLine(t *testing.T) {
 		"0123456789abcdef":                       `0123456789<span class="cut">… 6 more characters</span>`,
 	} {
 		if in != "0123456789abcdef" {
-			if got := string(Line(in, 100)); got != want {
+			if got := string(safeLine(in, 100)); got != want {
 				t.Errorf("%q: %s, want %s", in, got, want)
 			}
 			continue
 		}
-		if got := string(Line(in, 10)); got != want {
+		if got := string(safeLine(in, 10)); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
 }
 
 func TestBlock(t *testing.T) {
-	if got := string(Block("a\r\nb\nc", 10)); got != "a\nb\nc" {
+	if got := string(safeBlock("a\r\nb\nc", 10)); got != "a\nb\nc" {
 		t.Errorf("%q", got)
 	}
-	if got := string(Block(strings.Repeat("\n", 100)+"x", 1000)); strings.Count(got, "\n") != lines || !strings.Contains(got, "41 more characters") {
+	if got := string(safeBlock(strings.Repeat("\n", 100)+"x", 1000)); strings.Count(got, "\n") != lines || !strings.Contains(got, "41 more characters") {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567", -1000: "-1\u202f000"} {
-		if got := Count(n); got != want {
+		if got := groupedDigits(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}
@@ -57,7 +57,7 @@ func FuzzLine(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, got := range []string{string(Line(text, 50)), string(Block(text, 50)), html.EscapeString(Plain(text, 50))} {
+		for _, got := range []string{string(safeLine(text, 50)), string(safeBlock(text, 50)), html.EscapeString(plainText(text, 50))} {
 			bare := strings.NewReplacer(`<span class="odd">`, "", `<span class="cut">`, "", "</span>", "").Replace(got)
 			if strings.ContainsAny(bare, `<>"'`) || !utf8.ValidString(got) || len(got) > 3500 {
 				t.Errorf("%q: %q", text, got)

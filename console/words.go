@@ -1,5 +1,4 @@
-// Package words turns values into the words and signs that pages of the console show.
-package words
+package console
 
 import (
 	"fmt"
@@ -7,14 +6,13 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Span formats a duration: 3 s, 5 min, 2 h, 4 d.
-func Span(d time.Duration) string {
+// spanText formats a duration: 3 s, 5 min, 2 h, 4 d.
+func spanText(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0 s"
@@ -28,45 +26,45 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d d", d/(24*time.Hour))
 }
 
-// Clock formats t for people, in UTC.
-func Clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }
+// clockText formats t for people, in UTC.
+func clockText(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }
 
-// Stamp formats t for machines.
-func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// stampText formats t for machines.
+func stampText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Plural returns "1 row" or "3 rows".
-func Plural(n any, one string) string {
-	if text := Count(n); text != "1" {
+// plural returns "1 row" or "3 rows".
+func plural(n any, one string) string {
+	if text := countText(n); text != "1" {
 		return text + " " + one + "s"
 	}
 	return "1 " + one
 }
 
-// Count formats a number, with separators.
-func Count(n any) string {
+// countText formats a number, with separators.
+func countText(n any) string {
 	switch n := n.(type) {
 	case int:
-		return sanitize.Count(n)
+		return groupedDigits(n)
 	case int64:
-		return sanitize.Count(n)
+		return groupedDigits(n)
 	}
 	return fmt.Sprint(n)
 }
 
-// Verb returns a word for an operation.
-func Verb(op any) string {
+// verbText returns a word for an operation.
+func verbText(op any) string {
 	switch op := fmt.Sprint(op); op {
 	case string(write.OpSchema):
 		return "change class"
 	case "group":
 		return "several writes"
 	default:
-		return sanitize.Plain(op, 40)
+		return plainText(op, 40)
 	}
 }
 
-// State returns the name of a state, and what to do about it.
-func State(s change.State) string {
+// stateText returns the name of a state, and what to do about it.
+func stateText(s change.State) string {
 	switch s {
 	case change.Pending:
 		return "waiting for review"
@@ -88,37 +86,37 @@ func State(s change.State) string {
 	return string(s)
 }
 
-// A Pill is the label of a value that has no text of its own.
-type Pill struct {
+// A pillOf is the label of a value that has no text of its own.
+type pillOf struct {
 	Pill  string // "" where Value is shown
 	Class string
 	Value review.Shown
 }
 
-// Shown distinguishes null, empty, absent and hidden values from equal texts.
-func Shown(s review.Shown) Pill {
+// shownText distinguishes null, empty, absent and hidden values from equal texts.
+func shownText(s review.Shown) pillOf {
 	switch s.Kind {
 	case "absent", "":
-		return Pill{Pill: "no value", Class: "absent"}
+		return pillOf{Pill: "no value", Class: "absent"}
 	case "unread":
-		return Pill{Pill: "not read", Class: "absent"}
+		return pillOf{Pill: "not read", Class: "absent"}
 	case "unknown":
-		return Pill{Pill: "not known", Class: "hidden"}
+		return pillOf{Pill: "not known", Class: "hidden"}
 	case "null":
-		return Pill{Pill: "null", Class: "null"}
+		return pillOf{Pill: "null", Class: "null"}
 	case "empty":
-		return Pill{Pill: "empty text", Class: "empty"}
+		return pillOf{Pill: "empty text", Class: "empty"}
 	case "hidden":
-		return Pill{Pill: "hidden from you", Class: "hidden"}
+		return pillOf{Pill: "hidden from you", Class: "hidden"}
 	case "masked":
-		return Pill{Pill: "masked", Class: "hidden", Value: s}
+		return pillOf{Pill: "masked", Class: "hidden", Value: s}
 	}
-	return Pill{Value: s, Class: s.Kind}
+	return pillOf{Value: s, Class: s.Kind}
 }
 
-// Side returns one side of a comparison of two texts: the common parts and those of kind. A part that was cut belongs
+// wordsOfSide returns one side of a comparison of two texts: the common parts and those of kind. A part that was cut belongs
 // to the part before it.
-func Side(words []review.Word, kind string) []review.Word {
+func wordsOfSide(words []review.Word, kind string) []review.Word {
 	var out []review.Word
 	last := "same"
 	for _, w := range words {
@@ -132,21 +130,21 @@ func Side(words []review.Word, kind string) []review.Word {
 	return out
 }
 
-// Lends says what an agent may do with a scope.
-func Lends(s identity.Scope) string {
+// lendsText says what an agent may do with a scope.
+func lendsText(s identity.Scope) string {
 	return map[identity.Scope]string{identity.Read: "records that you see", identity.Write: "propose to create and change records; people review it",
 		identity.Delete: "propose to delete records; people review it", identity.Schema: "propose to change classes and fields", identity.Explain: "see the statements that a query runs"}[s]
 }
 
-// Grants says what a person may do with a scope.
-func Grants(s identity.Scope) string {
+// grantsText says what a person may do with a scope.
+func grantsText(s identity.Scope) string {
 	return map[identity.Scope]string{identity.Review: "decide about changes", identity.Audit: "read the audit", identity.Operator: "manage people and tokens, break the glass",
 		identity.Read: "see the records that changes are about", identity.Write: "have agents propose to create and change records",
 		identity.Delete: "have agents propose to delete records", identity.Schema: "have agents propose to change classes and fields"}[s]
 }
 
-// Event removes from an ID the characters that can't be part of an event name.
-func Event(id string) string {
+// eventText removes from an ID the characters that can't be part of an event name.
+func eventText(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
 			return r
@@ -155,16 +153,16 @@ func Event(id string) string {
 	}, id)
 }
 
-// A Part is a Word, numbered if it differs.
-type Part struct {
+// A stagePart is a Word, numbered if it differs.
+type stagePart struct {
 	review.Word
 	N, Prev, Next int // from 1; 0 for none
 }
 
-// Parts numbers the words that differ.
-func Parts(words []review.Word) (out []Part, changed int) {
+// stageParts numbers the words that differ.
+func stageParts(words []review.Word) (out []stagePart, changed int) {
 	for _, w := range words {
-		p := Part{Word: w}
+		p := stagePart{Word: w}
 		if w.Kind != "same" {
 			changed++
 			p.N, p.Prev = changed, changed-1
@@ -179,8 +177,8 @@ func Parts(words []review.Word) (out []Part, changed int) {
 	return out, changed
 }
 
-// Micros formats microseconds for people.
-func Micros(n int64) string {
+// microsText formats microseconds for people.
+func microsText(n int64) string {
 	switch {
 	case n >= 10_000_000:
 		return fmt.Sprintf("%.0f s", float64(n)/1e6)
@@ -192,8 +190,8 @@ func Micros(n int64) string {
 	return fmt.Sprintf("%.1f ms", float64(n)/1e3)
 }
 
-// Dollars formats millionths of a US dollar for people.
-func Dollars(n int64) string {
+// dollars formats millionths of a US dollar for people.
+func dollars(n int64) string {
 	if n > 0 && n < 10_000 {
 		return fmt.Sprintf("$%.4f", float64(n)/1e6)
 	}

@@ -1,6 +1,4 @@
-// Package cookies is what browsers keep for the console: a session, a visitor's mark of forms, a sign-in under way, and the
-// colours that a person chose.
-package cookies
+package console
 
 import (
 	"cmp"
@@ -15,15 +13,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// Visitor is the cookie that identifies a visitor before sign-in, so that the sign-in form can be verified. It gives no rights.
-const Visitor = "bailiwick-visitor"
+// visitorName is the cookie that identifies a visitor before sign-in, so that the sign-in form can be verified. It gives no rights.
+const visitorName = "bailiwick-visitor"
 
-// Theme is the cookie of the colour theme that a person chose.
-const Theme = "bailiwick-theme"
+// themeName is the cookie of the colour theme that a person chose.
+const themeName = "bailiwick-theme"
 
-// Session returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host; on
+// sessionOf returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host; on
 // this machine itself plain http is acceptable.
-func Session(r *http.Request) string { return hosted(r, "bailiwick-session") }
+func sessionOf(r *http.Request) string { return hosted(r, "bailiwick-session") }
 
 func hosted(r *http.Request, name string) string {
 	if edge.Plainly(r) {
@@ -32,13 +30,13 @@ func hosted(r *http.Request, name string) string {
 	return "__Host-" + name
 }
 
-// Harmless returns a cookie that scripts can't read and requests of other sites don't carry.
-func Harmless(r *http.Request, name, value string) *http.Cookie {
+// plainCookie returns a cookie that scripts can't read and requests of other sites don't carry.
+func plainCookie(r *http.Request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !edge.Plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
-// Away is what the browser keeps while a person signs in elsewhere.
-type Away struct {
+// signInAway is what the browser keeps while a person signs in elsewhere.
+type signInAway struct {
 	Kept    string `json:"k"` // what the answer must match
 	Next    string `json:"n"` // where they go on to
 	Session string `json:"s"` // the ID of the session that the next one takes the place of; "" for none
@@ -47,33 +45,33 @@ type Away struct {
 // awayLife is how long a person may take to sign in elsewhere, in seconds.
 const awayLife = 600
 
-// Leave returns the cookie of a person who goes to sign in elsewhere. It is lax: a redirect by the other site carries it, and not
+// leaveCookie returns the cookie of a person who goes to sign in elsewhere. It is lax: a redirect by the other site carries it, and not
 // the cookie of the session.
-func Leave(r *http.Request, a Away) *http.Cookie {
+func leaveCookie(r *http.Request, a signInAway) *http.Cookie {
 	text, err := json.Marshal(a)
 	if err != nil {
 		panic(err) // texts always encode
 	}
-	c := Harmless(r, hosted(r, "bailiwick-leaving"), base64.RawURLEncoding.EncodeToString(text))
+	c := plainCookie(r, hosted(r, "bailiwick-leaving"), base64.RawURLEncoding.EncodeToString(text))
 	c.SameSite, c.MaxAge = http.SameSiteLaxMode, awayLife
 	return c
 }
 
-// Return returns what Leave kept, and removes it. It is false for a browser that wasn't sent away.
-func Return(w http.ResponseWriter, r *http.Request) (a Away, ok bool) {
-	gone := Leave(r, Away{})
+// returnCookie returns what leaveCookie kept, and removes it. It is false for a browser that wasn't sent away.
+func returnCookie(w http.ResponseWriter, r *http.Request) (a signInAway, ok bool) {
+	gone := leaveCookie(r, signInAway{})
 	gone.Value, gone.MaxAge = "", -1
 	http.SetCookie(w, gone)
 	cookie, err := r.Cookie(gone.Name)
 	if err != nil {
-		return Away{}, false
+		return signInAway{}, false
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	return a, err == nil && json.Unmarshal(text, &a) == nil
 }
 
-// Browser names the browser and system of a request, for the list of sessions.
-func Browser(r *http.Request) string {
+// browserOf names the browser and system of a request, for the list of sessions.
+func browserOf(r *http.Request) string {
 	agent := r.UserAgent()
 	first := func(names ...string) string {
 		for _, n := range names {
@@ -87,24 +85,24 @@ func Browser(r *http.Request) string {
 		first("Android", "iPhone", "iPad", "Windows", "Mac OS X=macOS", "Linux", "CrOS=ChromeOS")
 }
 
-// Mark returns the token of the forms of a session or a visitor, from the secret in their cookie. Pages of other sites
+// formMark returns the token of the forms of a session or a visitor, from the secret in their cookie. Pages of other sites
 // can't know it.
-func Mark(secret string) string {
+func formMark(secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("bailiwick forms"))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// NewVisitor returns a random value for the cookie of a visitor who is not signed in.
-func NewVisitor() string {
+// newVisitorID returns a random value for the cookie of a visitor who is not signed in.
+func newVisitorID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Chosen returns the cookie of a chosen theme; a theme other than light and dark is that of the browser.
-func Chosen(r *http.Request, theme string) *http.Cookie {
-	c := Harmless(r, Theme, theme)
+// themeCookie returns the cookie of a chosen theme; a theme other than light and dark is that of the browser.
+func themeCookie(r *http.Request, theme string) *http.Cookie {
+	c := plainCookie(r, themeName, theme)
 	c.MaxAge = 365 * 24 * 3600
 	if theme != "light" && theme != "dark" {
 		c.Value, c.MaxAge = "", -1

@@ -1,6 +1,4 @@
-// Package listing reads and writes the filters of the queue: in addresses, and those that a visitor keeps. All of it comes
-// from outside.
-package listing
+package console
 
 import (
 	"cmp"
@@ -11,26 +9,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// PageSize is the number of changes on a page of the queue: all that a store lists at once.
-const PageSize = 200
+// queuePageSize is the number of changes on a page of the queue: all that a store lists at once.
+const queuePageSize = 200
 
-// A Filter is what an address asks of the queue.
-type Filter struct{ State, Risk, Op, Source, Class, Agent, Owner, Text, Before, By string }
+// A queueFilter is what an address asks of the queue.
+type queueFilter struct{ State, Risk, Op, Source, Class, Agent, Owner, Text, Before, By string }
 
-// Mine is the State of what the visitor may decide about.
-const Mine = "mine"
+// queueMine is the queueState of what the visitor may decide about.
+const queueMine = "mine"
 
-// A State is a state to filter by.
-type State struct {
+// A queueState is a state to filter by.
+type queueState struct {
 	Key, Label string
 	States     []change.State
 }
 
-// States returns the states to filter by; the first is the default.
-func States() []State {
+// queueStates returns the states to filter by; the first is the default.
+func queueStates() []queueState {
 	open := []change.State{change.Pending, change.Stale}
-	return []State{
-		{Mine, "Needs me", open},
+	return []queueState{
+		{queueMine, "Needs me", open},
 		{"open", "To review", open},
 		{"returned", "With agents", []change.State{change.Returned}},
 		{"running", "Running", []change.State{change.Granted, change.Applying}},
@@ -42,25 +40,25 @@ func States() []State {
 	}
 }
 
-// groupings returns what changes can be grouped by; the first is the default, their shape.
-func groupings() []string { return []string{"", "agent", "class", "verb"} }
+// queueGroupings returns what changes can be grouped by; the first is the default, their shape.
+func queueGroupings() []string { return []string{"", "agent", "class", "verb"} }
 
-// Read parses a query, and returns what to ask of a store. Change.Filter.For is "me" for Mine.
-func Read(q url.Values) (Filter, change.Filter, error) {
-	a := Filter{State: cmp.Or(q.Get("state"), Mine), Risk: q.Get("risk"), Op: q.Get("op"), Source: q.Get("source"), Class: q.Get("class"),
+// readFilter parses a query, and returns what to ask of a store. Change.queueFilter.For is "me" for queueMine.
+func readFilter(q url.Values) (queueFilter, change.Filter, error) {
+	a := queueFilter{State: cmp.Or(q.Get("state"), queueMine), Risk: q.Get("risk"), Op: q.Get("op"), Source: q.Get("source"), Class: q.Get("class"),
 		Agent: q.Get("agent"), Owner: q.Get("owner"), Text: q.Get("q"), Before: q.Get("before"), By: q.Get("by")}
 	f := change.Filter{Risk: change.Risk(a.Risk), Op: a.Op, Source: a.Source, Class: a.Class, Principal: a.Agent, Owner: a.Owner,
-		Text: a.Text, Before: a.Before, Limit: PageSize}
+		Text: a.Text, Before: a.Before, Limit: queuePageSize}
 	if a.Risk != "" && !slices.Contains([]change.Risk{change.Low, change.Medium, change.High}, f.Risk) {
 		return a, f, problem.New(problem.InvalidArgument, "A risk is low, medium or high.")
 	}
-	if !slices.Contains(groupings(), a.By) {
+	if !slices.Contains(queueGroupings(), a.By) {
 		return a, f, problem.New(problem.InvalidArgument, "Changes are grouped by agent, class or verb.")
 	}
-	for _, s := range States() {
+	for _, s := range queueStates() {
 		if s.Key == a.State {
 			f.States = s.States
-			if s.Key == Mine {
+			if s.Key == queueMine {
 				f.For = "me"
 			}
 			return a, f, nil
@@ -70,11 +68,11 @@ func Read(q url.Values) (Filter, change.Filter, error) {
 }
 
 // Query returns the filter as a query; "" for the default.
-func (a Filter) Query() string {
+func (a queueFilter) Query() string {
 	q := url.Values{}
 	for _, p := range [][2]string{{"state", a.State}, {"risk", a.Risk}, {"op", a.Op}, {"source", a.Source}, {"class", a.Class},
 		{"agent", a.Agent}, {"owner", a.Owner}, {"q", a.Text}, {"before", a.Before}, {"by", a.By}} {
-		if p[1] != "" && (p[0] != "state" || p[1] != Mine) {
+		if p[1] != "" && (p[0] != "state" || p[1] != queueMine) {
 			q.Set(p[0], p[1])
 		}
 	}
@@ -82,19 +80,19 @@ func (a Filter) Query() string {
 }
 
 // Narrowed reports whether anything besides the state and the page is asked for.
-func (a Filter) Narrowed() bool {
+func (a queueFilter) Narrowed() bool {
 	return a.Risk+a.Op+a.Source+a.Class+a.Agent+a.Owner+a.Text != ""
 }
 
-// Bounds of a Kept.
+// Bounds of a keptFilters.
 const maxKept, maxName = 10, 40
 
-// A Kept is filters by the names that a visitor gave them.
-type Kept map[string]Filter
+// A keptFilters is filters by the names that a visitor gave them.
+type keptFilters map[string]queueFilter
 
-// ReadKept reads what Encode wrote. What doesn't read as the filter of an address is left out.
-func ReadKept(text string) Kept {
-	out := Kept{}
+// readKept reads what Encode wrote. What doesn't read as the filter of an address is left out.
+func readKept(text string) keptFilters {
+	out := keptFilters{}
 	q, err := url.ParseQuery(text)
 	if err != nil {
 		return out
@@ -108,8 +106,8 @@ func ReadKept(text string) Kept {
 }
 
 // Keep adds the filter of a query under a name, if it is one and there is room.
-func (k Kept) Keep(name string, q url.Values) {
-	a, _, err := Read(q)
+func (k keptFilters) Keep(name string, q url.Values) {
+	a, _, err := readFilter(q)
 	if err != nil || name == "" || len([]rune(name)) > maxName || len(k) == maxKept {
 		return
 	}
@@ -118,7 +116,7 @@ func (k Kept) Keep(name string, q url.Values) {
 }
 
 // Encode writes k as one text.
-func (k Kept) Encode() string {
+func (k keptFilters) Encode() string {
 	q := url.Values{}
 	for name, a := range k {
 		q.Set(name, a.Query())

@@ -1,9 +1,4 @@
-// Package usagelog searches the audit log for people, and sums records by day, tool and agent.
-//
-// It reads backwards from the newest record, up to a maximum number of records, and reports when it has stopped
-// there, so that a partial sum is never taken for a whole one. Records of tenants other than the reader's are
-// omitted.
-package usagelog
+package console
 
 import (
 	"cmp"
@@ -16,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A Search is a filter: it finds records that match all its non-zero fields.
-type Search struct {
+// A usageSearch is a filter: it finds records that match all its non-zero fields.
+type usageSearch struct {
 	From, To time.Time // From is inclusive, To exclusive
 	Agent    string    // a substring of Principal or Owner
 	Tool     string
@@ -31,28 +26,28 @@ type Search struct {
 	Most     int   // maximum number of records read; 0 means 100,000
 }
 
-// A Found is the result of a Search.
-type Found struct {
+// A usageFound is the result of a usageSearch.
+type usageFound struct {
 	Records []audit.Record // the newest first
 	More    bool           // there are older ones
-	Sums    Sums
+	Sums    usageSums
 	Read    int       // records read
-	Cut     bool      // Most was reached: Sums cover only the time from Since on
+	Cut     bool      // Most was reached: usageSums cover only the time from Since on
 	Since   time.Time // of the oldest record read
 	Damaged int64     // the Seq of an unreadable record, which ended the search; 0 for none
 }
 
-// Sums are the totals of a Search.
-type Sums struct {
-	Total  Sum
-	Days   []Sum // one per day of the period, the oldest first; one per hour if it is two days or less
+// usageSums are the totals of a usageSearch.
+type usageSums struct {
+	Total  usageSum
+	Days   []usageSum // one per day of the period, the oldest first; one per hour if it is two days or less
 	Hourly bool
-	Tools  []Sum // the most calls first
-	Agents []Sum // likewise
+	Tools  []usageSum // the most calls first
+	Agents []usageSum // likewise
 }
 
-// A Sum is the total of the calls of one day, tool or agent.
-type Sum struct {
+// A usageSum is the total of the calls of one day, tool or agent.
+type usageSum struct {
 	Name    string
 	Owner   string    // of an agent: the owner of its newest call
 	At      time.Time // of a day or hour
@@ -65,38 +60,38 @@ type Sum struct {
 	took buckets
 }
 
-// A reading is a Search in progress.
+// A reading is a usageSearch in progress.
 type reading struct {
-	search Search
-	found  *Found
-	times  map[int64]*Sum  // by the beginning of the step, in Unix seconds
-	tools  map[string]*Sum // by name
-	agents map[string]*Sum // by principal
-	step   time.Duration   // an hour or a day
+	search usageSearch
+	found  *usageFound
+	times  map[int64]*usageSum  // by the beginning of the step, in Unix seconds
+	tools  map[string]*usageSum // by name
+	agents map[string]*usageSum // by principal
+	step   time.Duration        // an hour or a day
 }
 
-const most = 100_000
+const mostUsage = 100_000
 
-// Run searches log for s.
-func Run(ctx context.Context, log audit.Reader, s Search) (Found, error) {
-	s.Most = cmp.Or(s.Most, most)
-	r := reading{search: s, found: &Found{}, times: map[int64]*Sum{}, tools: map[string]*Sum{}, agents: map[string]*Sum{}, step: 24 * time.Hour}
+// searchUsage searches log for s.
+func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFound, error) {
+	s.Most = cmp.Or(s.Most, mostUsage)
+	r := reading{search: s, found: &usageFound{}, times: map[int64]*usageSum{}, tools: map[string]*usageSum{}, agents: map[string]*usageSum{}, step: 24 * time.Hour}
 	if s.To.Sub(s.From) <= 48*time.Hour {
 		r.step, r.found.Sums.Hourly = time.Hour, true
 	}
 	for at := s.From.Truncate(r.step); at.Before(s.To); at = at.Add(r.step) {
-		r.times[at.Unix()] = &Sum{At: at}
+		r.times[at.Unix()] = &usageSum{At: at}
 	}
 	err := log.Backwards(ctx, audit.Last, r.take)
 	if damage, ok := errors.AsType[*audit.Damage](err); ok {
 		r.found.Damaged, err = damage.Seq, nil
 	}
 	if err != nil {
-		return Found{}, err
+		return usageFound{}, err
 	}
 	sums := &r.found.Sums
 	sums.Days, sums.Tools, sums.Agents = sorted(r.times), sorted(r.tools), sorted(r.agents)
-	slices.SortFunc(sums.Days, func(a, b Sum) int { return a.At.Compare(b.At) })
+	slices.SortFunc(sums.Days, func(a, b usageSum) int { return a.At.Compare(b.At) })
 	sums.Total.Slow = sums.Total.took.below(95)
 	return *r.found, nil
 }
@@ -139,7 +134,7 @@ func (r *reading) take(rec audit.Record) bool {
 	return true
 }
 
-func (s *Search) fits(r *audit.Record) bool {
+func (s *usageSearch) fits(r *audit.Record) bool {
 	has := func(text, part string) bool {
 		return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
 	}
@@ -148,16 +143,16 @@ func (s *Search) fits(r *audit.Record) bool {
 		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
 }
 
-func named(all map[string]*Sum, name string) *Sum {
+func named(all map[string]*usageSum, name string) *usageSum {
 	s := all[name]
 	if s == nil {
-		s = &Sum{Name: name}
+		s = &usageSum{Name: name}
 		all[name] = s
 	}
 	return s
 }
 
-func (s *Sum) add(r *audit.Record) {
+func (s *usageSum) add(r *audit.Record) {
 	s.Calls++
 	if !r.Well() {
 		s.Refused++
@@ -167,12 +162,12 @@ func (s *Sum) add(r *audit.Record) {
 	s.took.add(r.Micros)
 }
 
-func sorted[K comparable](all map[K]*Sum) []Sum {
-	out := make([]Sum, 0, len(all))
+func sorted[K comparable](all map[K]*usageSum) []usageSum {
+	out := make([]usageSum, 0, len(all))
 	for _, s := range all {
 		s.Slow = s.took.below(95)
 		out = append(out, *s)
 	}
-	slices.SortFunc(out, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(out, func(a, b usageSum) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
 	return out
 }

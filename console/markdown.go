@@ -1,8 +1,4 @@
-// Package markdown renders Markdown of agents, people and databases so that it can do no harm in a page.
-//
-// It makes paragraphs, lists, quotes, code and emphasis, and nothing else: an address is text beside its link's words, an
-// image is its description, HTML is shown as it is written. All text goes through package sanitize.
-package markdown
+package console
 
 import (
 	"html/template"
@@ -11,8 +7,6 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
-
-	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
 )
 
 // Limits of what is rendered.
@@ -21,8 +15,8 @@ const (
 	maxDepth = 12     // of lists and quotes within each other
 )
 
-// Render returns source as HTML; "" if it holds no Markdown, or more than can be rendered.
-func Render(source string) template.HTML {
+// renderMarkdown returns source as HTML; "" if it holds no Markdown, or more than can be rendered.
+func renderMarkdown(source string) template.HTML {
 	if len(source) > maxText {
 		return ""
 	}
@@ -42,7 +36,7 @@ type writer struct {
 }
 
 // text writes text as it is, without markup.
-func (w *writer) text(s string) { w.b.WriteString(string(sanitize.Text(s))) }
+func (w *writer) text(s string) { w.b.WriteString(string(safeText(s))) }
 
 // in writes what inside writes between the tags.
 func (w *writer) in(tag string, inside func()) {

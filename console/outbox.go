@@ -1,5 +1,4 @@
-// Package outbox says how notifications to a webhook or a recipient fare.
-package outbox
+package console
 
 import (
 	"context"
@@ -9,18 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// Deliveries lists notifications.
-type Deliveries interface {
-	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
+// deliveries lists notifications.
+type deliveries interface {
+	// deliveries returns the deliveries matching f, the newest first, and whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
 }
 
-// A Hook is a webhook or a recipient, and its status.
-type Hook struct {
+// A outboxHook is a webhook or a recipient, and its status.
+type outboxHook struct {
 	Name    string
 	Href    string // the page with its deliveries
 	Waiting string // how many are waiting, such as "200 or more"; "" for none
@@ -29,20 +27,20 @@ type Hook struct {
 	Failure string // of the newest delivery that is dead or waiting; "" if there is none
 }
 
-// most is the number up to which deliveries are counted.
-const most = 200
+// mostOutbox is the number up to which deliveries are counted.
+const mostOutbox = 200
 
-// Status returns the status of a hook.
-func Status(ctx context.Context, all Deliveries, base, name string) (Hook, error) {
-	h := Hook{Name: name, Href: Href(base, webhook.Filter{Hook: name})}
+// outboxStatus returns the status of a hook.
+func outboxStatus(ctx context.Context, all deliveries, base, name string) (outboxHook, error) {
+	h := outboxHook{Name: name, Href: outboxHref(base, webhook.Filter{Hook: name})}
 	newest := int64(0)
 	for state, count := range map[webhook.State]*string{webhook.Waiting: &h.Waiting, webhook.Dead: &h.Dead} {
-		found, more, err := all.Deliveries(ctx, webhook.Filter{Hook: name, State: state, Limit: most})
+		found, more, err := all.Deliveries(ctx, webhook.Filter{Hook: name, State: state, Limit: mostOutbox})
 		if err != nil {
 			return h, err
 		}
 		if len(found) > 0 {
-			*count = words.Count(len(found))
+			*count = countText(len(found))
 		}
 		if more {
 			*count += " or more"
@@ -59,8 +57,8 @@ func Status(ctx context.Context, all Deliveries, base, name string) (Hook, error
 	return h, err
 }
 
-// Href returns the address of the page with a filter, below base.
-func Href(base string, f webhook.Filter) string {
+// outboxHref returns the address of the page with a filter, below base.
+func outboxHref(base string, f webhook.Filter) string {
 	q := url.Values{}
 	for name, text := range map[string]string{"state": string(f.State), "hook": f.Hook, "change": f.Change} {
 		if text != "" {

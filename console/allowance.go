@@ -1,16 +1,15 @@
-// Package access is what the console shows of the tools and views of one principal.
-package access
+package console
 
 import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// A Page is what a principal may see and do, and the answer to one question about it.
-type Page struct {
+// A allowancePage is what a principal may see and do, and the answer to one question about it.
+type allowancePage struct {
 	As      string // the ID of the chosen token, or ""
 	Who     *policyops.Description
-	Tools   []Allowance
+	Tools   []allowance
 	Open    string // the class whose fields are shown
 	View    *policyops.View
 	Tool    string // the tool that WouldPermit was asked about
@@ -21,18 +20,18 @@ type Page struct {
 	All     []string // of tools to choose from
 }
 
-// An Allowance is whether a principal may call a tool, and why not.
-type Allowance struct {
+// An allowance is whether a principal may call a tool, and why not.
+type allowance struct {
 	Name string
 	policyops.Verdict
 }
 
 // Describe fills p with what principal may see under the rules of regime.
-func (p *Page) Describe(regime *policyops.Regime, principal identity.Principal) {
+func (p *allowancePage) Describe(regime *policyops.Regime, principal identity.Principal) {
 	d := regime.Describe(principal)
 	p.Who, p.Names, p.All = &d, regime.Names(), regime.Tools()
 	for _, name := range p.All {
-		p.Tools = append(p.Tools, Allowance{name, regime.ToolVerdict(principal, name)})
+		p.Tools = append(p.Tools, allowance{name, regime.ToolVerdict(principal, name)})
 	}
 	for k := range d.Classes {
 		if d.Classes[k].Class == p.Open {
