@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/agentcmd"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
@@ -66,7 +66,7 @@ func (d *demonstration) show(ctx context.Context) error {
 		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
 	// The conversation goes over MCP, as any agent's.
-	c, err := dial.Dial(ctx, d.url, d.tokens[demo.Acme])
+	c, err := agentcmd.Dial(ctx, d.url, d.tokens[demo.Acme])
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (d *demonstration) printLines(text string, most int) {
 
 // otherTenant asks one question with the other tenant's token.
 func (d *demonstration) otherTenant(ctx context.Context) (err error) {
-	c, err := dial.Dial(ctx, d.url, d.tokens[demo.Globex])
+	c, err := agentcmd.Dial(ctx, d.url, d.tokens[demo.Globex])
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,4 @@
-// Package talk implements the commands that use a model: ask, for one question, and chat.
-//
-// They are ordinary agents that use a client of a gateway. They propose a write only with the consent of the person at
-// the terminal.
-package talk
+package agentcmd
 
 import (
 	"bytes"
@@ -29,9 +25,9 @@ One of a provider:
 The same lines, without export, can be in a file .env in this folder.
 Without a model, "bailiwick console" tries every tool by hand`
 
-// Provider returns the provider named by the environment or, if there is none, by .env in the working folder. The two
+// provider returns the provider named by the environment or, if there is none, by .env in the working folder. The two
 // are never combined: a file must not decide where a key from the environment is sent.
-func Provider() (assistant.Provider, error) {
+func provider() (assistant.Provider, error) {
 	p := assistant.FromEnvironment(os.LookupEnv)
 	if p.Name != "" {
 		return p, nil

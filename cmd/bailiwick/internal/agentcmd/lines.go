@@ -1,4 +1,4 @@
-package screen
+package agentcmd
 
 import (
 	"bufio"
@@ -11,8 +11,8 @@ import (
 	"github.com/peterh/liner"
 )
 
-// ErrInterrupt reports Ctrl-C at the prompt.
-var ErrInterrupt = errors.New("interrupted")
+// errInterrupt reports Ctrl-C at the prompt.
+var errInterrupt = errors.New("interrupted")
 
 // maxLine is the maximum length of a line that isn't typed, in bytes.
 const maxLine = 1 << 20
@@ -24,9 +24,9 @@ type Lines struct {
 	history string // the file; "" for none
 }
 
-// NewLines reads from in; interactive reports whether it is a terminal. history is the name of the history file in the
+// newLines reads from in; interactive reports whether it is a terminal. history is the name of the history file in the
 // user's state folder; "" keeps no history.
-func NewLines(in io.Reader, interactive bool, history string) *Lines {
+func newLines(in io.Reader, interactive bool, history string) *Lines {
 	l := &Lines{}
 	if !interactive {
 		l.scanner = bufio.NewScanner(in)
@@ -74,7 +74,7 @@ func (l *Lines) Complete(f func(before string) (at int, words []string)) {
 	})
 }
 
-// Next returns the next line: io.EOF at the end (Ctrl-D), ErrInterrupt after Ctrl-C.
+// Next returns the next line: io.EOF at the end (Ctrl-D), errInterrupt after Ctrl-C.
 func (l *Lines) Next(prompt string) (string, error) {
 	if l.editor == nil {
 		if l.scanner.Scan() {
@@ -84,7 +84,7 @@ func (l *Lines) Next(prompt string) (string, error) {
 	}
 	line, err := l.editor.Prompt(prompt)
 	if errors.Is(err, liner.ErrPromptAborted) {
-		return "", ErrInterrupt
+		return "", errInterrupt
 	}
 	if err == nil && strings.TrimSpace(line) != "" {
 		l.editor.AppendHistory(line)
@@ -133,7 +133,7 @@ func (l *Lines) Answer(question string) (string, error) {
 	}
 	line, err := l.editor.Prompt(question)
 	if errors.Is(err, liner.ErrPromptAborted) {
-		err = ErrInterrupt
+		err = errInterrupt
 	}
 	return line, err
 }

@@ -1,4 +1,4 @@
-package explore
+package agentcmd
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -20,16 +19,16 @@ func (e *explorer) show(a client.Answer, err error) error {
 	}
 	if e.raw {
 		if a.Structured == nil {
-			e.Printf("%s\n", screen.Sanitize(a.Text))
+			e.Printf("%s\n", sanitize(a.Text))
 			return nil
 		}
-		e.Printf("%s\n", screen.Sanitize(string(a.Structured)))
+		e.Printf("%s\n", sanitize(string(a.Structured)))
 		return nil
 	}
 	// Anything but a list of records is shown as its text.
 	records, more := recordsOf(a.Structured)
 	if records == nil {
-		e.Printf("%s\n", strings.TrimRight(screen.Sanitize(a.Text), "\n"))
+		e.Printf("%s\n", strings.TrimRight(sanitize(a.Text), "\n"))
 		return nil
 	}
 	columns := columnsOf(records)
@@ -45,7 +44,7 @@ func (e *explorer) show(a client.Answer, err error) error {
 			}
 			rows = append(rows, row)
 		}
-		e.Printf("%s", screen.Table(rows))
+		e.Printf("%s", Table(rows))
 	}
 	text := strconv.Itoa(len(records)) + " records"
 	if len(records) == 1 {
@@ -114,7 +113,7 @@ func (e *explorer) printExpanded(records []value.Value, columns []string) {
 		e.Printf("%s\n", terminal.Styled(terminal.Bold, "─ record "+strconv.Itoa(i+1)))
 		for _, c := range columns {
 			if v, ok := r.Get(c); ok {
-				e.Printf("%-*s │ %s\n", width, screen.Line(c, 64), screen.Line(cell(v), 400))
+				e.Printf("%-*s │ %s\n", width, Line(c, 64), Line(cell(v), 400))
 			}
 		}
 	}

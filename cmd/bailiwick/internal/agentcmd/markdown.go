@@ -1,4 +1,4 @@
-package screen
+package agentcmd
 
 import (
 	"io"
@@ -36,7 +36,7 @@ const (
 
 // Write adds a piece of text. It can't control the terminal.
 func (m *Markdown) Write(piece string) {
-	for _, c := range Sanitize(piece) {
+	for _, c := range sanitize(piece) {
 		if c == '\n' {
 			m.endLine()
 			continue

@@ -1,6 +1,4 @@
-// Package dial connects commands that call tools to the gateway that their flags name: a running one, or one created in
-// this process. It refuses flags that name both.
-package dial
+package agentcmd
 
 import (
 	"cmp"
@@ -20,15 +18,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Dialer holds the flags that select the gateway to call: a running one, or one created in this process.
-type Dialer struct {
+// A dialer holds the flags that select the gateway to call: a running one, or one created in this process.
+type dialer struct {
 	app.Setup
 	app.StdioFlags
 	url, token string
 }
 
 // Flags adds the flags that select a gateway and the principal.
-func (d *Dialer) Flags(f *pflag.FlagSet) {
+func (d *dialer) Flags(f *pflag.FlagSet) {
 	d.Setup.Flags(f)
 	d.StdioFlags.Flags(f, "as")
 	f.StringVar(&d.url, "url", "", "a running gateway: http://127.0.0.1:8420/mcp (default $BAILIWICK_URL)")
@@ -37,7 +35,7 @@ func (d *Dialer) Flags(f *pflag.FlagSet) {
 
 // Open connects to the gateway that flags and environment select; with a configuration or source in the flags, it is
 // created in this process. The caller calls end after the last request, which closes it.
-func (d *Dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
+func (d *dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
 		return nil, nil, terminal.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
@@ -58,7 +56,7 @@ func (d *Dialer) Open(ctx context.Context) (c *client.Client, end func() error, 
 
 // As makes the next Open connect as another principal: with another token for a running gateway, else for another
 // tenant.
-func (d *Dialer) As(who string) {
+func (d *dialer) As(who string) {
 	if d.File == "" && d.Sources == nil && d.Store == "" && cmp.Or(d.url, os.Getenv("BAILIWICK_URL")) != "" {
 		d.token = who
 		return
@@ -79,7 +77,7 @@ func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 }
 
 // inProcess creates the gateway and connects to it through pipes, with the same protocol as over a connection.
-func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
+func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
 	cfg, err := d.Load()
 	if err != nil {
 		return nil, nil, err
@@ -115,22 +113,22 @@ func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 	return c, end, nil
 }
 
-// Timeout is how long a command waits for an answer: the longest time that a gateway allows a tool.
-const Timeout = 300 * time.Second
+// dialTimeout is how long a command waits for an answer: the longest time that a gateway allows a tool.
+const dialTimeout = 300 * time.Second
 
 // With connects and passes the client to do.
-func (d *Dialer) With(ctx context.Context, do func(context.Context, *client.Client) error) error {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+func (d *dialer) With(ctx context.Context, do func(context.Context, *client.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	c, end, err := d.Open(ctx)
 	if err != nil {
-		return Advise(err)
+		return advise(err)
 	}
-	return errors.Join(Advise(do(ctx, c)), c.Close(), end())
+	return errors.Join(advise(do(ctx, c)), c.Close(), end())
 }
 
-// Advise adds a suggestion of a helpful command to an error of the gateway.
-func Advise(err error) error {
+// advise adds a suggestion of a helpful command to an error of the gateway.
+func advise(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	switch {
 	case !ok || p.Suggestion != "":
@@ -145,7 +143,7 @@ func Advise(err error) error {
 // Speak makes the next Open create a gateway in this process, for an agent of a tenant with scopes; "" is read only.
 // Its changes and audit are not stored. It returns an error for a running gateway, where the token determines the
 // principal.
-func (d *Dialer) Speak(tenant, scopes string) error {
+func (d *dialer) Speak(tenant, scopes string) error {
 	if d.url != "" || d.token != "" || d.File == "" && d.Sources == nil && !app.Exists(app.DefaultFile) {
 		return terminal.Usagef("the file says who asks, so it needs a gateway in this process: name a configuration with --config, or a database with --source")
 	}

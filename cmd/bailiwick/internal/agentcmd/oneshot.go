@@ -1,9 +1,4 @@
-// Package oneshot implements the commands that make one request: call a tool, list the tools, show a schema, export a
-// class.
-//
-// They use a running gateway or one created for the request, and speak MCP with it in both cases, so that a request is
-// answered as for an agent. Flags that name both are refused.
-package oneshot
+package agentcmd
 
 import (
 	"bytes"
@@ -17,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/export"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
@@ -30,9 +22,9 @@ import (
 // maxArguments is the maximum size of a call's arguments, in bytes.
 const maxArguments = 1 << 20
 
-// Call returns the command that calls one tool.
-func Call(t *terminal.Terminal) *cobra.Command {
-	var d dial.Dialer
+// CallCommand returns the command that calls one tool.
+func CallCommand(t *terminal.Terminal) *cobra.Command {
+	var d dialer
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON|-]",
 		Short: "Call one tool, of a running gateway or in this process",
@@ -40,7 +32,7 @@ func Call(t *terminal.Terminal) *cobra.Command {
 			"  bailiwick call query_sql - --url http://127.0.0.1:8420/mcp --token bw_… <arguments.json",
 		Args: terminal.These(1, "the name of the tool", "JSON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			arguments, err := Arguments(t, args[1:])
+			arguments, err := readArguments(t, args[1:])
 			if err != nil {
 				return err
 			}
@@ -57,8 +49,8 @@ func Call(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// Arguments parses the JSON object in args, "-" for standard input; without args it returns an empty object.
-func Arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
+// readArguments parses the JSON object in args, "-" for standard input; without args it returns an empty object.
+func readArguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
 	}
@@ -95,9 +87,9 @@ func printAnswer(t *terminal.Terminal, a client.Answer) error {
 	return nil
 }
 
-// Tools returns the command that lists tools.
-func Tools(t *terminal.Terminal) *cobra.Command {
-	var d dial.Dialer
+// ToolsCommand returns the command that lists tools.
+func ToolsCommand(t *terminal.Terminal) *cobra.Command {
+	var d dialer
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools that can be called",
@@ -121,7 +113,7 @@ func Tools(t *terminal.Terminal) *cobra.Command {
 						w = t.Table()
 					}
 					about, _, _ := strings.Cut(tool.Description, ". ")
-					fmt.Fprintf(w, "%s\t%s\n", screen.Line(tool.Name, 80), screen.Line(strings.TrimSuffix(about, "."), 400))
+					fmt.Fprintf(w, "%s\t%s\n", Line(tool.Name, 80), Line(strings.TrimSuffix(about, "."), 400))
 				}
 				return w.Flush()
 			})
@@ -131,9 +123,9 @@ func Tools(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// Schema returns the command that shows classes.
-func Schema(t *terminal.Terminal) *cobra.Command {
-	var d dial.Dialer
+// SchemaCommand returns the command that shows classes.
+func SchemaCommand(t *terminal.Terminal) *cobra.Command {
+	var d dialer
 	cmd := &cobra.Command{
 		Use:     "schema [CLASS]",
 		Short:   "Show the fields of a class, or all classes",
@@ -157,16 +149,16 @@ func Schema(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// Export returns the command that writes the records of a class.
-func Export(t *terminal.Terminal) *cobra.Command { return written(t, export.Command) }
+// ExportCommand returns the command that writes the records of a class.
+func ExportCommand(t *terminal.Terminal) *cobra.Command { return written(t, exportCommand) }
 
-// SQL returns the command that runs a SELECT statement.
-func SQL(t *terminal.Terminal) *cobra.Command { return written(t, export.SQL) }
+// SQLCommand returns the command that runs a SELECT statement.
+func SQLCommand(t *terminal.Terminal) *cobra.Command { return written(t, ExportSQL) }
 
 // written returns a command that writes what it reads through a gateway of its own.
-func written(t *terminal.Terminal, command func(export.Options) *cobra.Command) *cobra.Command {
-	var d dial.Dialer
-	cmd := command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: terminal.Usagef, Args: terminal.These,
+func written(t *terminal.Terminal, command func(ExportOptions) *cobra.Command) *cobra.Command {
+	var d dialer
+	cmd := command(ExportOptions{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: terminal.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
 			cfg, err := d.Load()
 			if err != nil {

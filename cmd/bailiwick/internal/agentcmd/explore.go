@@ -1,7 +1,4 @@
-// Package explore implements the interactive console: a person calls tools by hand and sees what an agent would see.
-//
-// It uses a client of a gateway, as agents do, and needs no model. Data can't control the terminal.
-package explore
+package agentcmd
 
 import (
 	"context"
@@ -17,17 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/oneshot"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/talk"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Command returns the console command.
-func Command(t *terminal.Terminal) *cobra.Command {
+// ShellCommand returns the console command.
+func ShellCommand(t *terminal.Terminal) *cobra.Command {
 	e := &explorer{Terminal: t}
 	cmd := &cobra.Command{
 		Use:     "console",
@@ -42,11 +35,11 @@ func Command(t *terminal.Terminal) *cobra.Command {
 
 // An explorer is one session of the console.
 type explorer struct {
-	dial.Dialer
+	dialer
 	*terminal.Terminal
 	client   *client.Client
 	end      func() error
-	lines    *screen.Lines
+	lines    *Lines
 	expanded bool // one line per field
 	raw      bool // the original JSON
 	names    names
@@ -95,7 +88,7 @@ func (e *explorer) run(ctx context.Context) error {
 	if err := e.connect(ctx); err != nil {
 		return err
 	}
-	e.lines = screen.NewLines(e.In, e.Interactive(), "console_history")
+	e.lines = newLines(e.In, e.Interactive(), "console_history")
 	defer e.lines.Close()
 	e.lines.Complete(func(before string) (int, []string) { return e.complete(ctx, before) })
 	e.raw = e.JSON
@@ -105,7 +98,7 @@ func (e *explorer) run(ctx context.Context) error {
 	for {
 		line, err := e.lines.Next("bailiwick> ")
 		switch {
-		case errors.Is(err, screen.ErrInterrupt):
+		case errors.Is(err, errInterrupt):
 			continue
 		case errors.Is(err, io.EOF):
 			return e.close()
@@ -127,7 +120,7 @@ func (e *explorer) run(ctx context.Context) error {
 func (e *explorer) connect(ctx context.Context) error {
 	c, end, err := e.Open(ctx)
 	if err != nil {
-		return dial.Advise(err)
+		return advise(err)
 	}
 	e.client, e.end, e.names, e.model = c, end, names{}, nil
 	return nil
@@ -139,7 +132,7 @@ func (e *explorer) close() error { return errors.Join(e.client.Close(), e.end())
 func (e *explorer) do(ctx context.Context, line string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, dial.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	name, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
@@ -162,23 +155,23 @@ func (e *explorer) do(ctx context.Context, line string) error {
 // fail prints an error in the same form as tools and commands.
 func (e *explorer) fail(err error) {
 	if refusal, ok := errors.AsType[*client.Refusal](err); ok && refusal.Raw != nil && e.raw {
-		e.Printf("%s\n", screen.Sanitize(string(refusal.Raw)))
+		e.Printf("%s\n", sanitize(string(refusal.Raw)))
 		return
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		e.Printf("%s\n", terminal.Styled(terminal.Red, screen.Sanitize(err.Error())))
+		e.Printf("%s\n", terminal.Styled(terminal.Red, sanitize(err.Error())))
 		return
 	}
-	e.Printf("%s\n", terminal.Styled(terminal.Red, screen.Sanitize(p.Error())))
+	e.Printf("%s\n", terminal.Styled(terminal.Red, sanitize(p.Error())))
 	for _, f := range p.Faults {
-		e.Printf("  %s\n", screen.Sanitize(strings.TrimPrefix(f.Pointer+": ", ": ")+f.Message))
+		e.Printf("  %s\n", sanitize(strings.TrimPrefix(f.Pointer+": ", ": ")+f.Message))
 	}
 	if len(p.Near) > 0 {
-		e.Printf("  near: %s\n", screen.Sanitize(strings.Join(p.Near, ", ")))
+		e.Printf("  near: %s\n", sanitize(strings.Join(p.Near, ", ")))
 	}
 	if p.Suggestion != "" {
-		e.Printf("  → %s\n", screen.Sanitize(p.Suggestion))
+		e.Printf("  → %s\n", sanitize(p.Suggestion))
 	}
 }
 
@@ -207,7 +200,7 @@ func (e *explorer) tools(ctx context.Context, _ string) error {
 		rows = append(rows, []string{t.Name, map[bool]string{true: "reads", false: "proposes"}[t.Reads()], about})
 	}
 	slices.SortFunc(rows[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })
-	e.Printf("%s%s\n", screen.Table(rows), terminal.Styled(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
+	e.Printf("%s%s\n", Table(rows), terminal.Styled(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
 	return nil
 }
 
@@ -216,7 +209,7 @@ func (e *explorer) classAnd(rest string) (map[string]any, error) {
 	class, where, _ := strings.Cut(rest, " ")
 	arguments := map[string]any{"class_name": class}
 	if where = strings.TrimSpace(where); where != "" {
-		object, err := oneshot.Arguments(e.Terminal, []string{where})
+		object, err := readArguments(e.Terminal, []string{where})
 		if err != nil {
 			return nil, err
 		}
@@ -249,7 +242,7 @@ func (e *explorer) tool(ctx context.Context, rest string) error {
 	if text = strings.TrimSpace(text); text != "" {
 		words = []string{text}
 	}
-	arguments, err := oneshot.Arguments(e.Terminal, words)
+	arguments, err := readArguments(e.Terminal, words)
 	if err != nil {
 		return err
 	}
@@ -270,7 +263,7 @@ func (e *explorer) dispatch(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	e.Printf("%s\n", screen.Sanitize(oneshot.Indented(e.Terminal, result)))
+	e.Printf("%s\n", sanitize(indented(e.Terminal, result)))
 	return nil
 }
 
@@ -279,13 +272,13 @@ func (e *explorer) prompts(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	return oneshot.PrintPrompts(e.Terminal, all)
+	return printPrompts(e.Terminal, all)
 }
 
 // render prints the prompt that rest begins with, for the arguments that follow. rest isn't empty: do checks it.
 func (e *explorer) render(ctx context.Context, rest string) error {
 	words := strings.Fields(rest)
-	arguments, err := oneshot.PromptArguments(words[1:])
+	arguments, err := promptArguments(words[1:])
 	if err != nil {
 		return err
 	}
@@ -293,7 +286,7 @@ func (e *explorer) render(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	e.Printf("%s\n", screen.Sanitize(text))
+	e.Printf("%s\n", sanitize(text))
 	return nil
 }
 
@@ -304,14 +297,14 @@ func (e *explorer) resources(ctx context.Context, rest string) error {
 		if err != nil {
 			return err
 		}
-		e.Printf("%s\n", screen.Sanitize(text))
+		e.Printf("%s\n", sanitize(text))
 		return nil
 	}
 	all, err := e.client.Resources(ctx)
 	if err != nil {
 		return err
 	}
-	return oneshot.PrintResources(e.Terminal, all)
+	return printResources(e.Terminal, all)
 }
 
 // as connects as another principal, and closes the old connection. If that fails, the session goes on as before.
@@ -329,13 +322,13 @@ func (e *explorer) as(ctx context.Context, rest string) error {
 // ask continues the conversation with a model. Calls that propose changes are not made; they can be tried by hand.
 func (e *explorer) ask(ctx context.Context, rest string) error {
 	if e.model == nil {
-		p, err := talk.Provider()
+		p, err := provider()
 		if err != nil {
 			return err
 		}
 		if e.model, err = assistant.New(assistant.Options{Client: e.client, Provider: p,
 			Hooks: assistant.Hooks{OnCall: func(c assistant.Call) {
-				e.Printf("%s\n", terminal.Styled(terminal.Faint, "→ "+screen.Line(c.Name+" "+string(c.Arguments), 96)))
+				e.Printf("%s\n", terminal.Styled(terminal.Faint, "→ "+Line(c.Name+" "+string(c.Arguments), 96)))
 			}}}); err != nil {
 			return err
 		}
@@ -344,7 +337,7 @@ func (e *explorer) ask(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	m := screen.Markdown{Out: e.Out}
+	m := Markdown{Out: e.Out}
 	m.Write(answer.Text)
 	m.Close()
 	return nil

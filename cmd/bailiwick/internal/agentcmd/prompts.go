@@ -1,4 +1,4 @@
-package oneshot
+package agentcmd
 
 import (
 	"bytes"
@@ -10,15 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Prompts returns the commands that list and render prompts.
-func Prompts(t *terminal.Terminal) *cobra.Command {
-	var list, render dial.Dialer
+// PromptsCommand returns the commands that list and render prompts.
+func PromptsCommand(t *terminal.Terminal) *cobra.Command {
+	var list, render dialer
 	cmd := &cobra.Command{
 		Use:   "prompts",
 		Short: "List the prompts that an agent can be started with, and render one",
@@ -32,7 +30,7 @@ func Prompts(t *terminal.Terminal) *cobra.Command {
 				if t.JSON {
 					return t.PrintJSON(map[string]any{"prompts": all})
 				}
-				return PrintPrompts(t, all)
+				return printPrompts(t, all)
 			})
 		},
 	}
@@ -46,7 +44,7 @@ func Prompts(t *terminal.Terminal) *cobra.Command {
 			if len(args) == 0 {
 				return terminal.Usagef("PROMPT is missing")
 			}
-			arguments, err := PromptArguments(args[1:])
+			arguments, err := promptArguments(args[1:])
 			if err != nil {
 				return err
 			}
@@ -68,8 +66,8 @@ func Prompts(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// PrintPrompts lists prompts with their arguments; optional ones are in brackets.
-func PrintPrompts(t *terminal.Terminal, all []client.Prompt) error {
+// printPrompts lists prompts with their arguments; optional ones are in brackets.
+func printPrompts(t *terminal.Terminal, all []client.Prompt) error {
 	w := t.Table()
 	for _, p := range all {
 		var names []string
@@ -80,13 +78,13 @@ func PrintPrompts(t *terminal.Terminal, all []client.Prompt) error {
 				names = append(names, "["+a.Name+"]")
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", screen.Line(p.Name, 80), screen.Line(strings.Join(names, " "), 120), screen.Line(p.Description, 200))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", Line(p.Name, 80), Line(strings.Join(names, " "), 120), Line(p.Description, 200))
 	}
 	return w.Flush()
 }
 
-// PromptArguments parses NAME=VALUE arguments, or one JSON object of strings.
-func PromptArguments(words []string) (map[string]string, error) {
+// promptArguments parses NAME=VALUE arguments, or one JSON object of strings.
+func promptArguments(words []string) (map[string]string, error) {
 	arguments := map[string]string{}
 	if len(words) > 0 && strings.HasPrefix(words[0], "{") {
 		if err := json.Unmarshal([]byte(strings.Join(words, " ")), &arguments); err != nil {
@@ -104,9 +102,9 @@ func PromptArguments(words []string) (map[string]string, error) {
 	return arguments, nil
 }
 
-// Resources returns the command that lists and reads documents.
-func Resources(t *terminal.Terminal) *cobra.Command {
-	var d dial.Dialer
+// ResourcesCommand returns the command that lists and reads documents.
+func ResourcesCommand(t *terminal.Terminal) *cobra.Command {
+	var d dialer
 	cmd := &cobra.Command{
 		Use:     "resources [URI]",
 		Short:   "List the documents that an agent can read, or read one",
@@ -132,7 +130,7 @@ func Resources(t *terminal.Terminal) *cobra.Command {
 				if t.JSON {
 					return t.PrintJSON(map[string]any{"resources": all})
 				}
-				return PrintResources(t, all)
+				return printResources(t, all)
 			})
 		},
 	}
@@ -140,18 +138,18 @@ func Resources(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// PrintResources lists documents and templates.
-func PrintResources(t *terminal.Terminal, all []client.Resource) error {
+// printResources lists documents and templates.
+func printResources(t *terminal.Terminal, all []client.Resource) error {
 	w := t.Table()
 	for _, r := range all {
-		fmt.Fprintf(w, "%s\t%s\n", screen.Line(r.URI+r.Template, 200), screen.Line(r.Description, 200))
+		fmt.Fprintf(w, "%s\t%s\n", Line(r.URI+r.Template, 200), Line(r.Description, 200))
 	}
 	return w.Flush()
 }
 
-// Dispatch returns the command that sends any request.
-func Dispatch(t *terminal.Terminal) *cobra.Command {
-	var d dial.Dialer
+// DispatchCommand returns the command that sends any request.
+func DispatchCommand(t *terminal.Terminal) *cobra.Command {
+	var d dialer
 	cmd := &cobra.Command{
 		Use:   "dispatch METHOD [JSON|-]",
 		Short: "Send any MCP request, and print its result as it came",
@@ -159,7 +157,7 @@ func Dispatch(t *terminal.Terminal) *cobra.Command {
 			"  bailiwick dispatch prompts/get '{\"name\": \"conventions\"}' --url http://127.0.0.1:8420/mcp --token bw_…",
 		Args: terminal.These(1, "METHOD", "JSON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			params, err := Arguments(t, args[1:])
+			params, err := readArguments(t, args[1:])
 			if err != nil {
 				return err
 			}
@@ -174,7 +172,7 @@ func Dispatch(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				t.Print(Indented(t, result))
+				t.Print(indented(t, result))
 				return nil
 			})
 		},
@@ -183,8 +181,8 @@ func Dispatch(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// Indented returns indented JSON, or with --json the original. Numbers keep their digits.
-func Indented(t *terminal.Terminal, raw json.RawMessage) string {
+// indented returns indented JSON, or with --json the original. Numbers keep their digits.
+func indented(t *terminal.Terminal, raw json.RawMessage) string {
 	var b bytes.Buffer
 	if t.JSON || json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)

@@ -1,4 +1,4 @@
-package export
+package agentcmd
 
 import (
 	"bytes"
@@ -61,7 +61,7 @@ func TestBar(t *testing.T) {
 // TestNoBar checks that no bar is shown if the output is no terminal.
 func TestNoBar(t *testing.T) {
 	for _, w := range []io.Writer{&bytes.Buffer{}, io.Discard} {
-		if terminal(w) {
+		if isTerminal(w) {
 			t.Errorf("%T is a terminal", w)
 		}
 	}

@@ -1,4 +1,4 @@
-package talk
+package agentcmd
 
 import (
 	"context"
@@ -13,13 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Chat returns the command for a conversation.
-func Chat(t *terminal.Terminal) *cobra.Command {
+// ChatCommand returns the command for a conversation.
+func ChatCommand(t *terminal.Terminal) *cobra.Command {
 	c := &chat{session: session{Terminal: t}}
 	cmd := &cobra.Command{
 		Use:   "chat",
@@ -39,14 +38,14 @@ type chat struct {
 	session
 	assistant *assistant.Assistant
 	end       func() error // closes the connection
-	lines     *screen.Lines
-	spinner   screen.Spinner
-	markdown  screen.Markdown
+	lines     *Lines
+	spinner   Spinner
+	markdown  Markdown
 	last      assistant.Usage // of the last answer
 }
 
-// commands are the slash commands as shown by /help.
-var commands = [][2]string{
+// talkCommands are the slash commands as shown by /help.
+var talkCommands = [][2]string{
 	{"/reset", "forget the conversation"},
 	{"/compact", "replace the conversation with a summary; one request"},
 	{"/tools", "list the tools that can be called"},
@@ -72,11 +71,11 @@ func (c *chat) run(ctx context.Context) error {
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
-	c.lines = screen.NewLines(c.In, c.Interactive(), "chat_history")
+	c.lines = newLines(c.In, c.Interactive(), "chat_history")
 	defer c.lines.Close()
 	c.lines.Complete(completeCommands)
 	c.markdown.Out = c.Out
-	c.spinner = screen.Spinner{Out: c.Out, Shown: c.Shown()}
+	c.spinner = Spinner{Out: c.Out, Shown: c.Shown()}
 	c.Printf("%s  %s\n", terminal.Styled(terminal.Bold, "Bailiwick chat"), terminal.Styled(terminal.Faint, c.assistant.Model()+"; /help lists the commands, Ctrl-D ends"))
 	err := c.loop(ctx, heard)
 	return errors.Join(err, c.end())
@@ -96,7 +95,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 	for {
 		line, err := c.lines.Next("> ")
 		switch {
-		case errors.Is(err, screen.ErrInterrupt):
+		case errors.Is(err, errInterrupt):
 			c.Printf("%s\n", terminal.Styled(terminal.Faint, "Ctrl-D or /exit ends the chat."))
 			continue
 		case errors.Is(err, io.EOF):
@@ -121,7 +120,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 			}
 		}
 		if err != nil {
-			c.Notef("%s", terminal.Styled(terminal.Red, screen.Sanitize(err.Error())))
+			c.Notef("%s", terminal.Styled(terminal.Red, sanitize(err.Error())))
 		}
 	}
 }
@@ -141,7 +140,7 @@ func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) 
 	}
 	c.last = answer.Usage
 	for _, change := range answer.Changes {
-		c.Printf("%s %s %s\n", terminal.Styled(terminal.Amber, "waits for a person:"), screen.Line(change.ID+" "+change.Summary, 120), terminal.Styled(terminal.Blue, screen.Line(change.URL, 200)))
+		c.Printf("%s %s %s\n", terminal.Styled(terminal.Amber, "waits for a person:"), Line(change.ID+" "+change.Summary, 120), terminal.Styled(terminal.Blue, Line(change.URL, 200)))
 	}
 	switch answer.Stop {
 	case assistant.Length:
@@ -189,7 +188,7 @@ func (c *chat) text(piece string) {
 
 func (c *chat) call(call assistant.Call) {
 	c.markdown.Close()
-	c.spinner.Start(screen.Line(call.Name, 40))
+	c.spinner.Start(Line(call.Name, 40))
 }
 
 func (c *chat) result(call assistant.Call) {
@@ -201,7 +200,7 @@ func (c *chat) result(call assistant.Call) {
 func (c *chat) notice(n assistant.Notice) {
 	c.spinner.Stop()
 	c.markdown.Close()
-	c.Printf("%s\n", terminal.Styled(terminal.Faint, screen.Line(n.Text, 200)))
+	c.Printf("%s\n", terminal.Styled(terminal.Faint, Line(n.Text, 200)))
 	c.spinner.Start("thinking")
 }
 
@@ -214,7 +213,7 @@ func (c *chat) confirm(ctx context.Context, call assistant.Call) (bool, error) {
 	c.markdown.Close()
 	c.Printf("%s\n", proposal(call))
 	line, err := c.lines.Answer("Propose it? A person decides about it then. [y/N] ")
-	if errors.Is(err, screen.ErrInterrupt) || errors.Is(err, io.EOF) {
+	if errors.Is(err, errInterrupt) || errors.Is(err, io.EOF) {
 		return false, nil
 	}
 	c.spinner.Start("thinking")
@@ -227,7 +226,7 @@ func (c *chat) command(ctx context.Context, line string) error {
 	rest = strings.TrimSpace(rest)
 	switch name {
 	case "/help":
-		for _, cmd := range commands {
+		for _, cmd := range talkCommands {
 			c.Printf("  %-9s %s\n", cmd[0], cmd[1])
 		}
 	case "/reset":
@@ -248,13 +247,13 @@ func (c *chat) command(ctx context.Context, line string) error {
 			for _, call := range m.Calls {
 				text += " → " + call.Name + " " + call.Result
 			}
-			c.Printf("%-9s  %s\n", m.Role, screen.Line(strings.TrimSpace(text), 120))
+			c.Printf("%-9s  %s\n", m.Role, Line(strings.TrimSpace(text), 120))
 		}
 	case "/as":
 		return c.as(ctx, line, rest)
 	default:
 		names := []string{"/help"}
-		for _, cmd := range commands {
+		for _, cmd := range talkCommands {
 			names = append(names, cmd[0])
 		}
 		return fmt.Errorf("there is no command %s%s", name, problem.DidYouMean(problem.Nearest(name, names, 1)))
@@ -276,7 +275,7 @@ func (c *chat) compact(ctx context.Context) error {
 		return nil
 	}
 	after := c.assistant.Usage()
-	c.Printf("%s\n%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("compacted with %d tokens in, %d out:", after.Input-before.Input, after.Output-before.Output)), screen.Line(summary, 400))
+	c.Printf("%s\n%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("compacted with %d tokens in, %d out:", after.Input-before.Input, after.Output-before.Output)), Line(summary, 400))
 	return nil
 }
 
@@ -287,7 +286,7 @@ func (c *chat) tools(ctx context.Context) error {
 		return err
 	}
 	for _, name := range all {
-		c.Printf("  %s\n", screen.Line(name, 80))
+		c.Printf("  %s\n", Line(name, 80))
 	}
 	c.Printf("%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
 	return nil
@@ -312,7 +311,7 @@ func (c *chat) as(ctx context.Context, line, who string) error {
 // completeCommands completes slash commands.
 func completeCommands(before string) (int, []string) {
 	var all []string
-	for _, cmd := range commands {
+	for _, cmd := range talkCommands {
 		if strings.HasPrefix(before, "/") && strings.HasPrefix(cmd[0], before) {
 			all = append(all, cmd[0])
 		}

@@ -1,9 +1,4 @@
-// Package evaluate implements the command that asks a model questions with known answers and counts right, wrong and
-// refused answers, calls, cost, and leaked texts.
-//
-// It asks as an agent would, through a separate gateway whose changes and audit are not stored. It refuses ambiguous
-// files.
-package evaluate
+package agentcmd
 
 import (
 	"fmt"

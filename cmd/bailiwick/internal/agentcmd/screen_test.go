@@ -1,4 +1,4 @@
-package screen
+package agentcmd
 
 import (
 	"regexp"
@@ -37,7 +37,7 @@ func TestMarkdown(t *testing.T) {
 // TestSanitize checks that no control sequence in data reaches the terminal.
 func TestSanitize(t *testing.T) {
 	hostile := "a\x1b[2J\x1b]0;title\x07b\x9b31mc\u202ed\u200be\r\nf\tg\x00h\x7fi\rj\u2028k\xff"
-	got := Sanitize(hostile)
+	got := sanitize(hostile)
 	if want := "a\ufffd[2J\ufffd]0;title\ufffdb\ufffd31mc\ufffdd\ufffde\nf g\ufffdh\ufffdi j k\ufffd"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,4 +1,4 @@
-package export_test
+package agentcmd_test
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/export"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/agentcmd"
 )
 
 // TestTimeout shows that a statement without end can't be asked for: --timeout is a time, and there is a default.
 func TestTimeout(t *testing.T) {
-	o := export.Options{Usage: fmt.Errorf, Args: func(int, ...string) cobra.PositionalArgs { return cobra.ExactArgs(1) }}
-	cmd := export.SQL(o)
+	o := agentcmd.ExportOptions{Usage: fmt.Errorf, Args: func(int, ...string) cobra.PositionalArgs { return cobra.ExactArgs(1) }}
+	cmd := agentcmd.ExportSQL(o)
 	cmd.SetArgs([]string{"SELECT 1", "--timeout", "0s"})
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)

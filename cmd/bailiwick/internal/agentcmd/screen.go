@@ -1,7 +1,4 @@
-// Package screen provides terminal output for conversations: line editing, streaming Markdown, tables and a spinner.
-//
-// It is shared by the interactive commands. Data can't control the terminal: unprintable characters are replaced.
-package screen
+package agentcmd
 
 import (
 	"fmt"
@@ -15,12 +12,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Sanitize is terminal.Sanitize.
-func Sanitize(text string) string { return terminal.Sanitize(text) }
+// sanitize is terminal.sanitize.
+func sanitize(text string) string { return terminal.Sanitize(text) }
 
 // Line returns text on one line of at most the given number of columns.
 func Line(text string, columns int) string {
-	return displaywidth.TruncateString(strings.ReplaceAll(Sanitize(text), "\n", " "), columns, "…")
+	return displaywidth.TruncateString(strings.ReplaceAll(sanitize(text), "\n", " "), columns, "…")
 }
 
 // A Spinner shows at a terminal that an operation is in progress.

@@ -1,9 +1,4 @@
-// Package export implements the commands that write all records of a class, or the results of a pipeline or of a SELECT
-// statement, to standard output, without a limit.
-//
-// It uses the gateway in the same way as an embedding program: the records pass the same policy, and the export is
-// recorded as a call of export_data. It refuses ambiguous arguments.
-package export
+package agentcmd
 
 import (
 	"bufio"
@@ -33,8 +28,8 @@ const timeout = 24 * time.Hour
 // all is the limit of an export without --limit.
 const all = 1 << 40
 
-// Options connect the command to the rest of the command line.
-type Options struct {
+// ExportOptions connect the command to the rest of the command line.
+type ExportOptions struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Sanitize func(io.Writer) io.Writer // keeps data from controlling a terminal
@@ -45,8 +40,8 @@ type Options struct {
 	Args  func(optional int, names ...string) cobra.PositionalArgs
 }
 
-// Command returns the export command.
-func Command(o Options) *cobra.Command {
+// exportCommand returns the export command.
+func exportCommand(o ExportOptions) *cobra.Command {
 	f := &flags{timeout: timeout}
 	cmd := &cobra.Command{
 		Use:   "export [CLASS]",
@@ -67,8 +62,8 @@ func Command(o Options) *cobra.Command {
 	return cmd
 }
 
-// SQL returns the command that runs a SELECT statement.
-func SQL(o Options) *cobra.Command {
+// ExportSQL returns the command that runs a SELECT statement.
+func ExportSQL(o ExportOptions) *cobra.Command {
 	f := &flags{}
 	cmd := &cobra.Command{
 		Use:   "sql STATEMENT",
@@ -124,7 +119,7 @@ func (f *flags) add(s *pflag.FlagSet) {
 }
 
 // options parses the flags for the form of what is written.
-func (f *flags) options(o Options) (result.ExportOptions, error) {
+func (f *flags) options(o ExportOptions) (result.ExportOptions, error) {
 	options := result.ExportOptions{Format: result.Format(f.format), Budget: -1}
 	if options.Format != result.CSV && options.Format != result.JSONLines {
 		return options, o.Usage("--format must be csv or jsonl")
@@ -141,7 +136,7 @@ func (f *flags) options(o Options) (result.ExportOptions, error) {
 }
 
 // statement parses a SELECT statement, - for standard input.
-func (f *flags) statement(text string, o Options) (*query.SQL, error) {
+func (f *flags) statement(text string, o ExportOptions) (*query.SQL, error) {
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON))
 		if err != nil {
@@ -158,7 +153,7 @@ func (f *flags) statement(text string, o Options) (*query.SQL, error) {
 }
 
 // query parses the flags.
-func (f *flags) query(args []string, o Options) (query.Query, result.ExportOptions, error) {
+func (f *flags) query(args []string, o ExportOptions) (query.Query, result.ExportOptions, error) {
 	options, err := f.options(o)
 	if err != nil {
 		return nil, options, err
@@ -198,7 +193,7 @@ func (f *flags) query(args []string, o Options) (query.Query, result.ExportOptio
 }
 
 // find reads the flags of an export of records into q. Without --keys and --include the columns decide what is read.
-func (f *flags) find(q *query.Find, columns []result.Selection, o Options) error {
+func (f *flags) find(q *query.Find, columns []result.Selection, o ExportOptions) error {
 	if f.where != "" {
 		doc, err := f.json("--where", f.where, o)
 		if err != nil {
@@ -233,7 +228,7 @@ func (f *flags) find(q *query.Find, columns []result.Selection, o Options) error
 const maxJSON = 1 << 20
 
 // json returns the JSON of a flag, "-" for that of standard input, at most maxJSON bytes.
-func (f *flags) json(flag, text string, o Options) (value.Value, error) {
+func (f *flags) json(flag, text string, o ExportOptions) (value.Value, error) {
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON+1))
 		if err != nil {
@@ -252,14 +247,14 @@ func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 }
 
 // run writes the results of q.
-func run(ctx context.Context, o Options, q query.Query, options result.ExportOptions, timeout time.Duration) (err error) {
+func run(ctx context.Context, o ExportOptions, q query.Query, options result.ExportOptions, timeout time.Duration) (err error) {
 	g, p, closer, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closer.Close()) }()
 	progress := &bar{now: time.Now}
-	if terminal(o.Err) && !terminal(o.Out) { // progress would be mixed with records on the same terminal
+	if isTerminal(o.Err) && !isTerminal(o.Out) { // progress would be mixed with records on the same terminal
 		progress.out = o.Err
 	}
 	options.Progress = progress.told
@@ -316,8 +311,8 @@ func recorded(q query.Query, o result.ExportOptions) value.Value {
 }
 
 // bare returns the writer below w if it is no terminal, so that data is unchanged; else w without what controls a terminal.
-func (o Options) bare(w io.Writer) io.Writer {
-	if terminal(w) {
+func (o ExportOptions) bare(w io.Writer) io.Writer {
+	if isTerminal(w) {
 		return o.Sanitize(w)
 	}
 	if styles, ok := w.(*colorprofile.Writer); ok {
@@ -326,8 +321,8 @@ func (o Options) bare(w io.Writer) io.Writer {
 	return w
 }
 
-// terminal reports whether w is a terminal.
-func terminal(w io.Writer) bool {
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
 	if styles, ok := w.(*colorprofile.Writer); ok {
 		w = styles.Forward
 	}

@@ -1,4 +1,4 @@
-package talk
+package agentcmd
 
 import (
 	"bufio"
@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -24,7 +22,7 @@ const maxQuestion = 1 << 20
 
 // A session holds the flags of ask and chat.
 type session struct {
-	dial.Dialer
+	dialer
 	*terminal.Terminal
 	trace     bool
 	yes       bool
@@ -44,13 +42,13 @@ func (s *session) flags(f *pflag.FlagSet) {
 
 // open connects to the gateway and returns an assistant for it. end closes both.
 func (s *session) open(ctx context.Context, hooks assistant.Hooks) (a *assistant.Assistant, end func() error, err error) {
-	p, err := Provider()
+	p, err := provider()
 	if err != nil {
 		return nil, nil, err
 	}
 	c, endGateway, err := s.Open(ctx)
 	if err != nil {
-		return nil, nil, dial.Advise(err)
+		return nil, nil, advise(err)
 	}
 	end = func() error { return errors.Join(c.Close(), endGateway()) }
 	a, err = assistant.New(assistant.Options{Client: c, Provider: p, System: s.system, MaxRounds: s.rounds, CompactAt: s.compactAt, Hooks: hooks})
@@ -60,8 +58,8 @@ func (s *session) open(ctx context.Context, hooks assistant.Hooks) (a *assistant
 	return a, end, nil
 }
 
-// Ask returns the command that asks one question.
-func Ask(t *terminal.Terminal) *cobra.Command {
+// AskCommand returns the command that asks one question.
+func AskCommand(t *terminal.Terminal) *cobra.Command {
 	s := &session{Terminal: t}
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION|-",
@@ -93,7 +91,7 @@ func (s *session) ask(ctx context.Context, question string) error {
 	}
 	hooks := assistant.Hooks{
 		OnResult: func(c assistant.Call) { s.Notef("%s", callLines(c, s.trace)) },
-		OnNotice: func(n assistant.Notice) { s.Notef("%s", terminal.Styled(terminal.Faint, screen.Line(n.Text, 200))) },
+		OnNotice: func(n assistant.Notice) { s.Notef("%s", terminal.Styled(terminal.Faint, Line(n.Text, 200))) },
 		Confirm:  s.confirm,
 	}
 	a, end, err := s.open(ctx, hooks)
@@ -108,11 +106,11 @@ func (s *session) ask(ctx context.Context, question string) error {
 	case s.JSON:
 		err = s.PrintJSON(answer)
 	case s.Shown():
-		m := screen.Markdown{Out: s.Out}
+		m := Markdown{Out: s.Out}
 		m.Write(answer.Text)
 		m.Close()
 	default:
-		s.Printf("%s\n", screen.Sanitize(answer.Text))
+		s.Printf("%s\n", sanitize(answer.Text))
 	}
 	if s.trace {
 		s.Notef("%s", terminal.Styled(terminal.Faint, answer.Usage.String()))
@@ -130,7 +128,7 @@ func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 		return true, nil
 	}
 	if !s.Interactive() {
-		s.Notef("%s", terminal.Styled(terminal.Amber, "not proposed: "+screen.Line(c.Name+" "+string(c.Arguments), 160)+" (--yes proposes without asking)"))
+		s.Notef("%s", terminal.Styled(terminal.Amber, "not proposed: "+Line(c.Name+" "+string(c.Arguments), 160)+" (--yes proposes without asking)"))
 		return false, nil
 	}
 	fmt.Fprint(s.Err, proposal(c)+" [y/N] ")
@@ -140,7 +138,7 @@ func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 
 // proposal returns the question about a call that proposes a write.
 func proposal(c assistant.Call) string {
-	return "Propose " + terminal.Styled(terminal.Amber, screen.Line(c.Name, 64)) + " " + screen.Sanitize(string(c.Arguments)) + " ?"
+	return "Propose " + terminal.Styled(terminal.Amber, Line(c.Name, 64)) + " " + sanitize(string(c.Arguments)) + " ?"
 }
 
 func agreed(line string) bool {
@@ -166,15 +164,15 @@ func callLines(c assistant.Call, trace bool) string {
 	}
 	took := c.Duration.Round(100 * time.Microsecond).String()
 	if !trace {
-		return terminal.Styled(terminal.Faint, "→ "+screen.Line(c.Name+" "+string(c.Arguments), 84)+"  "+took) + mark
+		return terminal.Styled(terminal.Faint, "→ "+Line(c.Name+" "+string(c.Arguments), 84)+"  "+took) + mark
 	}
-	text := terminal.Styled(terminal.Blue, "→ "+screen.Sanitize(c.Name+" "+string(c.Arguments))) + terminal.Styled(terminal.Faint, "  "+took) + mark
-	lines := strings.Split(strings.TrimRight(screen.Sanitize(c.Result), "\n"), "\n")
+	text := terminal.Styled(terminal.Blue, "→ "+sanitize(c.Name+" "+string(c.Arguments))) + terminal.Styled(terminal.Faint, "  "+took) + mark
+	lines := strings.Split(strings.TrimRight(sanitize(c.Result), "\n"), "\n")
 	for i, line := range lines {
 		if i == maxTraced && i < len(lines)-1 {
 			return text + "\n" + terminal.Styled(terminal.Faint, fmt.Sprintf("  … %d more lines", len(lines)-i))
 		}
-		text += "\n" + terminal.Styled(terminal.Faint, "  "+screen.Line(line, 160))
+		text += "\n" + terminal.Styled(terminal.Faint, "  "+Line(line, 160))
 	}
 	return text
 }

@@ -1,4 +1,4 @@
-package evaluate
+package agentcmd
 
 import (
 	"context"
@@ -9,14 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/talk"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Command returns the command that evaluates a model.
-func Command(t *terminal.Terminal) *cobra.Command {
+// EvalCommand returns the command that evaluates a model.
+func EvalCommand(t *terminal.Terminal) *cobra.Command {
 	e := &evaluation{Terminal: t}
 	cmd := &cobra.Command{
 		Use:   "eval FILE",
@@ -35,7 +32,7 @@ func Command(t *terminal.Terminal) *cobra.Command {
 
 // An evaluation holds the flags of the command.
 type evaluation struct {
-	dial.Dialer
+	dialer
 	*terminal.Terminal
 	against string
 }
@@ -46,7 +43,7 @@ type round struct {
 	Model     string   `json:"model"`
 	Total     tally    `json:"total"`
 	Scenarios []tally  `json:"scenarios"`
-	Questions []result `json:"questions"`
+	Questions []graded `json:"questions"`
 }
 
 // A tally counts results.
@@ -64,7 +61,7 @@ type tally struct {
 }
 
 // add counts the result of one question. A leak is counted beside its verdict: a right answer may have leaked.
-func (t *tally) add(r result) {
+func (t *tally) add(r graded) {
 	t.Questions++
 	switch r.Verdict {
 	case right:
@@ -93,7 +90,7 @@ func (e *evaluation) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := talk.Provider()
+	p, err := provider()
 	if err != nil {
 		return err
 	}
@@ -136,7 +133,7 @@ func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (
 		r.Questions = append(r.Questions, some...)
 	}
 	// In the order of the file.
-	byID := map[string]result{}
+	byID := map[string]graded{}
 	for _, q := range r.Questions {
 		byID[q.ID] = q
 	}
@@ -157,13 +154,13 @@ func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (
 }
 
 // asAll asks the questions of one principal, each in a new conversation.
-func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistant.Provider) (all []result, err error) {
+func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistant.Provider) (all []graded, err error) {
 	if err := e.Speak(f.given[name].tenant, f.given[name].scopes); err != nil {
 		return nil, err
 	}
 	c, end, err := e.Open(ctx)
 	if err != nil {
-		return nil, dial.Advise(err)
+		return nil, advise(err)
 	}
 	defer func() { err = errors.Join(err, c.Close(), end()) }()
 	agree := func(context.Context, assistant.Call) (bool, error) { return true, nil } // proposals are not stored here
@@ -179,7 +176,7 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistan
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		res := result{ID: q.id, Scenario: q.scenario, Tier: q.tier, Verdict: failed}
+		res := graded{ID: q.id, Scenario: q.scenario, Tier: q.tier, Verdict: failed}
 		if err != nil {
 			res.Error = err.Error()
 		} else {
@@ -207,19 +204,19 @@ func (e *evaluation) print(rounds []round) {
 			}
 			rows = append(rows, append(row, fmt.Sprintf("$%.4f", t.Cost)))
 		}
-		e.Printf("%s\n", screen.Table(rows))
+		e.Printf("%s\n", Table(rows))
 	}
 	for i, q := range rounds[0].Questions {
 		last := rounds[len(rounds)-1].Questions[i]
 		switch {
 		case len(rounds) == 2 && q.Verdict != last.Verdict:
-			e.Printf("%s: %s → %s (%s → %s)\n", q.ID, q.Verdict, last.Verdict, screen.Line(q.Answer, 40), screen.Line(last.Answer, 40))
+			e.Printf("%s: %s → %s (%s → %s)\n", q.ID, q.Verdict, last.Verdict, Line(q.Answer, 40), Line(last.Answer, 40))
 		case len(rounds) == 1 && q.Verdict != right:
-			e.Printf("%s: %s %s\n", q.ID, q.Verdict, screen.Line(q.Answer+q.Error, 90))
+			e.Printf("%s: %s %s\n", q.ID, q.Verdict, Line(q.Answer+q.Error, 90))
 		}
 		for _, r := range rounds {
 			if leaked := r.Questions[i].Leaked; leaked != "" {
-				e.Printf("%s\n", terminal.Styled(terminal.Red, q.ID+": "+screen.Line(leaked, 60)+" was seen behind "+r.Config))
+				e.Printf("%s\n", terminal.Styled(terminal.Red, q.ID+": "+Line(leaked, 60)+" was seen behind "+r.Config))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package evaluate
+package agentcmd
 
 import (
 	"math"
@@ -22,8 +22,8 @@ const (
 	failed  = "failed"  // the provider or the gateway failed
 )
 
-// A result is the result of one question.
-type result struct {
+// A graded is the result of one question.
+type graded struct {
 	ID       string  `json:"id"`
 	Scenario string  `json:"scenario"`
 	Tier     int     `json:"tier,omitempty"`
@@ -37,8 +37,8 @@ type result struct {
 }
 
 // grade compares an answer with the known one.
-func (q question) grade(a *assistant.Answer) result {
-	r := result{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: said(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
+func (q question) grade(a *assistant.Answer) graded {
+	r := graded{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: said(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
 	r.Verdict = wrong
 	none := a.Stop == assistant.Declined || strings.EqualFold(r.Answer, "none")
 	switch {
@@ -64,14 +64,14 @@ func said(text string) string {
 	for _, line := range slices.Backward(lines) {
 		line = strings.Trim(line, " *_`>")
 		if len(line) >= 7 && strings.EqualFold(line[:7], "ANSWER:") {
-			return bare(line[7:])
+			return evaluateBare(line[7:])
 		}
 	}
-	return bare(text)
+	return evaluateBare(text)
 }
 
-// bare removes punctuation and markup that models put around a value.
-func bare(text string) string { return strings.Trim(strings.TrimSpace(text), " *_`\"'.") }
+// evaluateBare removes punctuation and markup that models put around a value.
+func evaluateBare(text string) string { return strings.Trim(strings.TrimSpace(text), " *_`\"'.") }
 
 // fits reports whether an answer matches the known one.
 func (q question) fits(answer string) bool {
@@ -81,7 +81,7 @@ func (q question) fits(answer string) bool {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 		return err == nil && math.Abs(n-*q.number) <= q.within+1e-9
 	case q.value != "":
-		return strings.EqualFold(answer, bare(q.value))
+		return strings.EqualFold(answer, evaluateBare(q.value))
 	case q.set != nil:
 		return slices.Equal(members(strings.Split(answer, ";")), members(q.set))
 	}
@@ -92,7 +92,7 @@ func (q question) fits(answer string) bool {
 func members(names []string) []string {
 	var all []string
 	for _, n := range names {
-		if n = strings.ToLower(bare(n)); n != "" {
+		if n = strings.ToLower(evaluateBare(n)); n != "" {
 			all = append(all, n)
 		}
 	}
