@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/operate"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
@@ -56,7 +56,7 @@ type examination struct {
 
 // examine compiles the rules of c against the classes of its sources.
 func examine(ctx context.Context, c *config.Config, thorough bool) (*examination, error) {
-	s, found, err := policies.Findings(ctx, c, thorough)
+	s, found, err := operate.Findings(ctx, c, thorough)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
-	if err := policies.PrintAPIs(t, r.APIs); err != nil {
+	if err := operate.PrintAPIs(t, r.APIs); err != nil {
 		return err
 	}
 	for _, warning := range r.Warnings {
@@ -138,7 +138,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	if err := printValues(t, r.Values); err != nil {
 		return err
 	}
-	policies.PrintGates(t, r.Gates)
+	operate.PrintGates(t, r.Gates)
 	printSeen(t, r, shown)
 	return nil
 }

@@ -4,12 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/agentcmd"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/audits"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/operate"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/reviews"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/stores"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/tokens"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
@@ -33,8 +29,8 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root.PersistentFlags().BoolVar(&t.JSON, "json", false, "write results and errors as JSON on standard output")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.Usage(err) })
 	terminal.Group(root)
-	root.AddCommand(demoCommand(t), serveCommand(t), agentcmd.AskCommand(t), agentcmd.ChatCommand(t), agentcmd.ShellCommand(t), agentcmd.EvalCommand(t), agentcmd.CallCommand(t), agentcmd.ToolsCommand(t), agentcmd.SchemaCommand(t), agentcmd.ExportCommand(t), agentcmd.SQLCommand(t), agentcmd.PromptsCommand(t), agentcmd.ResourcesCommand(t), agentcmd.DispatchCommand(t), tokens.Command(t), tokens.People(t), tokens.Connect(t), stores.Command(t),
-		audits.Command(t), reviews.Command(t), policies.Command(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), operate.Health(t), operate.Doctor(t), versionCommand(t))
+	root.AddCommand(demoCommand(t), serveCommand(t), agentcmd.AskCommand(t), agentcmd.ChatCommand(t), agentcmd.ShellCommand(t), agentcmd.EvalCommand(t), agentcmd.CallCommand(t), agentcmd.ToolsCommand(t), agentcmd.SchemaCommand(t), agentcmd.ExportCommand(t), agentcmd.SQLCommand(t), agentcmd.PromptsCommand(t), agentcmd.ResourcesCommand(t), agentcmd.DispatchCommand(t), operate.TokenCommand(t), operate.PeopleCommand(t), operate.ConnectCommand(t), operate.StoreCommand(t),
+		operate.AuditCommand(t), reviews.Command(t), operate.PolicyCommand(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), operate.Health(t), operate.Doctor(t), versionCommand(t))
 	return root
 }
 

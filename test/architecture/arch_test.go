@@ -152,7 +152,7 @@ var mayImport = map[string]string{
 	"internal/pack": "identity internal/config/checked internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
 
 	// the clients that people use
-	"internal/clientconf": "internal/edge",
+	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/openapi/configured internal/policyops internal/reach internal/replicas internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",
 
 	// beside change
 	"internal/webhook":  "change identity internal/edge internal/expression internal/netguard internal/review problem write",
@@ -197,16 +197,11 @@ var mayImport = map[string]string{
 	"tool/changes": "internal/tools/apis internal/tools/changes tool",
 
 	"cmd/bailiwick":                   "*",
-	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/store internal/terminal",
 	"cmd/bailiwick/internal/agentcmd": ". assistant identity internal/app internal/client internal/result internal/terminal internal/yamlconf mcp problem query value",
 	"internal/configwatch":            "internal/config",
-	"cmd/bailiwick/internal/operate":  "internal/app internal/config internal/openapi/configured internal/reach internal/replicas internal/terminal source source/sqlite store/postgres store/sqlite",
-	"cmd/bailiwick/internal/stores":   "internal/app internal/terminal store/sqlite",
 	"internal/app":                    "*",
-	"cmd/bailiwick/internal/policies": "action audit identity internal/app internal/config internal/policyops internal/terminal internal/yamlconf policy problem",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
-	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/edge internal/expression internal/policyops internal/review internal/terminal problem query value",
 }
 
 func TestImports(t *testing.T) {

@@ -1,5 +1,36 @@
 // Package operate implements the commands that say how an installation is: health, which asks a server, and doctor, which looks at all that
 // a server needs.
+//
+// # Audit
+//
+// This part implements the commands that read and verify the record of every call.
+//
+// If the audit was modified, verify reports what was changed and exits with code 1.
+//
+// # Policy
+//
+// This part implements the operators' commands about rules: what a principal may do, why a call was refused,
+// what is questionable in a configuration, whether it meets its tests, and what another one would change.
+//
+// It prints the results of packages policyreport, policydiff, findings and policytest. It refuses an ambiguous principal
+// and reads no records but the samples of policy audit.
+//
+// # Store
+//
+// This part implements the commands that back up, restore and check the gateway's own store.
+//
+// # Token
+//
+// This part implements the commands that create, list and revoke the tokens of agents and people.
+//
+// Access to the store is sufficient to manage its tokens. A token's secret is shown once, when it is created.
+//
+// # Client
+//
+// This part writes an MCP server into the configuration of the clients that people use.
+//
+// Each client keeps its servers in a file of its own, in a form of its own. Edit changes one entry of such a file and
+// keeps everything else as it is: other servers, settings, comments, indentation.
 package operate
 
 import (
@@ -49,7 +80,7 @@ func Doctor(t *terminal.Terminal) *cobra.Command {
 
 // examine looks at everything that c names.
 func examine(ctx context.Context, c *config.Config) []finding {
-	found := store(ctx, c)
+	found := checkStore(ctx, c)
 	of, reached := sources(ctx, c)
 	found = append(found, of...)
 	if reached {

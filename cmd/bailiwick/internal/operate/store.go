@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// store looks at the store and at the processes that share it.
-func store(ctx context.Context, c *config.Config) []finding {
+// checkStore looks at the store and at the processes that share it.
+func checkStore(ctx context.Context, c *config.Config) []finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	path, isFile := app.StorePath(c.Store)

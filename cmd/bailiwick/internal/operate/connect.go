@@ -1,4 +1,4 @@
-package tokens
+package operate
 
 import (
 	"cmp"
@@ -19,7 +19,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/clientconf"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
@@ -31,8 +30,8 @@ type connection struct {
 	t       *terminal.Terminal
 	keep    app.Keep
 	who     app.StdioFlags
-	client  clientconf.Client
-	server  clientconf.Server
+	client  ConfiguredClient
+	server  Server
 	file    string // the client's
 	expires string // the flag
 	program bool   // the client starts the program
@@ -40,8 +39,8 @@ type connection struct {
 	print   bool   // nothing is written
 }
 
-// Connect returns the command that gives a client a token and writes its configuration.
-func Connect(t *terminal.Terminal) *cobra.Command {
+// ConnectCommand returns the command that gives a client a token and writes its configuration.
+func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 	c := &connection{t: t}
 	cmd := &cobra.Command{
 		Use:   "connect CLIENT",
@@ -78,13 +77,13 @@ func Connect(t *terminal.Terminal) *cobra.Command {
 }
 
 // machine returns where the clients of this user keep their files.
-func machine() (clientconf.Machine, error) {
+func machine() (Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return clientconf.Machine{}, err
+		return Machine{}, err
 	}
 	dir, err := os.UserConfigDir()
-	return clientconf.Machine{OS: runtime.GOOS, Home: home, Config: dir, Getenv: os.Getenv}, err
+	return Machine{OS: runtime.GOOS, Home: home, Config: dir, Getenv: os.Getenv}, err
 }
 
 // list prints the clients that connect knows, with the paths of their files on this machine.
@@ -96,7 +95,7 @@ func (c *connection) list() error {
 	w := c.t.Table()
 	fmt.Fprintln(w, "CLIENT\tNAME\tFILE\tPROJECT")
 	var all []map[string]string
-	for _, known := range clientconf.Clients() {
+	for _, known := range ConfiguredClients() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", known.ID, known.Name, known.File(m), dash(known.Project))
 		all = append(all, map[string]string{"client": known.ID, "name": known.Name, "file": known.File(m), "project": known.Project})
 	}
@@ -108,8 +107,8 @@ func (c *connection) list() error {
 
 // choose finds the client and its file.
 func (c *connection) choose(id string) error {
-	all := clientconf.Clients()
-	i := slices.IndexFunc(all, func(known clientconf.Client) bool { return known.ID == id })
+	all := ConfiguredClients()
+	i := slices.IndexFunc(all, func(known ConfiguredClient) bool { return known.ID == id })
 	if i < 0 {
 		ids := make([]string, len(all))
 		for i, known := range all {

@@ -1,4 +1,4 @@
-package clientconf_test
+package operate_test
 
 import (
 	"bytes"
@@ -12,28 +12,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/clientconf"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/operate"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/clients.txt")
 
-func client(t *testing.T, id string) clientconf.Client {
+func client(t *testing.T, id string) operate.ConfiguredClient {
 	t.Helper()
-	for _, c := range clientconf.Clients() {
+	for _, c := range operate.ConfiguredClients() {
 		if c.ID == id {
 			return c
 		}
 	}
 	t.Fatalf("no client %s", id)
-	return clientconf.Client{}
+	return operate.ConfiguredClient{}
 }
 
 // TestForms shows the file of each client: with a URL, with a program, and in a project. scripts/clients/connect has the
 // clients of npm read the same.
 func TestForms(t *testing.T) {
-	over := clientconf.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
-	program := clientconf.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
-	home := clientconf.Machine{OS: "linux", Home: "/home/ann", Config: "/home/ann/.config", Getenv: func(string) string { return "" }}
+	over := operate.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
+	program := operate.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
+	home := operate.Machine{OS: "linux", Home: "/home/ann", Config: "/home/ann/.config", Getenv: func(string) string { return "" }}
 	var got strings.Builder
 	show := func(text []byte, replaced bool, err error) {
 		if err != nil || replaced {
@@ -41,7 +41,7 @@ func TestForms(t *testing.T) {
 		}
 		got.Write(text)
 	}
-	for _, c := range clientconf.Clients() {
+	for _, c := range operate.ConfiguredClients() {
 		got.WriteString("## " + c.ID + " " + filepath.ToSlash(c.File(home)) + "\n")
 		if c.OnlyPrograms {
 			if _, _, err := c.Edit(nil, over); err == nil {
@@ -94,7 +94,7 @@ func TestEdit(t *testing.T) {
 		"a table at the end": {"codex", "a = '''\n[mcp_servers.b]\n'''", "a = '''\n[mcp_servers.b]\n'''\n\n[mcp_servers.bailiwick]\nurl = \"http://x/mcp\"\n"},
 	} {
 		c := client(t, tt.client)
-		got, _, err := c.Edit([]byte(tt.before), clientconf.Server{Name: "bailiwick", URL: "http://x/mcp"})
+		got, _, err := c.Edit([]byte(tt.before), operate.Server{Name: "bailiwick", URL: "http://x/mcp"})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -102,7 +102,7 @@ func TestEdit(t *testing.T) {
 		if d := cmp.Diff(tt.after, string(got)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
-		again, replaced, err := c.Edit(got, clientconf.Server{Name: "bailiwick", URL: "http://x/mcp"})
+		again, replaced, err := c.Edit(got, operate.Server{Name: "bailiwick", URL: "http://x/mcp"})
 		if err != nil || !replaced || string(again) != string(got) {
 			t.Errorf("%s, again: %v %v\n%s", name, replaced, err, again)
 		}
@@ -126,7 +126,7 @@ func TestRefused(t *testing.T) {
 		if c.ID == "vscode" {
 			edit = c.EditProject
 		}
-		out, _, err := edit([]byte(tt.text), clientconf.Server{Name: "bailiwick", URL: "http://x/mcp", Token: "bw_x"})
+		out, _, err := edit([]byte(tt.text), operate.Server{Name: "bailiwick", URL: "http://x/mcp", Token: "bw_x"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q\n%s", name, err, tt.want, out)
 		}
@@ -136,8 +136,8 @@ func TestRefused(t *testing.T) {
 // TestVSCode holds what is written for Visual Studio Code to the schema in its source: mcpServerSchema of
 // src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts, read on 2026-11-23, which allows no other key.
 func TestVSCode(t *testing.T) {
-	over := clientconf.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
-	program := clientconf.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
+	over := operate.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
+	program := operate.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
 	c := client(t, "vscode")
 	for name, edit := range map[string]func() ([]byte, bool, error){
 		"url":     func() ([]byte, bool, error) { return c.Edit(nil, over) },

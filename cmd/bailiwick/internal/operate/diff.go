@@ -1,4 +1,4 @@
-package policies
+package operate
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// diff returns the command policy diff, which reads the audit of the last --days and the catalogues of both configurations, and no
+// policyDiff returns the command policy diff, which reads the audit of the last --days and the catalogues of both configurations, and no
 // records.
-func diff(t *terminal.Terminal) *cobra.Command {
+func policyDiff(t *terminal.Terminal) *cobra.Command {
 	var store, name string
 	var days int
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	if err != nil {
 		return err
 	}
-	old, err := look(ctx, c)
+	old, err := policyLook(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	if err != nil {
 		return err
 	}
-	now, err := look(ctx, next)
+	now, err := policyLook(ctx, next)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 		return err
 	}
 	now.unlooked(t)
-	return printReport(t, run.Report(), old, now, q.days)
+	return policyPrintReport(t, run.Report(), old, now, q.days)
 }
 
 // told is a difference with the place of the rule that refuses.
@@ -108,9 +108,9 @@ type told struct {
 	Place *place `json:"place,omitempty"`
 }
 
-// printReport prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
+// policyPrintReport prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
 // new one, or the old one for what would now be allowed. It returns ErrSaid if there are differences.
-func printReport(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
+func policyPrintReport(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
 		changes[i] = told{Difference: c}

@@ -1,7 +1,4 @@
-// Package audits implements the commands that read and verify the record of every call.
-//
-// If the audit was modified, verify reports what was changed and exits with code 1.
-package audits
+package operate
 
 import (
 	"context"
@@ -21,18 +18,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Command returns the audit commands.
-func Command(t *terminal.Terminal) *cobra.Command {
+// AuditCommand returns the audit commands.
+func AuditCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
-	cmd.AddCommand(tail(t), verify(t), key(t), export(t), archived(t), usage(t))
+	cmd.AddCommand(auditTail(t), auditVerify(t), auditKey(t), auditExport(t), auditArchive(t), auditUsage(t))
 	return cmd
 }
 
 // followEvery is the interval at which a follower looks for new records.
 const followEvery = 300 * time.Millisecond
 
-// tail returns the command audit tail. With --follow it polls the log, since another process writes it; an interruption is no error.
-func tail(t *terminal.Terminal) *cobra.Command {
+// auditTail returns the command audit tail. With --follow it polls the log, since another process writes it; an interruption is no error.
+func auditTail(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var most int
 	var follow bool
@@ -126,8 +123,8 @@ func reason(r audit.Record) string {
 	return "(" + r.Kind + ")"
 }
 
-// key returns the command audit key: the public key of audit.key, else of the key that the store made.
-func key(t *terminal.Terminal) *cobra.Command {
+// auditKey returns the command audit key: the public key of audit.key, else of the key that the store made.
+func auditKey(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "key",
@@ -150,9 +147,9 @@ func key(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// export returns the command audit export. Records of steps that the archive has are skipped, so that the files and the export together
+// auditExport returns the command audit export. Records of steps that the archive has are skipped, so that the files and the export together
 // have each record once. A failed write ends it with an error.
-func export(t *terminal.Terminal) *cobra.Command {
+func auditExport(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "export",

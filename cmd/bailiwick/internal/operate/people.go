@@ -1,4 +1,4 @@
-package tokens
+package operate
 
 import (
 	"cmp"
@@ -18,16 +18,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// People returns the commands about the people who sign in to the console.
-func People(t *terminal.Terminal) *cobra.Command {
+// PeopleCommand returns the commands about the people who sign in to the console.
+func PeopleCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "people", Short: "Invite, list and remove the people who sign in to the console"})
-	cmd.AddCommand(invite(t), listPeople(t), remove(t))
+	cmd.AddCommand(invitePerson(t), listPeople(t), removePerson(t))
 	return cmd
 }
 
-// invite returns the command people invite. The scopes must open the console, else the link would lead nowhere; rights that the rules
+// invitePerson returns the command people invite. The scopes must open the console, else the link would lead nowhere; rights that the rules
 // don't know are warned about.
-func invite(t *terminal.Terminal) *cobra.Command {
+func invitePerson(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	want := identity.Token{Kind: identity.Human}
 	var scopes, within, at string
@@ -121,8 +121,8 @@ func listPeople(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// remove returns the command people remove, which ends all that a person of one tenant holds here: sessions, tokens and agents.
-func remove(t *terminal.Terminal) *cobra.Command {
+// removePerson returns the command people remove, which ends all that a person of one tenant holds here: sessions, tokens and agents.
+func removePerson(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	var tenant string
 	cmd := &cobra.Command{

@@ -1,9 +1,4 @@
-// Package policies implements the operators' commands about rules: what a principal may do, why a call was refused,
-// what is questionable in a configuration, whether it meets its tests, and what another one would change.
-//
-// It prints the results of packages policyreport, policydiff, findings and policytest. It refuses an ambiguous principal
-// and reads no records but the samples of policy audit.
-package policies
+package operate
 
 import (
 	"context"
@@ -23,10 +18,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Command returns the policy commands.
-func Command(t *terminal.Terminal) *cobra.Command {
+// PolicyCommand returns the policy commands.
+func PolicyCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "policy", Short: "Ask about rules: what they show, why they refuse, what is odd, what others would change"})
-	cmd.AddCommand(describe(t), explain(t), review(t), test(t), diff(t))
+	cmd.AddCommand(policyDescribe(t), policyExplain(t), policyAudit(t), policyTest(t), policyDiff(t))
 	return cmd
 }
 
@@ -38,8 +33,8 @@ type scene struct {
 	directory policyops.CallDirectory
 }
 
-// look examines a configuration with its sources.
-func look(ctx context.Context, c *config.Config) (*scene, error) {
+// policyLook examines a configuration with its sources.
+func policyLook(ctx context.Context, c *config.Config) (*scene, error) {
 	survey, err := app.Examine(ctx, c)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package audits
+package operate
 
 import (
 	"cmp"
@@ -51,8 +51,8 @@ func named(r audit.Record, what string) (name string, ok bool) {
 	return "", false
 }
 
-// usage returns the command audit usage. Days are of UTC, as those of the daily budgets.
-func usage(t *terminal.Terminal) *cobra.Command {
+// auditUsage returns the command audit usage. Days are of UTC, as those of the daily budgets.
+func auditUsage(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var what string
 	var days int

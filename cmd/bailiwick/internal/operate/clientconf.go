@@ -1,8 +1,4 @@
-// Package clientconf writes an MCP server into the configuration of the clients that people use.
-//
-// Each client keeps its servers in a file of its own, in a form of its own. Edit changes one entry of such a file and
-// keeps everything else as it is: other servers, settings, comments, indentation.
-package clientconf
+package operate
 
 import (
 	"path/filepath"
@@ -26,8 +22,8 @@ type Machine struct {
 	Getenv func(string) string // some clients take their directory from a variable
 }
 
-// A Client is a program that speaks MCP.
-type Client struct {
+// A ConfiguredClient is a program that speaks MCP.
+type ConfiguredClient struct {
 	ID   string // the word for it on the command line
 	Name string
 	// Format is where its form is documented, with the version that it was tried with or the date of the documentation.
@@ -49,11 +45,11 @@ type Client struct {
 }
 
 // File returns the path of the user's file.
-func (c *Client) File(m Machine) string { return c.file(m) }
+func (c *ConfiguredClient) File(m Machine) string { return c.file(m) }
 
-// Clients returns all clients that are known, in the order of their IDs.
-func Clients() []Client {
-	return []Client{claudeCode(), claudeDesktop(), codex(), cursor(), gemini(), lmStudio(), opencode(), vsCode(), windsurf(), zed()}
+// ConfiguredClients returns all clients that are known, in the order of their IDs.
+func ConfiguredClients() []ConfiguredClient {
+	return []ConfiguredClient{claudeCode(), claudeDesktop(), codex(), cursor(), gemini(), lmStudio(), opencode(), vsCode(), windsurf(), zed()}
 }
 
 // An entry has the members that clients use, in the order in which people write them.
@@ -80,8 +76,8 @@ func remote(s Server) any { return entry{URL: s.URL, Headers: headers(s)} }
 func local(s Server) any  { return entry{Command: s.Command[0], Args: s.Command[1:]} }
 
 // claudeCode returns the client Claude Code, whose one file has the servers of all projects.
-func claudeCode() Client {
-	return Client{ID: "claude-code", Name: "Claude Code", Format: "tried with @anthropic-ai/claude-code 2.1.197", Check: "claude mcp list",
+func claudeCode() ConfiguredClient {
+	return ConfiguredClient{ID: "claude-code", Name: "Claude Code", Format: "tried with @anthropic-ai/claude-code 2.1.197", Check: "claude mcp list",
 		Project: ".mcp.json", at: []string{"mcpServers"}, variable: "${" + edge.InstallVariable + "}",
 		file: func(m Machine) string {
 			if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
@@ -93,15 +89,15 @@ func claudeCode() Client {
 		local:  func(s Server) any { return entry{Type: "stdio", Command: s.Command[0], Args: s.Command[1:]} }}
 }
 
-func claudeDesktop() Client {
-	return Client{ID: "claude-desktop", Name: "Claude Desktop", Format: "modelcontextprotocol.io, “Connect to local MCP servers”, 2025", Check: "restart it, then Settings, Developer",
+func claudeDesktop() ConfiguredClient {
+	return ConfiguredClient{ID: "claude-desktop", Name: "Claude Desktop", Format: "modelcontextprotocol.io, “Connect to local MCP servers”, 2025", Check: "restart it, then Settings, Developer",
 		at: []string{"mcpServers"}, OnlyPrograms: true, local: local,
 		file: func(m Machine) string { return filepath.Join(m.Config, "Claude", "claude_desktop_config.json") }}
 }
 
 // codex returns the client Codex, whose file is TOML.
-func codex() Client {
-	return Client{ID: "codex", Name: "Codex", Format: "tried with @openai/codex 0.169.0", Check: "codex mcp list",
+func codex() ConfiguredClient {
+	return ConfiguredClient{ID: "codex", Name: "Codex", Format: "tried with @openai/codex 0.169.0", Check: "codex mcp list",
 		at: []string{"mcp_servers"}, toml: true,
 		file: func(m Machine) string {
 			if dir := m.Getenv("CODEX_HOME"); dir != "" {
@@ -113,28 +109,28 @@ func codex() Client {
 		local:  func(s Server) any { return table{{"command", s.Command[0]}, {"args", s.Command[1:]}} }}
 }
 
-func cursor() Client {
-	return Client{ID: "cursor", Name: "Cursor", Format: "cursor.com/docs, “Model Context Protocol”, 2025", Check: "Cursor Settings, MCP",
+func cursor() ConfiguredClient {
+	return ConfiguredClient{ID: "cursor", Name: "Cursor", Format: "cursor.com/docs, “Model Context Protocol”, 2025", Check: "Cursor Settings, MCP",
 		Project: ".cursor/mcp.json", at: []string{"mcpServers"}, variable: "${env:" + edge.InstallVariable + "}", remote: remote, local: local,
 		file: func(m Machine) string { return filepath.Join(m.Home, ".cursor", "mcp.json") }}
 }
 
-func gemini() Client {
-	return Client{ID: "gemini", Name: "Gemini CLI", Format: "tried with @google/gemini-cli 0.61.0", Check: "gemini mcp list",
+func gemini() ConfiguredClient {
+	return ConfiguredClient{ID: "gemini", Name: "Gemini CLI", Format: "tried with @google/gemini-cli 0.61.0", Check: "gemini mcp list",
 		Project: ".gemini/settings.json", at: []string{"mcpServers"}, variable: "$" + edge.InstallVariable, local: local,
 		file:   func(m Machine) string { return filepath.Join(m.Home, ".gemini", "settings.json") },
 		remote: func(s Server) any { return entry{HTTPURL: s.URL, Headers: headers(s)} }}
 }
 
-func lmStudio() Client {
-	return Client{ID: "lm-studio", Name: "LM Studio", Format: "lmstudio.ai/docs, “Use MCP Servers”, 2025", Check: "the tab Program",
+func lmStudio() ConfiguredClient {
+	return ConfiguredClient{ID: "lm-studio", Name: "LM Studio", Format: "lmstudio.ai/docs, “Use MCP Servers”, 2025", Check: "the tab Program",
 		at: []string{"mcpServers"}, remote: remote, local: local,
 		file: func(m Machine) string { return filepath.Join(m.Home, ".lmstudio", "mcp.json") }}
 }
 
 // opencode returns the client opencode, whose file is in XDG_CONFIG_HOME on every system.
-func opencode() Client {
-	return Client{ID: "opencode", Name: "opencode", Format: "tried with opencode-ai 1.18.33", Check: "opencode mcp list",
+func opencode() ConfiguredClient {
+	return ConfiguredClient{ID: "opencode", Name: "opencode", Format: "tried with opencode-ai 1.18.33", Check: "opencode mcp list",
 		Project: "opencode.json", at: []string{"mcp"}, variable: "{env:" + edge.InstallVariable + "}",
 		file: func(m Machine) string {
 			dir := m.Getenv("XDG_CONFIG_HOME")
@@ -149,24 +145,24 @@ func opencode() Client {
 		local: func(s Server) any { return entry{Type: "local", Enabled: true, Command: s.Command} }}
 }
 
-func vsCode() Client {
-	return Client{ID: "vscode", Name: "VS Code", Format: "code.visualstudio.com/docs, “Use MCP servers in VS Code”, 2025", Check: "the command “MCP: List Servers”",
+func vsCode() ConfiguredClient {
+	return ConfiguredClient{ID: "vscode", Name: "VS Code", Format: "code.visualstudio.com/docs, “Use MCP servers in VS Code”, 2025", Check: "the command “MCP: List Servers”",
 		Project: ".vscode/mcp.json", at: []string{"servers"}, variable: "${input:" + edge.InstallInputID + "}", inputs: true,
 		file:   func(m Machine) string { return filepath.Join(m.Config, "Code", "User", "mcp.json") },
 		remote: func(s Server) any { return entry{Type: "http", URL: s.URL, Headers: headers(s)} },
 		local:  func(s Server) any { return entry{Type: "stdio", Command: s.Command[0], Args: s.Command[1:]} }}
 }
 
-func windsurf() Client {
-	return Client{ID: "windsurf", Name: "Windsurf", Format: "docs.windsurf.com, “Cascade MCP Integration”, 2025", Check: "Settings, Cascade, MCP Servers",
+func windsurf() ConfiguredClient {
+	return ConfiguredClient{ID: "windsurf", Name: "Windsurf", Format: "docs.windsurf.com, “Cascade MCP Integration”, 2025", Check: "Settings, Cascade, MCP Servers",
 		at: []string{"mcpServers"}, local: local,
 		file:   func(m Machine) string { return filepath.Join(m.Home, ".codeium", "windsurf", "mcp_config.json") },
 		remote: func(s Server) any { return entry{ServerURL: s.URL, Headers: headers(s)} }}
 }
 
 // zed returns the client Zed, whose file has another place on Windows.
-func zed() Client {
-	return Client{ID: "zed", Name: "Zed", Format: "zed.dev/docs/ai/mcp, 2025", Check: "the Agent Panel's settings",
+func zed() ConfiguredClient {
+	return ConfiguredClient{ID: "zed", Name: "Zed", Format: "zed.dev/docs/ai/mcp, 2025", Check: "the Agent Panel's settings",
 		at: []string{"context_servers"}, remote: remote,
 		local: func(s Server) any { return entry{Source: "custom", Command: s.Command[0], Args: s.Command[1:]} },
 		file: func(m Machine) string {

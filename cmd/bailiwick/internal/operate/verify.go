@@ -1,4 +1,4 @@
-package audits
+package operate
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ type proof struct {
 	trusted []ed25519.PublicKey
 }
 
-// verify returns the command audit verify. Flags are parsed before a store is opened.
-func verify(t *terminal.Terminal) *cobra.Command {
+// auditVerify returns the command audit verify. Flags are parsed before a store is opened.
+func auditVerify(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var p proof
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package clientconf
+package operate
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 // Edit returns the text of a configuration file in which the entry of s is set; an empty text begins a file. replaced
 // reports whether an entry of that name was there. A text that can't be understood, or that can't be changed without
 // changing something else, is an error, which never quotes the text: it may hold secrets.
-func (c *Client) Edit(text []byte, s Server) (out []byte, replaced bool, err error) {
+func (c *ConfiguredClient) Edit(text []byte, s Server) (out []byte, replaced bool, err error) {
 	was, err := c.decode(text)
 	if err != nil {
 		return nil, false, err
@@ -43,7 +43,7 @@ func (c *Client) Edit(text []byte, s Server) (out []byte, replaced bool, err err
 
 // EditProject is Edit for a project's file, which others read: it refers to edge.InstallVariable, or asks for the token, in the place of
 // the token of s.
-func (c *Client) EditProject(text []byte, s Server) (out []byte, replaced bool, err error) {
+func (c *ConfiguredClient) EditProject(text []byte, s Server) (out []byte, replaced bool, err error) {
 	if s.Token != "" {
 		s.Token = c.variable
 	}
@@ -55,7 +55,7 @@ func (c *Client) EditProject(text []byte, s Server) (out []byte, replaced bool, 
 }
 
 // same checks that out differs from the text that was decoded as was in nothing but the entry name.
-func (c *Client) same(was any, out []byte, name string) error {
+func (c *ConfiguredClient) same(was any, out []byte, name string) error {
 	is, err := c.decode(out)
 	if err == nil {
 		servers, _ := lookup(is, c.at).(map[string]any)
@@ -82,7 +82,7 @@ func trim(v any, path []string) {
 }
 
 // decode decodes a configuration file; an empty one is an empty object.
-func (c *Client) decode(text []byte) (any, error) {
+func (c *ConfiguredClient) decode(text []byte) (any, error) {
 	v := map[string]any{}
 	if c.toml {
 		return decodeTOML(text)
@@ -123,7 +123,7 @@ func setMember(text []byte, path []string, v any) ([]byte, error) {
 	at := &root
 	for i, name := range path {
 		object := at.Value.(*hujson.Object)
-		m := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return named(m, name) })
+		m := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return clientNamed(m, name) })
 		if m >= 0 && i < len(path)-1 {
 			at = &object.Members[m].Value
 			continue
@@ -146,7 +146,7 @@ func setMember(text []byte, path []string, v any) ([]byte, error) {
 	return text, nil
 }
 
-func named(m hujson.ObjectMember, name string) bool {
+func clientNamed(m hujson.ObjectMember, name string) bool {
 	l, ok := m.Name.Value.(hujson.Literal)
 	return ok && l.String() == name
 }

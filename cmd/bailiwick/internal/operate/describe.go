@@ -1,4 +1,4 @@
-package policies
+package operate
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// describe returns the command policy describe: everything that one principal sees, or one class with its fields and conditions.
-func describe(t *terminal.Terminal) *cobra.Command {
+// policyDescribe returns the command policy describe: everything that one principal sees, or one class with its fields and conditions.
+func policyDescribe(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var name string
 	cmd := &cobra.Command{
@@ -48,7 +48,7 @@ func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.
 	if err != nil {
 		return nil, identity.Principal{}, err
 	}
-	s, err := look(ctx, c)
+	s, err := policyLook(ctx, c)
 	if err != nil {
 		return nil, identity.Principal{}, err
 	}
@@ -66,7 +66,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	if t.JSON {
 		return t.PrintJSON(described{d, s.config.Gates(), s.actions(p)})
 	}
-	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(p)), known(p))
+	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, policyNamed(p)), known(p))
 	t.Printf("tools  %s\n", orNone(strings.Join(d.Tools, ", ")))
 	if err := s.printWrites(t, p); err != nil {
 		return err
@@ -130,10 +130,10 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 		}{verdict, seen(view, verdict), s.place(verdict.Rule, p)})
 	}
 	if !verdict.Allowed {
-		t.Printf("%s is not seen by %s: %s\n", verdict.Class, named(p), s.reason(verdict, p))
+		t.Printf("%s is not seen by %s: %s\n", verdict.Class, policyNamed(p), s.reason(verdict, p))
 		return nil
 	}
-	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), named(p), view.Name)
+	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), policyNamed(p), view.Name)
 	w := t.Table()
 	fmt.Fprintln(w, "FIELD\tTYPE")
 	for _, f := range view.Fields {
@@ -191,7 +191,7 @@ func records(layers []policyops.Layer) string {
 	return strings.Join(parts, "; ")
 }
 
-func named(p identity.Principal) string {
+func policyNamed(p identity.Principal) string {
 	if p.Name == "" || p.Name == p.ID {
 		return p.ID
 	}

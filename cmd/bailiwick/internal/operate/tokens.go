@@ -1,7 +1,4 @@
-// Package tokens implements the commands that create, list and revoke the tokens of agents and people.
-//
-// Access to the store is sufficient to manage its tokens. A token's secret is shown once, when it is created.
-package tokens
+package operate
 
 import (
 	"context"
@@ -18,16 +15,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Command returns the token commands.
-func Command(t *terminal.Terminal) *cobra.Command {
+// TokenCommand returns the token commands.
+func TokenCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "token", Short: "Make, list and revoke the tokens that let agents in"})
-	cmd.AddCommand(create(t), list(t), revoke(t))
+	cmd.AddCommand(tokenCreate(t), tokenList(t), tokenRevoke(t))
 	return cmd
 }
 
-// create returns the command token create. The life is that of --expires, else of the configuration, else 90 days. Tools are checked
+// tokenCreate returns the command token create. The life is that of --expires, else of the configuration, else 90 days. Tools are checked
 // against those that the configuration serves.
-func create(t *terminal.Terminal) *cobra.Command {
+func tokenCreate(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	var want identity.Token
 	var kind, scopes, ips, expires string
@@ -43,7 +40,7 @@ func create(t *terminal.Terminal) *cobra.Command {
 			}
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, c *config.Config) (err error) {
 				want.Kind = identity.Kind(kind)
-				if err := known(c, want.Tools); err != nil {
+				if err := tokenKnown(c, want.Tools); err != nil {
 					return err
 				}
 				if want.Filters, err = parseFilters(filters); err != nil {
@@ -129,8 +126,8 @@ func parseLife(text string) (time.Duration, error) {
 	return 0, terminal.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
 }
 
-// list returns the command token list. Secrets aren't kept, so none is shown; values of filters are printed as digests.
-func list(t *terminal.Terminal) *cobra.Command {
+// tokenList returns the command token list. Secrets aren't kept, so none is shown; values of filters are printed as digests.
+func tokenList(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -152,7 +149,7 @@ func list(t *terminal.Terminal) *cobra.Command {
 				w := t.Table()
 				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO")
 				for _, k := range all {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), state(k, time.Now()), day(k.LastUsed), dash(narrowed(k)))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), tokenState(k, time.Now()), tokenDay(k.LastUsed), dash(narrowed(k)))
 				}
 				return w.Flush()
 			})
@@ -162,17 +159,17 @@ func list(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func state(k identity.Token, now time.Time) string {
+func tokenState(k identity.Token, now time.Time) string {
 	switch {
 	case !k.Revoked.IsZero():
-		return "revoked " + day(k.Revoked)
+		return "revoked " + tokenDay(k.Revoked)
 	case !now.Before(k.Expires):
-		return "expired " + day(k.Expires)
+		return "expired " + tokenDay(k.Expires)
 	}
-	return "until " + day(k.Expires)
+	return "until " + tokenDay(k.Expires)
 }
 
-func day(t time.Time) string {
+func tokenDay(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
@@ -194,8 +191,8 @@ func join[T ~string](list []T) string {
 	return strings.Join(words, ",")
 }
 
-// revoke returns the command token revoke, recorded as done by the user of this machine.
-func revoke(t *terminal.Terminal) *cobra.Command {
+// tokenRevoke returns the command token revoke, recorded as done by the user of this machine.
+func tokenRevoke(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
 		Use:   "revoke ID",

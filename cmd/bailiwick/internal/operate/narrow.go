@@ -1,4 +1,4 @@
-package tokens
+package operate
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ type listed struct {
 	Filters map[string]string `json:"filters,omitempty"`
 }
 
-// known reports unknown tools in a list: a misspelt name in except would have no effect.
-func known(c *config.Config, tools identity.List) error {
+// tokenKnown reports unknown tools in a list: a misspelt name in except would have no effect.
+func tokenKnown(c *config.Config, tools identity.List) error {
 	names := app.ToolNames(c)
 	for _, n := range slices.Concat(tools.Only, tools.Except) {
 		if !slices.Contains(names, n) {

@@ -1,4 +1,4 @@
-package policies
+package operate
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// test returns the command policy test. Files must be named: there is no place where it would look for them.
-func test(t *terminal.Terminal) *cobra.Command {
+// policyTest returns the command policy test. Files must be named: there is no place where it would look for them.
+func policyTest(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	cmd := &cobra.Command{
 		Use:   "test FILE...",
@@ -66,7 +66,7 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 	if err != nil {
 		return err
 	}
-	s, err := look(ctx, c)
+	s, err := policyLook(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,4 @@
-// Package stores implements the commands that back up, restore and check the gateway's own store.
-package stores
+package operate
 
 import (
 	"github.com/spf13/cobra"
@@ -9,15 +8,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// Command returns the group of commands.
-func Command(t *terminal.Terminal) *cobra.Command {
+// StoreCommand returns the group of commands.
+func StoreCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "store", Short: "Back up, restore and check the store of tokens, changes and the audit"})
-	cmd.AddCommand(backup(t), restore(t), check(t))
+	cmd.AddCommand(storeBackup(t), storeRestore(t), storeCheck(t))
 	return cmd
 }
 
-// backup returns the command store backup.
-func backup(t *terminal.Terminal) *cobra.Command {
+// storeBackup returns the command store backup.
+func storeBackup(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
@@ -42,9 +41,9 @@ func backup(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// restore returns the command store restore. The store that was there is kept, since a restore of the wrong file can't be taken back
+// storeRestore returns the command store restore. The store that was there is kept, since a restore of the wrong file can't be taken back
 // otherwise.
-func restore(t *terminal.Terminal) *cobra.Command {
+func storeRestore(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
@@ -79,8 +78,8 @@ func restore(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// check returns the command store check, which ends with code 1 if the file is damaged.
-func check(t *terminal.Terminal) *cobra.Command {
+// storeCheck returns the command store check, which ends with code 1 if the file is damaged.
+func storeCheck(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "check",

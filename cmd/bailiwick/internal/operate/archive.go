@@ -1,4 +1,4 @@
-package audits
+package operate
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 // errNoFolder means that neither the command nor the configuration names a folder for the archive.
 var errNoFolder = errors.New("name the folder of the archive: --to FOLDER, or audit.archive.folder in the configuration")
 
-// archived returns the command audit archive. Files that were written before an error are printed too: they are complete and stay.
-func archived(t *terminal.Terminal) *cobra.Command {
+// auditArchive returns the command audit archive. Files that were written before an error are printed too: they are complete and stay.
+func auditArchive(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	var before, to string
 	cmd := &cobra.Command{

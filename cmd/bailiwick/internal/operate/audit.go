@@ -1,4 +1,4 @@
-package policies
+package operate
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// review returns the command policy audit. It ends with code 1 only for the codes of --fail-on, so that a first look at old rules fails
+// policyAudit returns the command policy audit. It ends with code 1 only for the codes of --fail-on, so that a first look at old rules fails
 // no pipeline.
-func review(t *terminal.Terminal) *cobra.Command {
+func policyAudit(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var fail []string
 	var all bool
@@ -97,7 +97,7 @@ func (f Finding) String() string {
 // Findings examines a configuration, its sources, and the tokens in its store, if it exists. With thorough, it looks at
 // samples of all values that agents could see for as long as it takes, otherwise at small ones for half a minute.
 func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey, []Finding, error) {
-	s, err := look(ctx, c)
+	s, err := policyLook(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}

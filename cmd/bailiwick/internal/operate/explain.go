@@ -1,4 +1,4 @@
-package policies
+package operate
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// explain returns the command policy explain. Of a call that is named by its parts the first refusal counts, in the order in which a
+// policyExplain returns the command policy explain. Of a call that is named by its parts the first refusal counts, in the order in which a
 // call meets them: tool, operation or class, field.
-func explain(t *terminal.Terminal) *cobra.Command {
+func policyExplain(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var name, call, field string
 	cmd := &cobra.Command{
@@ -93,7 +93,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	if err != nil {
 		return err
 	}
-	s, err := look(ctx, c)
+	s, err := policyLook(ctx, c)
 	if err != nil {
 		return err
 	}
