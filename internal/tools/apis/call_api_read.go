@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
+	"github.com/bailiwick-dev/bailiwick/internal/resource"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -103,7 +103,7 @@ func read(ctx context.Context, c *bailiwick.Call, in value.Value) (*reply, error
 		return nil, err
 	}
 	if out.got.Link != nil {
-		out.uri = files.URI(c, ask)
+		out.uri = resource.FileURI(c, ask)
 	}
 	return out, nil
 }

@@ -1,8 +1,4 @@
-// Package held makes URIs that hold a call, so that what it answers can be read as a resource.
-//
-// The answer is not stored. Reading the resource makes the call again, under the rules of that time. Only its caller can use a URI, for an
-// hour. Package files makes URIs of the binary answers of HTTP APIs, and the tool export_data those of large exports.
-package held
+package resource
 
 import (
 	"crypto/sha256"
@@ -16,8 +12,8 @@ import (
 // longest is the most bytes of a URI.
 const longest = 4096
 
-// Is reports whether a URI has the form of those of a kind, such as files.
-func Is(kind, uri string) bool {
+// Holds reports whether a URI has the form of those of a kind, such as files.
+func Holds(kind, uri string) bool {
 	name, ours := strings.CutPrefix(uri, prefix(kind))
 	return ours && !strings.Contains(name, "/")
 }
@@ -35,8 +31,8 @@ func URI(c *bailiwick.Call, kind string, texts ...string) string {
 	return uri
 }
 
-// Open returns the n texts that a URI of a kind holds. ok is false for a URI that is another caller's, has expired, or was never made.
-func Open(c *bailiwick.Call, kind, uri string, n int) (texts []string, ok bool) {
+// OpenURI returns the n texts that a URI of a kind holds. ok is false for a URI that is another caller's, has expired, or was never made.
+func OpenURI(c *bailiwick.Call, kind, uri string, n int) (texts []string, ok bool) {
 	at, err := c.Cursors().Open(strings.TrimPrefix(uri, prefix(kind)), owner(c, kind))
 	if err != nil || len(at.After) != n {
 		return nil, false

@@ -1,5 +1,4 @@
-// Package files names the binary answers of HTTP APIs, so that they can be read as resources.
-package files
+package resource
 
 import (
 	"context"
@@ -7,27 +6,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/held"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// kind is that of all URIs.
-const kind = "files"
+// fileKind is that of all URIs.
+const fileKind = "files"
 
-// Is reports whether a URI has the form of a file's.
-func Is(uri string) bool { return held.Is(kind, uri) }
+// IsFile reports whether a FileURI has the form of a file's.
+func IsFile(uri string) bool { return Holds(fileKind, uri) }
 
-// URI returns a URI of the file that r answers with. It is "" for a call that is too long for a URI.
-func URI(c *bailiwick.Call, r bailiwick.APIRead) string {
-	return held.URI(c, kind, r.API, r.Operation, string(calls.Kept(r.Arguments).AppendJSON(nil)))
+// FileURI returns a FileURI of the file that r answers with. It is "" for a call that is too long for a FileURI.
+func FileURI(c *bailiwick.Call, r bailiwick.APIRead) string {
+	return URI(c, fileKind, r.API, r.Operation, string(calls.Kept(r.Arguments).AppendJSON(nil)))
 }
 
-// Read makes the call of a URI again, under the rules of now, and returns the file. The error is problem.NotFound for every
-// other URI.
-func Read(ctx context.Context, c *bailiwick.Call, uri string) (*response.Blob, error) {
+// ReadFile makes the call of a FileURI again, under the rules of now, and returns the file. The error is problem.NotFound for every
+// other FileURI.
+func ReadFile(ctx context.Context, c *bailiwick.Call, uri string) (*response.Blob, error) {
 	absent := &problem.Error{Code: problem.NotFound, Kind: "unknown_file", Detail: "Resource not found"}
-	texts, ok := held.Open(c, kind, uri, 3)
+	texts, ok := OpenURI(c, fileKind, uri, 3)
 	if !ok {
 		return nil, absent
 	}
