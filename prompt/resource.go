@@ -130,7 +130,7 @@ func (s *Set) Resources(ctx context.Context, p identity.Principal, cursor, corre
 		var all []Resource
 		for _, v := range c.Views() {
 			for _, k := range may {
-				all = append(all, resource(v, k))
+				all = append(all, classResource(v, k))
 			}
 		}
 		slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.URI, b.URI) })
@@ -150,7 +150,7 @@ func (s *Set) Resources(ctx context.Context, p identity.Principal, cursor, corre
 	return page, nil
 }
 
-func resource(v *policy.View, k kind) Resource {
+func classResource(v *policy.View, k kind) Resource {
 	r := Resource{URI: address(v, k), Name: v.Name() + "/" + k.name, Title: fmt.Sprintf("%s: %s", v.Name(), strings.ToLower(k.title)), Description: k.description}
 	if d := about(v); d != "" && k.name == "schema" {
 		r.Description += ". " + d

@@ -26,7 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -42,7 +42,7 @@ type App struct {
 	Tokens   *identity.Tokens
 	Gateway  *bailiwick.Gateway
 	Tools    *tool.Set
-	room     *changes.Toolset
+	room     *tools.ChangeTools
 	Prompts  *prompt.Set
 	Warnings []string                      // about what sources left out
 	Address  string                        // "http://host:port" for links, set before serving; "" for links without a host
@@ -161,12 +161,12 @@ func (p *App) openGateway(ctx context.Context) error {
 		return err
 	}
 	p.Warnings = slices.Concat(p.Warnings, c.Notes, c.Postures(), warnings, listed, strays)
-	p.room = changes.New(changes.Options{Gateway: p.Gateway, Link: p.link})
+	p.room = tools.NewChangeTools(tools.ChangeOptions{Gateway: p.Gateway, Link: p.link})
 	err = p.Gateway.Renew(func(rules *policy.Policy, actions *action.Set) (func(), error) {
 		if err := checkActions(c, rules, actions); err != nil {
 			return nil, err
 		}
-		p.Tools, err = tool.NewSet(p.Gateway, tools(c, p.opened, p.room, actions.All())...)
+		p.Tools, err = tool.NewSet(p.Gateway, servedTools(c, p.opened, p.room, actions.All())...)
 		return func() {}, err
 	})
 	if err != nil {

@@ -80,10 +80,10 @@ func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []pr
 	var err error
 	if !reflect.DeepEqual(served(p.Config), served(c)) {
 		var out []string
-		for _, t := range tools(p.Config, p.opened, p.room, p.Gateway.AllActions()) {
+		for _, t := range servedTools(p.Config, p.opened, p.room, p.Gateway.AllActions()) {
 			out = append(out, t.Name)
 		}
-		if putTools, err = p.Tools.Prepare(out, tools(c, p.opened, p.room, actions)); err != nil {
+		if putTools, err = p.Tools.Prepare(out, servedTools(c, p.opened, p.room, actions)); err != nil {
 			return nil, err
 		}
 	}

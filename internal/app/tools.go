@@ -13,10 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/describe"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/packs"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
@@ -113,11 +110,11 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 
 // allTools returns all tools that a configuration can name, bound to room, with those of its compiled actions. If room
 // is nil, the tools are only for their names and properties.
-func allTools(c *config.Config, room *changes.Toolset, actions []*action.Action) []tool.Tool {
+func allTools(c *config.Config, room *tools.ChangeTools, actions []*action.Action) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts, Shut: shut(c.Rules)}
 	var more []tool.Tool
 	if room == nil {
-		more = changes.Fixed()
+		more = tools.Fixed()
 		for _, a := range c.Actions {
 			scope := cmp.Or(a.Permission, identity.Write)
 			if a.Do == action.Delete {
@@ -130,7 +127,7 @@ func allTools(c *config.Config, room *changes.Toolset, actions []*action.Action)
 	} else {
 		o.Writing, more = room, room.ToolsOf(actions)
 	}
-	more = append(append(more, apis.New(room).Tools()...), packed(c, room)...)
+	more = append(append(more, tools.NewAPITools(room).Tools()...), packed(c, room)...)
 	for i := range more {
 		if d, ok := c.Limits.Timeouts[more[i].Name]; ok {
 			more[i].Timeout = d
@@ -142,7 +139,7 @@ func allTools(c *config.Config, room *changes.Toolset, actions []*action.Action)
 			data[i].Timeout = most
 		}
 	}
-	return slices.Concat(data, describe.Tools(c.Limits.Timeouts), more)
+	return slices.Concat(data, tools.DescribeTools(c.Limits.Timeouts), more)
 }
 
 // shut reports whether the rules have no canonical filter that a caller can switch off.
@@ -156,11 +153,11 @@ func shut(rules policy.Rules) bool {
 }
 
 // packed returns the tools of packs.
-func packed(c *config.Config, room *changes.Toolset) []tool.Tool {
+func packed(c *config.Config, room *tools.ChangeTools) []tool.Tool {
 	var out []tool.Tool
 	for _, s := range c.Sources {
 		if of := c.Packs[s.Name]; of != nil {
-			out = append(out, packs.New(room).Tools(packs.API{Name: s.Name, Site: cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), Tools: of, Underscores: s.OpenAPI.Underscore})...)
+			out = append(out, tools.NewPackTools(room).Tools(tools.PackAPI{Name: s.Name, Site: cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), Tools: of, Underscores: s.OpenAPI.Underscore})...)
 		}
 	}
 	return out
@@ -178,8 +175,8 @@ func ToolNames(c *config.Config) []string {
 // checkTools reports names of tools in c that don't exist.
 func checkTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
-// tools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
-func tools(c *config.Config, sources []config.Source, room *changes.Toolset, actions []*action.Action) []tool.Tool {
+// servedTools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
+func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTools, actions []*action.Action) []tool.Tool {
 	var classes, described, called bool
 	for _, s := range sources {
 		classes, described, called = classes || s.OpenAPI == nil, described || s.Metadata != nil, called || s.OpenAPI != nil
@@ -187,12 +184,12 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 	is := func(name string, all []tool.Tool) bool {
 		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name })
 	}
-	data, describes := tool.Data(tool.Options{}), describe.Tools(nil)
+	data, describes := tool.Data(tool.Options{}), tools.DescribeTools(nil)
 	all := allTools(c, room, actions)
 	if c.Tools.Profile == "" {
 		for i := range all {
 			name := all[i].Name
-			all[i].Unlisted = (is(name, data) || is(name, changes.Fixed())) && !slices.Contains(tool.Standard(), name) && !slices.Contains(c.Tools.Only, name)
+			all[i].Unlisted = (is(name, data) || is(name, tools.Fixed())) && !slices.Contains(tool.Standard(), name) && !slices.Contains(c.Tools.Only, name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t tool.Tool) bool {
@@ -214,7 +211,7 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 // offers returns all tools and whether c serves them.
 func offers(c *config.Config) []policyops.Tool {
 	served := map[string]bool{}
-	for _, t := range tools(c, c.Sources, nil, nil) {
+	for _, t := range servedTools(c, c.Sources, nil, nil) {
 		served[t.Name] = true
 	}
 	all := allTools(c, nil, nil)

@@ -22,7 +22,7 @@ type call struct {
 // the text, each line of which begins with margin.
 var conversations = []struct{ pattern, prefix, margin string }{
 	{"tool/testdata/conversations/*.txt", "> ", "  | "},
-	{"internal/tools/changes/testdata/conversation.txt", "→ ", ""},
+	{"internal/tools/testdata/conversation.txt", "→ ", ""},
 }
 
 // An answer of an example has at least leastAnswer bytes, so that it shows something, and at most mostAnswer.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/packs"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -62,6 +62,6 @@ func packTool(b *bytes.Buffer, t *pack.Tool) error {
 	for _, op := range t.Operations {
 		calls = append(calls, "`"+op.Name()+"`")
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", t.Name, strings.Join(arguments, ", "), packs.Needs(t.Annotations), strings.Join(calls, " "), cell(t.Description))
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", t.Name, strings.Join(arguments, ", "), tools.PackNeeds(t.Annotations), strings.Join(calls, " "), cell(t.Description))
 	return nil
 }

@@ -115,12 +115,8 @@ var mayImport = map[string]string{
 	"internal/tools/schemadoc": "policy query schema value",
 	"internal/argcheck":        "problem query value",
 	"internal/resource":        ". internal/openapi/calls internal/openapi/response policy problem value",
-	"internal/tools/flat":      ". internal/openapi/spec problem query value",
-	"internal/tools/apis":      ". identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/validate internal/resource internal/tools/changes internal/tools/flat policy problem query tool value write",
-	"internal/tools/changes":   ". action change identity internal/openapi/calls internal/openapi/response internal/review internal/tools/flat policy problem schema tool value write",
+	"internal/tools":           ". action change identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/spec internal/openapi/validate internal/pack internal/resource internal/review policy problem query schema source tool value write",
 	"action":                   "identity internal/expression internal/writes policy problem schema value write",
-	"internal/tools/packs":     ". change identity internal/openapi/calls internal/openapi/spec internal/pack internal/review internal/tools/changes policy problem tool value write",
-	"internal/tools/describe":  ". policy problem schema source tool value",
 	"prompt":                   ". change identity internal/resource policy problem query schema tool value",
 	"mcp":                      "identity internal/authserver internal/edge internal/extension internal/fair internal/once internal/wire problem prompt tool value",
 	"internal/wire":            "problem value",
@@ -193,7 +189,7 @@ var mayImport = map[string]string{
 	"serve": ". identity internal/app internal/config internal/configwatch source source/openapi tool",
 
 	// what programs without a configuration take of the tools
-	"tool/changes": "internal/tools/apis internal/tools/changes tool",
+	"tool/changes": "internal/tools tool",
 
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/agentcmd": ". assistant identity internal/app internal/client internal/result internal/terminal internal/yamlconf mcp problem query value",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/describe"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
@@ -45,7 +45,7 @@ func largeOrg(t testing.TB, objects int) (set *tool.Set, project string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, err = tool.NewSet(g, append(tool.Data(tool.Options{}), describe.Tools(nil)...)...); err != nil {
+	if set, err = tool.NewSet(g, append(tool.Data(tool.Options{}), tools.DescribeTools(nil)...)...); err != nil {
 		t.Fatal(err)
 	}
 	return set, filepath.Join(dir, "P")
@@ -89,7 +89,7 @@ func TestLargeOrg(t *testing.T) {
 				}
 				seen[name.Text()] = true
 			}
-			if n := len(objects.List()); n == 0 || n > describe.PageSize {
+			if n := len(objects.List()); n == 0 || n > tools.DescribePageSize {
 				t.Fatalf("a page of %d objects", n)
 			}
 			next, ok := out.Get("next_call")

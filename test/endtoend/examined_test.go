@@ -237,7 +237,7 @@ func examinedRows() map[string]examined {
 		"action":      {asks: `{"op":"action","class_name":"issues","object_id":"{1}","method_name":"close"}`, move: func(g *ground) { g.set("issues", 1, "title", "other") }},
 		"check_against": {asks: `{"op":"action","class_name":"issues","object_id":"{1}","method_name":"size","arguments":{"n":5,"size":"large"}}`,
 			move: func(g *ground) { g.parcels.sizes = []string{"small"} }},
-		"require": {only: []string{}}, // TestRequireOnce of internal/tools/packs has it
+		"require": {only: []string{}}, // TestRequireOnce of internal/tools has it
 		"review": {asks: five, move: func(g *ground) {
 			g.rule(func(r *policy.Rules) { r.Review = []change.Rule{{Name: "review[0]", Mode: write.Deny}} })
 		}},

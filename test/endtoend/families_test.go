@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -32,7 +32,7 @@ func TestFamilies(t *testing.T) {
 		o := open(t, nil)
 		o.run(`INSERT INTO issues (id, org, title) VALUES (7000, 'globex', 'hidden')`) // SQLite counts on from here
 		bot, ben, ctx := o.bot(), o.person("ben"), t.Context()
-		set, err := tool.NewSet(o.gateway, changes.New(changes.Options{Gateway: o.gateway}).Tools()...)
+		set, err := tool.NewSet(o.gateway, tools.NewChangeTools(tools.ChangeOptions{Gateway: o.gateway}).Tools()...)
 		if err != nil {
 			t.Fatal(err)
 		}

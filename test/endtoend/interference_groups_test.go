@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -49,7 +49,7 @@ func interfereByGroups(t *testing.T, offices [2]*office, most int) {
 	var bots [2]identity.Principal
 	for i, o := range offices {
 		var err error
-		if sets[i], err = tool.NewSet(o.gateway, changes.New(changes.Options{Gateway: o.gateway}).Tools()...); err != nil {
+		if sets[i], err = tool.NewSet(o.gateway, tools.NewChangeTools(tools.ChangeOptions{Gateway: o.gateway}).Tools()...); err != nil {
 			t.Fatal(err)
 		}
 		bots[i] = o.bot()

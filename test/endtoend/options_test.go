@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -48,7 +48,7 @@ var nils = map[reflect.Type]map[string]string{
 		"Secret": local, "Used": local, "Now": usual},
 	reflect.TypeFor[identity.TokenOptions](): {"Store": needed, "Audit": needed, "Now": usual},
 	reflect.TypeFor[change.Options]():        {"Store": needed},
-	reflect.TypeFor[changes.Options]():       {"Gateway": needed, "Link": usual},
+	reflect.TypeFor[tools.ChangeOptions]():   {"Gateway": needed, "Link": usual},
 	reflect.TypeFor[limit.Options]():         {"Store": local, "Ledger": local, "Now": usual},
 	reflect.TypeFor[tool.Options]():          {"Timeouts": usual, "Writing": without},
 	reflect.TypeFor[mcp.Options](): {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -28,7 +28,7 @@ func (o *office) proposed(p identity.Principal, list ...string) (string, error) 
 // proposedAfter is proposed for a change that waits for another one; "" for none.
 func (o *office) proposedAfter(p identity.Principal, after string, list ...string) (string, error) {
 	o.Helper()
-	set, err := tool.NewSet(o.gateway, changes.New(changes.Options{Gateway: o.gateway}).Tools()...)
+	set, err := tool.NewSet(o.gateway, tools.NewChangeTools(tools.ChangeOptions{Gateway: o.gateway}).Tools()...)
 	if err != nil {
 		o.Fatal(err)
 	}

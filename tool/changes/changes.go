@@ -3,21 +3,20 @@
 package changes
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/tools/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
 // Options say what a Toolset works with: the Gateway, which is required, and Link, which returns the address where people see
 // the change with an id; nil means its path in the console.
-type Options = changes.Options
+type Options = tools.ChangeOptions
 
 // A Toolset makes the tools. Its method Tools returns those that create, update and delete records, those that list, show,
 // await and cancel changes, and a tool for each action in force that asks for one; ToolsOf is Tools for other actions.
-type Toolset = changes.Toolset
+type Toolset = tools.ChangeTools
 
 // New returns the Toolset of o.
-func New(o Options) *Toolset { return changes.New(o) }
+func New(o Options) *Toolset { return tools.NewChangeTools(o) }
 
 // APIs returns the tools that search, read and call HTTP APIs: search_api, call_api_read and call_api_write, whose calls become changes of t.
-func APIs(t *Toolset) []tool.Tool { return apis.New(t).Tools() }
+func APIs(t *Toolset) []tool.Tool { return tools.NewAPITools(t).Tools() }

@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Names returns the arguments of a call of an operation.
+func Names() []string {
+	return []string{"operationId", "source", "path", "query", "headers", "cookies", "body", "content_type"}
+}
+
+// placed returns the arguments of a call with those of the operation, written beside its id or in an object called parameters or the like,
+// moved into path, query, headers or body. Of its members those in own are the tool's. One that has no place stays, and a name of the
+// operation that it is like is named. A concrete call in the place of the id is taken apart, as by concrete.
+func placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
+	own = append(Names(), own...)
+	args, err := concrete(c, args)
+	if err != nil {
+		return args, err
+	}
+	known := func(m value.Member) bool { return slices.Contains(own, m.Name) }
+	if args.Kind() != value.Object || !slices.ContainsFunc(args.Members(), func(m value.Member) bool { return !known(m) }) {
+		return args, nil
+	}
+	id, _ := args.Get("operationId")
+	source, _ := args.Get("source")
+	v, op := operation(c, source.Text(), id.Text())
+	if op == nil {
+		return args, nil
+	}
+	out := value.OfObject(nil)
+	for _, m := range spread(v, op, args.Members()) {
+		in, ok := "", true
+		if !known(m) {
+			if in = place(v, op, m.Name); in == "" && onPath(v, op, m.Name, args) {
+				in = "path"
+			}
+			if in == "" {
+				if err := unknown(m.Name, places(v, op)); err != nil {
+					return args, err
+				}
+			}
+		}
+		if out, ok = put(out, in, m); !ok {
+			return args, nil
+		}
+	}
+	return out, nil
+}
+
+// unknown returns the error for a name that the operation hasn't, if it is like one that it has; nil leaves it to the check of the arguments.
+func unknown(name string, all map[string][]string) error {
+	near := problem.Nearest(name, slices.Sorted(maps.Keys(all)), 1)
+	if len(near) == 0 {
+		for _, other := range slices.Sorted(maps.Keys(all)) {
+			if len(name) > 1 && (strings.HasPrefix(strings.ToLower(other), strings.ToLower(name)) || strings.HasSuffix(strings.ToLower(other), strings.ToLower(name))) {
+				near = append(near, other)
+			}
+		}
+	}
+	if len(near) != 1 {
+		return nil
+	}
+	near = []string{all[near[0]][0] + "." + near[0]}
+	return &problem.Error{Code: problem.InvalidArgument, Pointer: query.Pointer("", name), Near: near, Detail: fmt.Sprintf("unknown argument %q%s", problem.Cut(name), problem.DidYouMean(near))}
+}
+
+// spread returns the members with those of an object that is called parameters or the like in its place.
+func spread(v *spec.View, op *spec.Operation, all []value.Member) (out []value.Member) {
+	for _, m := range all {
+		if m.Value.Kind() == value.Object && slices.Contains([]string{"params", "parameters", "arguments", "args"}, m.Name) && place(v, op, m.Name) == "" {
+			out = append(out, m.Value.Members()...)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// operation returns an operation and the view that it is of, or nil if the caller sees none with that id, or several.
+func operation(c *bailiwick.Call, source, id string) (v *spec.View, found *spec.Operation) {
+	for _, reach := range c.APIs() {
+		if source != "" && reach.Name != source {
+			continue
+		}
+		op, err := reach.View.Operation(id)
+		switch {
+		case problem.CodeOf(err) == problem.NotFound:
+		case err != nil || found != nil:
+			return nil, nil
+		default:
+			v, found = reach.View, op
+		}
+	}
+	return v, found
+}
+
+// place returns the argument that holds a name of the operation: path, query, headers or body; "" if none does, or several.
+func place(v *spec.View, op *spec.Operation, name string) string {
+	if found := places(v, op)[name]; len(found) == 1 {
+		return found[0]
+	}
+	return ""
+}
+
+// onPath reports whether a name that the operation has in several places is that of a parameter of its path which isn't given there: without
+// it the operation can't be called.
+func onPath(v *spec.View, op *spec.Operation, name string, args value.Value) bool {
+	path, _ := args.Get("path")
+	_, given := path.Get(name)
+	return !given && slices.Contains(places(v, op)[name], "path")
+}
+
+// places returns the names that the operation has, and the arguments that hold each.
+func places(v *spec.View, op *spec.Operation) map[string][]string {
+	out := map[string][]string{}
+	for _, p := range v.Parameters(op) {
+		out[p.Name] = append(out[p.Name], strings.NewReplacer("header", "headers", "cookie", "cookies").Replace(p.In))
+	}
+	if op.Body != nil {
+		for _, f := range v.Object(v.Schema(op.Body.Preferred().Schema)).Fields {
+			out[f.Name] = append(out[f.Name], "body")
+		}
+	}
+	return out
+}
+
+// put adds m to args: to the object that is the argument in, or for "" as an argument, which an object of the same name may have been made
+// for. It reports whether it has the place: not if it is taken, or in is no object.
+func put(args value.Value, in string, m value.Member) (value.Value, bool) {
+	if in == "" {
+		given, has := args.Get(m.Name)
+		if !has {
+			return added(args, m), true
+		}
+		if given.Kind() != value.Object || m.Value.Kind() != value.Object {
+			return args, false
+		}
+		for _, part := range m.Value.Members() {
+			var ok bool
+			if args, ok = put(args, m.Name, part); !ok {
+				return args, false
+			}
+		}
+		return args, true
+	}
+	object, has := args.Get(in)
+	if !has {
+		return added(args, value.Member{Name: in, Value: value.OfObject([]value.Member{m})}), true
+	}
+	if _, taken := object.Get(m.Name); taken || object.Kind() != value.Object {
+		return args, false
+	}
+	members := slices.Clone(args.Members())
+	at := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == in })
+	members[at].Value = added(object, m)
+	return value.OfObject(members), true
+}
+
+func added(to value.Value, m value.Member) value.Value {
+	return value.OfObject(append(slices.Clone(to.Members()), m))
+}
