@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -77,12 +77,12 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 		{Name: "supports_dry_run", Doc: "true: dry_run tries it, and leaves nothing", Shape: yamlconf.Flag(&d.DryRun)},
 		{Name: "transitions", Doc: "By field: the values that may follow each value", Shape: transitions(&d.Transitions)},
 		{Name: "lookup", Doc: "Records that expressions ask about, by name, as the caller sees them; null where id yields nothing", Shape: lookups(&d.Lookup)},
-		{Name: "require", Doc: "What must be true of a call", Shape: checked.Requirements(&d.Require, "An expression over input, record, now, principal and what was looked up; what fails is false")},
+		{Name: "require", Doc: "What must be true of a call", Shape: pack.ReadRequirements(&d.Require, "An expression over input, record, now, principal and what was looked up; what fails is false")},
 		{Name: "review", Doc: "How it may run: allow, review or deny. Without it the rules of the class and of review say", Shape: yamlconf.OneOf(&d.Review, modes()...)},
 		{Name: "summary", Doc: "The line that reviewers read first: a text, or {$cel: …}", Shape: yamlconf.Any(&d.Summary)},
 		{Name: "tool", Doc: "true: it is also a tool of its own, of its name", Shape: yamlconf.Flag(&d.Tool)},
 		{Name: "check_against", Doc: "The class that describes what the arguments are for, such as one of a metadata cache: a name, or the class with fields and record. Arguments that break its types, required fields, picklists and lengths are refused",
-			Shape: checked.Against(&d.CheckAgainst)},
+			Shape: pack.ReadAgainst(&d.CheckAgainst)},
 		{Name: "statement", Doc: "Of do: sql: the statement, with :name for each value of set", Shape: yamlconf.Words(&d.Statement)},
 		{Name: "api", Doc: "Of do: http: the source", Shape: yamlconf.Words(&d.API)},
 		{Name: "operation", Doc: "Of do: http: the operation of the source", Shape: yamlconf.Words(&d.Operation)},

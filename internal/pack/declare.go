@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
@@ -100,7 +99,7 @@ func (f *file) shape() yamlconf.Shape {
 			}, nil), func() { f.access = append(f.access, r) }
 		})},
 		{Name: "partial", Doc: "PUTs that leave what they are not given as it is: reviewers see what changes, and nothing as going that stays", Shape: yamlconf.List(&f.partial, "operations", nil)},
-		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came", Shape: checked.ReadBack(&f.readBack)},
+		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came", Shape: ReadReadBack(&f.readBack)},
 		{Name: "tools", Doc: "The tools", Must: true, Shape: yamlconf.Items("tools", func(int) (yamlconf.Shape, func()) {
 			d := &declaration{}
 			return yamlconf.Object(d.keys(), nil), func() { f.tools = append(f.tools, *d) }
@@ -138,7 +137,7 @@ func (d *declaration) keys() []yamlconf.Key {
 		}})},
 		{Name: "merge", Doc: "Lists of named entries, and objects, with some of them set, by the name that expressions use", Shape: yamlconf.Each(yamlconf.Table{Names: "merge", Of: d.merges})},
 		{Name: "link", Doc: "A place of the API's site; expressions use it as link", Shape: d.linkShape()},
-		{Name: "require", Doc: "What must be true of a call", Shape: checked.Requirements(&d.require, "An expression over input, now, principal and what was read; what fails is false. One over input alone is looked at before anything is read")},
+		{Name: "require", Doc: "What must be true of a call", Shape: ReadRequirements(&d.require, "An expression over input, now, principal and what was read; what fails is false. One over input alone is looked at before anything is read")},
 		{Name: "cases", Doc: "What it does: the first whose when is true", Shape: yamlconf.Items("cases", func(int) (yamlconf.Shape, func()) {
 			b := &branch{}
 			return yamlconf.Object(append(b.branchKeys(), yamlconf.Key{Name: "when", Doc: "An expression; the last case can do without", Shape: yamlconf.Words(&b.when)}), nil),
@@ -146,7 +145,7 @@ func (d *declaration) keys() []yamlconf.Key {
 		})},
 		{Name: "summary", Doc: "The line that reviewers of a write read first: a text, or {$cel: …}", Shape: yamlconf.Any(&d.summary)},
 		{Name: "check_against", Doc: "Of what writes: the class that describes what the arguments are for, such as one of a metadata cache: a name, or the class with fields and record. Arguments that break its types, required fields, picklists and lengths are refused",
-			Shape: checked.Against(&d.against)},
+			Shape: ReadAgainst(&d.against)},
 	}
 	return append(keys, d.plain.branchKeys()...)
 }

@@ -5,6 +5,12 @@
 // is reported with its position. A compiled Tool turns the arguments of a call into the operation to run; it reads
 // through the Reader of the call, sends nothing itself and decides nothing: package policy limits what a call may
 // reach, and writes are proposed as changes. Package tool/packs offers the tools to agents.
+//
+// # Checked
+//
+// This part reads the keys that declarations of actions and of a pack's tools share: require and check_against.
+//
+// It only checks the syntax; packages rules/named and rules/schemacheck check what is written against classes.
 package pack
 
 import (

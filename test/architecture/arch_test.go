@@ -131,10 +131,10 @@ var mayImport = map[string]string{
 	"test/attack/run":          "test/attack",
 	"test/conformance/server":  "identity internal/app internal/config mcp test/conformance",
 	"internal/extension":       "internal/once",
-	"internal/config":          "action change identity internal/config/apis internal/config/checked internal/config/keeping internal/connstring internal/expression internal/oidc internal/openapi/calls internal/openapi/credential internal/openapi/spec internal/pack internal/webhook internal/yamlconf policy problem query schema source value write",
+	"internal/config":          "action change identity internal/config/apis internal/config/keeping internal/connstring internal/expression internal/oidc internal/openapi/calls internal/openapi/credential internal/openapi/spec internal/pack internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/config/keeping":  "internal/yamlconf",
-	"internal/config/checked":  "internal/expression internal/openapi/calls internal/writes internal/yamlconf",
-	"internal/config/apis":     "internal/config/checked internal/expression internal/netguard internal/openapi/calls internal/openapi/spec internal/pack internal/secretnames internal/yamlconf problem write",
+	"internal/pack":            "identity internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
+	"internal/config/apis":     "internal/expression internal/netguard internal/openapi/calls internal/openapi/spec internal/pack internal/secretnames internal/yamlconf problem write",
 	"internal/yamlconf":        "problem query value",
 	"internal/client":          "internal/edge problem",
 
@@ -144,7 +144,6 @@ var mayImport = map[string]string{
 	"test/scripted": "internal/llm",
 
 	// below the owner's configuration
-	"internal/pack": "identity internal/config/checked internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
 
 	// the clients that people use
 	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/openapi/configured internal/policyops internal/reach internal/replicas internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",

@@ -3,10 +3,10 @@ package apis
 import (
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -36,7 +36,7 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 					rules.Lists = calls.Brackets
 				}
 			})},
-		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came. Those of packs come after", Shape: checked.ReadBack(&rules.ReadBack)},
+		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came. Those of packs come after", Shape: pack.ReadReadBack(&rules.ReadBack)},
 		{Name: "synonyms", Doc: "By word: others that mean the same here, for search", Shape: synonyms(&rules.Synonyms)},
 	}, nil)
 }

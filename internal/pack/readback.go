@@ -1,12 +1,12 @@
-package checked
+package pack
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// ReadBack is the shape of the rules that say how lost answers are settled.
-func ReadBack(into *[]calls.ReadBack) yamlconf.Shape {
+// ReadReadBack is the shape of the rules that say how lost answers are settled.
+func ReadReadBack(into *[]calls.ReadBack) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
 		var rule calls.ReadBack
 		places := func(to *map[string]string) yamlconf.Shape {

@@ -1,7 +1,4 @@
-// Package checked reads the keys that declarations of actions and of a pack's tools share: require and check_against.
-//
-// It only checks the syntax; packages rules/named and rules/schemacheck check what is written against classes.
-package checked
+package pack
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
@@ -9,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// Against is the shape of the class that describes arguments: its name, or an object.
-func Against(into *writes.Declaration) yamlconf.Shape {
+// ReadAgainst is the shape of the class that describes arguments: its name, or an object.
+func ReadAgainst(into *writes.Declaration) yamlconf.Shape {
 	fields := yamlconf.Each(yamlconf.Table{Names: "argument", Of: func(argument string) (yamlconf.Shape, func()) {
 		var field string
 		return yamlconf.Words(&field), func() {
@@ -28,8 +25,8 @@ func Against(into *writes.Declaration) yamlconf.Shape {
 	}, nil))
 }
 
-// Requirements is the shape of a list of requirements; that describes their expressions.
-func Requirements(into *[]expression.Requirement, that string) yamlconf.Shape {
+// ReadRequirements is the shape of a list of requirements; that describes their expressions.
+func ReadRequirements(into *[]expression.Requirement, that string) yamlconf.Shape {
 	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
 		var r expression.Requirement
 		return yamlconf.Object([]yamlconf.Key{
