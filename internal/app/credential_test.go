@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 )
 
 // TestOpenAPI checks that an invalid API is refused, without its secret in the error.
@@ -14,7 +13,7 @@ func TestOpenAPI(t *testing.T) {
 		{"https://shop.test", ""},
 		{"shop.test", "source shop can't be opened: "},
 	} {
-		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: row.base, Credential: &apis.Credential{Bearer: "hunter2"}}}, nil, nil)
+		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &config.APISource{BaseURL: row.base, Credential: &config.APICredential{Bearer: "hunter2"}}}, nil, nil)
 		if row.want == "" != (err == nil) || err != nil && (!strings.HasPrefix(err.Error(), row.want) || strings.Contains(err.Error(), "hunter2")) {
 			t.Errorf("%s: %v", row.base, err)
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/documents"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
@@ -102,16 +101,16 @@ func LoadText(path string, text []byte) (*config.Config, error) {
 
 // fetched reads the document of a source at a URL. Requests to the host of base_url carry what calls of the API carry, so that a document
 // behind a sign-in can be read; others carry nothing of that. Accounts of people, and credentials of principals, are not used.
-func fetched(s config.Source) (apis.Contents, error) {
+func fetched(s config.Source) (config.Document, error) {
 	of := *s.OpenAPI
-	alone := func(c *apis.Credential) bool { return c != nil && c.Person == nil && c.Each == nil }
+	alone := func(c *config.APICredential) bool { return c != nil && c.Person == nil && c.Each == nil }
 	if !alone(of.Credential) {
 		of.Credential = nil
 	}
-	of.Credentials = slices.DeleteFunc(slices.Clone(of.Credentials), func(c apis.SchemeCredential) bool { return !alone(&c.Credential) })
+	of.Credentials = slices.DeleteFunc(slices.Clone(of.Credentials), func(c config.SchemeCredential) bool { return !alone(&c.Credential) })
 	who, _, err := configured.Credentials(&of, s.Name, nil)
 	if err != nil {
-		return apis.Contents{}, err
+		return config.Document{}, err
 	}
 	if set, ok := who.(*credential.Set); ok {
 		defer set.Close()
@@ -121,7 +120,7 @@ func fetched(s config.Source) (apis.Contents, error) {
 	}
 	base, err := url.Parse(of.BaseURL)
 	if err != nil {
-		return apis.Contents{}, errors.New("the document can't be fetched: base_url is no URL")
+		return config.Document{}, errors.New("the document can't be fetched: base_url is no URL")
 	}
 	sign := func(r *http.Request) error {
 		if r.URL.Scheme != base.Scheme || !strings.EqualFold(r.URL.Host, base.Host) {
@@ -141,7 +140,7 @@ func fetched(s config.Source) (apis.Contents, error) {
 	if t := of.TLS; t != nil {
 		files, err := credential.NewCertificate(credential.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities})
 		if err != nil {
-			return apis.Contents{}, err
+			return config.Document{}, err
 		}
 		own = netguard.Transport(base, netguard.Options{Identity: files.Current})
 		defer own.CloseIdleConnections()

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
@@ -151,17 +150,17 @@ func TestCertificateFiles(t *testing.T) {
 	}
 	cert, keyFile, another, empty, gone := at("own.pem", one.pem), at("own.key", key), at("other.pem", other.pem), at("empty.pem", nil), filepath.Join(dir, "gone.pem")
 	for _, row := range []struct {
-		tls  apis.TLS
+		tls  config.APITLS
 		want string
 	}{
-		{apis.TLS{Certificate: cert, Key: keyFile, Authorities: another}, ""},
-		{apis.TLS{Authorities: another}, ""},
-		{apis.TLS{Certificate: cert, Key: gone}, "can't be used: no such file or directory"},
-		{apis.TLS{Certificate: another, Key: keyFile}, "can't be used: tls: private key does not match public key"},
-		{apis.TLS{Authorities: empty}, "empty.pem has no certificate in PEM form"},
-		{apis.TLS{Authorities: gone}, "gone.pem can't be read: no such file or directory"},
+		{config.APITLS{Certificate: cert, Key: keyFile, Authorities: another}, ""},
+		{config.APITLS{Authorities: another}, ""},
+		{config.APITLS{Certificate: cert, Key: gone}, "can't be used: no such file or directory"},
+		{config.APITLS{Certificate: another, Key: keyFile}, "can't be used: tls: private key does not match public key"},
+		{config.APITLS{Authorities: empty}, "empty.pem has no certificate in PEM form"},
+		{config.APITLS{Authorities: gone}, "gone.pem can't be read: no such file or directory"},
 	} {
-		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: "https://shop.test", TLS: &row.tls}}, nil, nil)
+		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &config.APISource{BaseURL: "https://shop.test", TLS: &row.tls}}, nil, nil)
 		switch {
 		case err == nil:
 			opened.Close()

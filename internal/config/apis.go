@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -20,7 +19,7 @@ import (
 func (c *Config) apis() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "API", Of: func(name string) (yamlconf.Shape, func()) {
 		var rules calls.Rules
-		return apis.Rules(&rules, c.expression), func() {
+		return APIRules(&rules, c.expression), func() {
 			if c.rules == nil {
 				c.rules = map[string]calls.Rules{}
 			}
@@ -65,7 +64,7 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 }
 
 // adopt sets the rules of an API with its document, and adds its packs to both. Its errors are about packs.
-func (c *Config) adopt(s Source, of apis.Contents) error {
+func (c *Config) adopt(s Source, of Document) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
 	rules.Sends, rules.Signed = s.OpenAPI.Sends(), s.OpenAPI.Signed()
@@ -93,7 +92,7 @@ func (c *Config) adopt(s Source, of apis.Contents) error {
 
 // packed adds the packs of an API to its rules: operations that the document lacks, and classes of operations, after
 // those of the owner. The tools are compiled against the combined document.
-func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error {
+func (c *Config) packed(rules *calls.Rules, name string, of Document) error {
 	if of.Document == nil || len(of.Packs) == 0 {
 		return nil
 	}
@@ -147,7 +146,7 @@ func (c *Config) packedBy(tool string) string {
 
 // Fetch reads the documents of sources at URLs with read, and adds them to the rules. Invalid documents are reported in an *Error.
 // Until it is called, those APIs have no document.
-func (c *Config) Fetch(read func(of Source) (apis.Contents, error)) error {
+func (c *Config) Fetch(read func(of Source) (Document, error)) error {
 	var faults []Fault
 	fetched := false
 	for _, s := range c.Sources {
@@ -203,7 +202,7 @@ func (c *Config) Forget(api string) {
 
 // WrongAPI returns a fault of the rules of an API.
 func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
-	if keys := apis.Place(f.Pointer); keys != nil {
+	if keys := pointerPlace(f.Pointer); keys != nil {
 		return c.Wrong(f.Message, append([]string{"apis", f.API}, keys...)...)
 	}
 	return c.Wrong(f.Message, "sources", f.API, "openapi", "document")
@@ -212,7 +211,7 @@ func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
 // PlaceOfAPI returns the location of a rule of an API, given by a pointer as in calls.RuleFault, or of the deepest key
 // above it.
 func (c *Config) PlaceOfAPI(api, pointer string) (file string, line int) {
-	p, _ := c.document.Place(append([]string{"apis", api}, apis.Place(pointer)...)...)
+	p, _ := c.document.Place(append([]string{"apis", api}, pointerPlace(pointer)...)...)
 	return p.File(), p.Line
 }
 

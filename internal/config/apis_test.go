@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
@@ -223,9 +222,9 @@ func TestFetch(t *testing.T) {
 	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}"
 	c := parsed(t, text)
 	before := c.Rules.Version
-	if err := c.Fetch(func(s config.Source) (apis.Contents, error) {
+	if err := c.Fetch(func(s config.Source) (config.Document, error) {
 		url := s.OpenAPI.Document
-		return apis.Fetched(url, func(url string) ([]byte, error) {
+		return config.FetchDocument(url, func(url string) ([]byte, error) {
 			if url != "https://x.example/a.json" {
 				t.Error(url)
 			}
@@ -239,9 +238,9 @@ func TestFetch(t *testing.T) {
 		"{": "f.yaml:1:28: sources.flow.openapi.document: the document is not right: not a JSON or YAML document",
 	} {
 		c := parsed(t, text)
-		err := c.Fetch(func(s config.Source) (apis.Contents, error) {
+		err := c.Fetch(func(s config.Source) (config.Document, error) {
 			url := s.OpenAPI.Document
-			return apis.Fetched(url, func(string) ([]byte, error) {
+			return config.FetchDocument(url, func(string) ([]byte, error) {
 				if got == "" {
 					return nil, errors.New("no answer")
 				}

@@ -4,6 +4,20 @@
 // besides the configuration it reads only the files named by ${file:…} and file:, and API documents that are files. It
 // refuses unknown and duplicate keys, keys without a value, features that this version lacks, and ambiguous values. All
 // faults of a file are reported in one error, with line, column and excerpt.
+//
+// # Api
+//
+// This part reads the configuration of HTTP APIs: address and credential of the source, and the rules for what
+// agents may see and call.
+//
+// It is used by package config and produces plain data: the rules of package calls and the options of a client. It
+// reads packs and documents that are files; the caller fetches a document at a URL. An invalid document is reported at
+// the key that names it.
+//
+// # Keeping
+//
+// This part reads the sections of a configuration that say how things are kept: the record of calls, and the accounts
+// that people connect to HTTP APIs.
 package config
 
 import (
@@ -22,8 +36,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/config/keeping"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
@@ -66,8 +78,8 @@ type Config struct {
 	Stdio      identity.Principal // the principal over stdio, ID "stdio"; without scopes, stdio is refused
 	Server     Server
 	Log        Log
-	Audit      keeping.Audit
-	Accounts   keeping.Accounts
+	Audit      Audit
+	Accounts   Accounts
 
 	Unsampled bool     // values are not looked at to find credentials
 	Lenient   bool     // unknown names in lists of principals and tokens are warnings instead of faults
@@ -81,8 +93,8 @@ type Config struct {
 
 	file        string // that Load read; "" for none
 	document    yamlconf.Document
-	contents    map[string]*apis.Contents // of API documents that are files, by source
-	rules       map[string]calls.Rules    // the rules in the section apis
+	contents    map[string]*Document   // of API documents that are files, by source
+	rules       map[string]calls.Rules // the rules in the section apis
 	expressions *expression.Compiler
 	setBy       map[string]string // by gate: the environment variable that lowered it
 }
@@ -95,7 +107,7 @@ type Source struct {
 	WriteURL    string                // the same for an account that may write; "" uses URL
 	ReadOnly    bool                  // never opened for writing
 	Metadata    *Metadata             // object descriptions on disk; nil for other sources
-	OpenAPI     *apis.Source          // an HTTP API; nil for other sources
+	OpenAPI     *APISource            // an HTTP API; nil for other sources
 	Description string                // for agents
 	Collections map[string]Collection // of MongoDB, by name
 	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here; 0 is the source's default

@@ -17,8 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/internal/config/keeping"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
@@ -125,23 +123,23 @@ func TestParse(t *testing.T) {
 			{Name: "shop-role", URL: "parse+https://parse.example/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "m", As: "role", Role: "support"}},
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
 				Objects: identity.List{Only: []string{"Account", "Secret__c"}, Except: []string{"Secret__c"}}}},
-			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
-				Packs: []apis.Pack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true, PlainHTTP: true,
-				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
-					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
-					"eve": {Query: &apis.Named{Name: "key", Value: "e"}}, "gil": {Cookie: &apis.Named{Name: "sid", Value: "g"}},
-					"fay": {OAuth: &apis.OAuth{TokenURL: "https://login.example/token", ID: "f", Secret: "s", Scopes: []string{"read"}, Params: map[string]string{"audience": "flow"}}}}}}}},
-			{Name: "mail", OpenAPI: &apis.Source{Document: "https://mail.example/openapi.json", BaseURL: "https://mail.example/v1", Credential: &apis.Credential{Person: &apis.Person{
+			{Name: "flow", OpenAPI: &config.APISource{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
+				Packs: []config.APIPack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true, PlainHTTP: true,
+				Credential: &config.APICredential{Each: &config.EachCredential{By: "claim", Claim: "login", Of: map[string]config.APICredential{
+					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &config.NamedCredential{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &config.BasicCredential{User: "dee", Password: "d"}},
+					"eve": {Query: &config.NamedCredential{Name: "key", Value: "e"}}, "gil": {Cookie: &config.NamedCredential{Name: "sid", Value: "g"}},
+					"fay": {OAuth: &config.OAuthClient{TokenURL: "https://login.example/token", ID: "f", Secret: "s", Scopes: []string{"read"}, Params: map[string]string{"audience": "flow"}}}}}}}},
+			{Name: "mail", OpenAPI: &config.APISource{Document: "https://mail.example/openapi.json", BaseURL: "https://mail.example/v1", Credential: &config.APICredential{Person: &config.PersonAccount{
 				AuthorizeURL: "https://login.example/authorize", TokenURL: "https://login.example/token", RevokeURL: "https://login.example/revoke", Issuer: "https://login.example", ID: "gate", Secret: "s", InBody: true,
 				Scopes: []string{"mail.read", "offline_access"}, Params: map[string]string{"access_type": "offline"},
-				Exchange: &apis.OAuth{TokenURL: "https://sts.example/token", ID: "g", Secret: "t", Scopes: []string{"mail.read"}, Params: map[string]string{"audience": "mail", "resource": "https://mail.example"}}}}}},
-			{Name: "box", Description: "Boxes", ReadOnly: true, OpenAPI: &apis.Source{Document: "https://box.example/openapi.json", BaseURL: "http://10.0.0.1:8080"}},
-			{Name: "metrics", OpenAPI: &apis.Source{Document: "https://metrics.example/openapi.json", BaseURL: "https://metrics.example/api",
-				Credentials: []apis.SchemeCredential{{Scheme: "apiKey", Credential: apis.Credential{Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}}, {Scheme: "sso", Credential: apis.Credential{Bearer: "b"}}},
-				Headers:     []apis.FixedHeader{{Name: "X-Org", Value: "acme"}, {Name: "X-App-Key", Value: "hunter2", Secret: true}},
-				TLS:         &apis.TLS{Certificate: "/etc/bailiwick/client.pem", Key: "/etc/bailiwick/client.key", Authorities: "/etc/ssl/metrics.pem"},
+				Exchange: &config.OAuthClient{TokenURL: "https://sts.example/token", ID: "g", Secret: "t", Scopes: []string{"mail.read"}, Params: map[string]string{"audience": "mail", "resource": "https://mail.example"}}}}}},
+			{Name: "box", Description: "Boxes", ReadOnly: true, OpenAPI: &config.APISource{Document: "https://box.example/openapi.json", BaseURL: "http://10.0.0.1:8080"}},
+			{Name: "metrics", OpenAPI: &config.APISource{Document: "https://metrics.example/openapi.json", BaseURL: "https://metrics.example/api",
+				Credentials: []config.SchemeCredential{{Scheme: "apiKey", Credential: config.APICredential{Header: &config.NamedCredential{Name: "X-Api-Key", Value: "c"}}}, {Scheme: "sso", Credential: config.APICredential{Bearer: "b"}}},
+				Headers:     []config.FixedHeader{{Name: "X-Org", Value: "acme"}, {Name: "X-App-Key", Value: "hunter2", Secret: true}},
+				TLS:         &config.APITLS{Certificate: "/etc/bailiwick/client.pem", Key: "/etc/bailiwick/client.key", Authorities: "/etc/ssl/metrics.pem"},
 				Downloads:   []string{"files.metrics.example", "*.s3.amazonaws.com"},
-				Servers:     []apis.Server{{URL: "https://files.metrics.example/v1", Credential: &apis.Credential{Bearer: "f"}}, {URL: "https://logs.metrics.example", Credentials: []apis.SchemeCredential{{Scheme: "sso", Credential: apis.Credential{Bearer: "l"}}}}}}},
+				Servers:     []config.APIServer{{URL: "https://files.metrics.example/v1", Credential: &config.APICredential{Bearer: "f"}}, {URL: "https://logs.metrics.example", Credentials: []config.SchemeCredential{{Scheme: "sso", Credential: config.APICredential{Bearer: "l"}}}}}}},
 		},
 		Rules: policy.Rules{
 			Review: []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
@@ -208,9 +206,9 @@ func TestParse(t *testing.T) {
 			Queue: -1, Heartbeat: 5 * time.Second, Drain: 10 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
 		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
-		Accounts: keeping.Accounts{Key: sequence(0), Previous: sequence(255)},
-		Audit: keeping.Audit{Key: []byte("swordfish swordfish swordfish 32"), Every: 50 * time.Millisecond,
-			Archive: keeping.Archive{Folder: "/etc/bailiwick/old", After: 90 * 24 * time.Hour}},
+		Accounts: config.Accounts{Key: sequence(0), Previous: sequence(255)},
+		Audit: config.Audit{Key: []byte("swordfish swordfish swordfish 32"), Every: 50 * time.Millisecond,
+			Archive: config.Archive{Folder: "/etc/bailiwick/old", After: 90 * 24 * time.Hour}},
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
 		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []webhook.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -33,7 +32,7 @@ const MaxTimeout = 300 * time.Second
 
 // shape is the shape of the whole file.
 func (c *Config) shape() yamlconf.Shape {
-	c.expressions, c.contents = expression.NewCompiler(), map[string]*apis.Contents{}
+	c.expressions, c.contents = expression.NewCompiler(), map[string]*Document{}
 	keys := []yamlconf.Key{
 		{Name: "include", Doc: "Further files of this form: paths and patterns such as rules/*.yaml, from the folder of this file. Sections of several files are put together", Shape: yamlconf.Files()},
 		{Name: "listen", Doc: "Where agents connect: host:port. Default " + DefaultListen, Shape: yamlconf.Text("host:port, such as "+DefaultListen, c.setListen)},
@@ -176,8 +175,8 @@ func (c *Config) sources() yamlconf.Shape {
 			s.Metadata.shape().Read(r, n, at)
 		}
 		openapi := func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-			s.OpenAPI = &apis.Source{}
-			c.contents[name] = &apis.Contents{}
+			s.OpenAPI = &APISource{}
+			c.contents[name] = &Document{}
 			s.OpenAPI.Shape(c.contents[name]).Read(r, n, at)
 		}
 		parse := func(r *yamlconf.Reader, n yamlconf.Node, at string) {
@@ -192,7 +191,7 @@ func (c *Config) sources() yamlconf.Shape {
 				return s.setURL(folder, raw)
 			}))},
 			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", yamlconf.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
-			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
+			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&APISource{}).Shape(nil).Schema, Read: openapi})},
 			{Name: "parse", Doc: "With the url of a Parse Server: its keys, and whom agents act as", Shape: yamlconf.Shape{Schema: (&ParseServer{}).shape(nil).Schema, Read: parse}},
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL and DuckDB: the schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},

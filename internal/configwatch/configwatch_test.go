@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 )
 
 // TestLook writes a file step by step and checks, after each step, what was applied and logged.
@@ -97,11 +96,11 @@ func TestDocuments(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return c, c.Fetch(func(config.Source) (apis.Contents, error) {
+		return c, c.Fetch(func(config.Source) (config.Document, error) {
 			if failing {
-				return apis.Contents{}, errors.New("no answer")
+				return config.Document{}, errors.New("no answer")
 			}
-			return apis.Fetched("https://x.example/a.json", func(string) ([]byte, error) {
+			return config.FetchDocument("https://x.example/a.json", func(string) ([]byte, error) {
 				return []byte(`{"openapi": "3.0.3", "paths": {"/a": {"get": {"operationId": "` + operation + `", "responses": {}}}}}`), nil
 			})
 		})

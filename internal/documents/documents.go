@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
@@ -27,13 +27,13 @@ const (
 
 // Fetch returns a function that reads the API document at an https URL given by the operator, and the files of its origin. A nil
 // transport is the default one.
-func Fetch(transport http.RoundTripper) func(address string) (apis.Contents, error) {
-	return func(address string) (apis.Contents, error) {
+func Fetch(transport http.RoundTripper) func(address string) (config.Document, error) {
+	return func(address string) (config.Document, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), wholeTimeout)
 		defer cancel()
 		document := getter(ctx, transport, func(string) bool { return true })
 		file := getter(ctx, transport, func(to string) bool { _, err := spec.Origin(address, to); return err == nil })
-		return apis.Fetched(address, func(of string) ([]byte, error) {
+		return config.FetchDocument(address, func(of string) ([]byte, error) {
 			if of == address {
 				return document(of)
 			}
@@ -62,7 +62,7 @@ func (s Signing) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // FetchSigned reads the API document at a URL with signed requests.
-func FetchSigned(s Signing, address string) (apis.Contents, error) {
+func FetchSigned(s Signing, address string) (config.Document, error) {
 	if s.Own == (*http.Transport)(nil) {
 		s.Own = nil
 	}
@@ -140,15 +140,15 @@ func Read(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
 	name := filepath.Base(from)
 	switch u, err := url.Parse(from); {
-	case strings.HasPrefix(from, "http://") && !apis.Loopback(from):
+	case strings.HasPrefix(from, "http://") && !config.Loopback(from):
 		return a, terminal.Usagef("a document is read over https, or over http from this machine; save it and name the file")
-	case !strings.HasPrefix(from, "https://") && !apis.Loopback(from):
+	case !strings.HasPrefix(from, "https://") && !config.Loopback(from):
 		f, size, err := open(from)
 		if err != nil {
 			return a, fmt.Errorf("the document can't be read: %w", err)
 		}
 		defer f.Close() //nolint:errcheck // it was only read
-		if a.Contents, err = apis.Read(f, size, apis.InFolder(filepath.Dir(from), readFile)); err != nil {
+		if a.Contents, err = config.ReadDocument(f, size, config.OpenInFolder(filepath.Dir(from), readFile)); err != nil {
 			return a, err
 		}
 	case err != nil || u.Host == "" || u.User != nil:

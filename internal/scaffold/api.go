@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -20,7 +19,7 @@ type API struct {
 	Name     string // of the source
 	Document string // as in the configuration: a path relative to its folder, or a URL
 	BaseURL  string // "" means that of the document
-	Contents apis.Contents
+	Contents config.Document
 }
 
 // OfAPI returns the configuration of an HTTP API, with a class for each operation of its document.
@@ -46,7 +45,7 @@ func (a *API) sound(text string) error {
 		return "", false
 	})
 	if err == nil {
-		err = c.Fetch(func(config.Source) (apis.Contents, error) { return a.Contents, nil })
+		err = c.Fetch(func(config.Source) (config.Document, error) { return a.Contents, nil })
 	}
 	if err == nil {
 		_, err = policy.New(c.Rules, nil)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
@@ -127,9 +126,9 @@ func TestOfAPIWhere(t *testing.T) {
 }
 
 // document reads a document.
-func document(t *testing.T, text string) apis.Contents {
+func document(t *testing.T, text string) config.Document {
 	t.Helper()
-	c, err := apis.Read(strings.NewReader(text), int64(len(text)), nil)
+	c, err := config.ReadDocument(strings.NewReader(text), int64(len(text)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ var mayImport = map[string]string{
 	"source/parse":                   "change identity internal/expression internal/interpret internal/netguard internal/openapi/credential internal/writes policy problem query schema source value write",
 	"source/sqlite/internal/heap":    "",
 	"source/openapi":                 "change internal/openapi/calls internal/openapi/client internal/openapi/credential internal/openapi/response internal/openapi/spec internal/openapi/validate internal/writes policy problem query schema source value write",
-	"internal/openapi/configured":    "identity internal/config/apis internal/connect internal/openapi/credential",
+	"internal/openapi/configured":    "identity internal/config internal/connect internal/openapi/credential",
 	"internal/openapi/search":        "internal/openapi/spec problem",
 	"internal/openapi/response":      "internal/interpret internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/secretnames internal/typecheck problem query schema value",
 	"test/largeapis":                 "",
@@ -94,7 +94,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/written":    "value",
 	"internal/sourcetest/canonical":  "value",
 	"internal/sourcetest/questions":  ". audit identity internal/sourcetest limit policy problem schema source tool value",
-	"internal/documents":             "internal/config/apis internal/openapi/spec internal/scaffold internal/terminal internal/yamlconf",
+	"internal/documents":             "internal/config internal/openapi/spec internal/scaffold internal/terminal internal/yamlconf",
 	"internal/sourcetest/ending":     "identity internal/sourcetest policy problem query schema value",
 	"internal/samples":               "identity internal/plan internal/secretnames policy query schema source value",
 	"internal/undeclared":            "identity policy query schema source",
@@ -131,10 +131,8 @@ var mayImport = map[string]string{
 	"test/attack/run":          "test/attack",
 	"test/conformance/server":  "identity internal/app internal/config mcp test/conformance",
 	"internal/extension":       "internal/once",
-	"internal/config":          "action change identity internal/config/apis internal/config/keeping internal/connstring internal/expression internal/oidc internal/openapi/calls internal/openapi/credential internal/openapi/spec internal/pack internal/webhook internal/yamlconf policy problem query schema source value write",
-	"internal/config/keeping":  "internal/yamlconf",
+	"internal/config":          "action change identity internal/connstring internal/expression internal/netguard internal/oidc internal/openapi/calls internal/openapi/credential internal/openapi/spec internal/pack internal/secretnames internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/pack":            "identity internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
-	"internal/config/apis":     "internal/expression internal/netguard internal/openapi/calls internal/openapi/spec internal/pack internal/secretnames internal/yamlconf problem write",
 	"internal/yamlconf":        "problem query value",
 	"internal/client":          "internal/edge problem",
 
@@ -156,7 +154,7 @@ var mayImport = map[string]string{
 	// for operators
 	"internal/policyops": "audit identity internal/expression internal/openapi/calls internal/openapi/spec internal/samples internal/yamlconf policy problem query schema value write",
 
-	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
+	"internal/scaffold": "internal/config internal/netguard internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/replicas internal/trace internal/wire problem source",

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -128,7 +127,7 @@ func TestHeldOut(t *testing.T) {
 // configured returns what an agent reaches of a document under the configuration that init writes.
 func configured(t *testing.T, d *spec.Document) *calls.Reach {
 	t.Helper()
-	contents := apis.Contents{Document: d, Digest: "0"}
+	contents := config.Document{Document: d, Digest: "0"}
 	draft, err := scaffold.OfAPI(scaffold.API{Name: "app", Document: "https://app.example/openapi.json", BaseURL: "https://app.example", Contents: contents})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +141,7 @@ func configured(t *testing.T, d *spec.Document) *calls.Reach {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Fetch(func(config.Source) (apis.Contents, error) { return contents, nil }); err != nil {
+	if err := c.Fetch(func(config.Source) (config.Document, error) { return contents, nil }); err != nil {
 		t.Fatal(err)
 	}
 	p, err := policy.New(c.Rules, nil)

@@ -8,14 +8,14 @@ import (
 	"net/url"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 )
 
 // Trusted returns the authorities that connections to other hosts of a source trust: those of tls.ca, and those of the system.
 // It is nil if the configuration has none. The gateway's own certificate is shown only to base_url.
-func Trusted(t *apis.TLS) (*credential.Certificate, error) {
+func Trusted(t *config.APITLS) (*credential.Certificate, error) {
 	if t == nil || t.Authorities == "" {
 		return nil, nil
 	}
@@ -23,7 +23,7 @@ func Trusted(t *apis.TLS) (*credential.Certificate, error) {
 }
 
 // Account returns the credential of a source to which people connect.
-func Account(all *connect.Connections, source string, c *apis.Person, trusted *credential.Certificate) (credential.Credential, error) {
+func Account(all *connect.Connections, source string, c *config.PersonAccount, trusted *credential.Certificate) (credential.Credential, error) {
 	provider := connect.Provider{AuthorizeURL: c.AuthorizeURL, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Issuer: c.Issuer, ID: c.ID, Secret: c.Secret,
 		InBody: c.InBody, Scopes: c.Scopes, Params: c.Params}
 	if trusted != nil {
@@ -42,7 +42,7 @@ func Account(all *connect.Connections, source string, c *apis.Person, trusted *c
 }
 
 // exchangeOf returns the options of a token exchange, whose client is that of the connection unless it has its own.
-func exchangeOf(c *apis.Person) credential.ClientOptions {
+func exchangeOf(c *config.PersonAccount) credential.ClientOptions {
 	e := c.Exchange
 	o := credential.ClientOptions{TokenURL: cmp.Or(e.TokenURL, c.TokenURL), ID: c.ID, Secret: c.Secret, Scopes: e.Scopes, Params: paramsOf(e.Params)}
 	if e.ID != "" {
@@ -60,7 +60,7 @@ func paramsOf(given map[string]string) url.Values {
 }
 
 // Secrets returns the secrets of all credentials and headers of a source.
-func Secrets(s *apis.Source) []string {
+func Secrets(s *config.APISource) []string {
 	all := secretsOf(s.Credential)
 	for _, c := range s.Credentials {
 		all = append(all, secretsOf(&c.Credential)...)
@@ -81,7 +81,7 @@ func Secrets(s *apis.Source) []string {
 
 // Credentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
 // none. Accounts that people connect need connections; if they are nil, calls with an account are refused.
-func Credentials(s *apis.Source, name string, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
+func Credentials(s *config.APISource, name string, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
 	var always []credential.Header
 	for _, h := range s.Headers {
 		if h.Secret {
@@ -92,8 +92,8 @@ func Credentials(s *apis.Source, name string, connections *connect.Connections) 
 	if err != nil {
 		return nil, nil, err
 	}
-	made := func(c *apis.Credential) (credential.Credential, error) { return Credential(c, trusted) }
-	base, err := set(always, s.Credential, s.Credentials, func(c *apis.Credential) (credential.Credential, error) {
+	made := func(c *config.APICredential) (credential.Credential, error) { return Credential(c, trusted) }
+	base, err := set(always, s.Credential, s.Credentials, func(c *config.APICredential) (credential.Credential, error) {
 		if c.Person != nil && connections != nil { // a look without a store has none
 			return Account(connections, name, c.Person, trusted)
 		}
@@ -121,10 +121,10 @@ func Beside(configured, own credential.Credential) credential.Credential {
 }
 
 // set returns the credentials of one address; nil for none. made makes each.
-func set(always []credential.Header, single *apis.Credential, named []apis.SchemeCredential, made func(*apis.Credential) (credential.Credential, error)) (credential.Credential, error) {
+func set(always []credential.Header, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (credential.Credential, error)) (credential.Credential, error) {
 	out := &credential.Set{Always: always}
 	if single != nil {
-		named = []apis.SchemeCredential{{Credential: *single}}
+		named = []config.SchemeCredential{{Credential: *single}}
 	}
 	for _, c := range named {
 		one, err := made(&c.Credential)
@@ -140,7 +140,7 @@ func set(always []credential.Header, single *apis.Credential, named []apis.Schem
 }
 
 // secretsOf returns the secrets of a credential.
-func secretsOf(c *apis.Credential) []string {
+func secretsOf(c *config.APICredential) []string {
 	switch {
 	case c == nil:
 		return nil
@@ -166,7 +166,7 @@ func secretsOf(c *apis.Credential) []string {
 
 // Credential returns the credential for its configuration, or nil if there is none. That of a person is made by Account; here
 // it refuses every principal.
-func Credential(c *apis.Credential, trusted *credential.Certificate) (credential.Credential, error) {
+func Credential(c *config.APICredential, trusted *credential.Certificate) (credential.Credential, error) {
 	switch {
 	case c == nil:
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -22,18 +22,18 @@ func TestCredential(t *testing.T) {
 	}))
 	defer tokens.Close()
 	ann := identity.Principal{ID: "token:t1", TokenID: "t1", Owner: "ann", Claims: value.OfObject([]value.Member{{Name: "login", Value: value.OfString("annie")}})}
-	each := func(by, claim, name string) apis.Credential {
-		return apis.Credential{Each: &apis.Each{By: by, Claim: claim, Of: map[string]apis.Credential{name: {Bearer: "own"}}}}
+	each := func(by, claim, name string) config.APICredential {
+		return config.APICredential{Each: &config.EachCredential{By: by, Claim: claim, Of: map[string]config.APICredential{name: {Bearer: "own"}}}}
 	}
 	for _, row := range []struct {
-		c    apis.Credential
+		c    config.APICredential
 		want string
 	}{
-		{apis.Credential{Bearer: "b"}, "Authorization: Bearer b"},
-		{apis.Credential{Header: &apis.Named{Name: "X-Key", Value: "k"}}, "X-Key: k"},
-		{apis.Credential{Basic: &apis.Basic{User: "u", Password: "p"}}, "Authorization: Basic dTpw"},
-		{apis.Credential{Query: &apis.Named{Name: "key", Value: "q"}}, "?a=1&key=q"},
-		{apis.Credential{OAuth: &apis.OAuth{TokenURL: tokens.URL, ID: "id", Secret: "secret", Scopes: []string{"read"}, Params: map[string]string{"audience": "shop"}}}, "Authorization: Bearer id-secret-read-shop"},
+		{config.APICredential{Bearer: "b"}, "Authorization: Bearer b"},
+		{config.APICredential{Header: &config.NamedCredential{Name: "X-Key", Value: "k"}}, "X-Key: k"},
+		{config.APICredential{Basic: &config.BasicCredential{User: "u", Password: "p"}}, "Authorization: Basic dTpw"},
+		{config.APICredential{Query: &config.NamedCredential{Name: "key", Value: "q"}}, "?a=1&key=q"},
+		{config.APICredential{OAuth: &config.OAuthClient{TokenURL: tokens.URL, ID: "id", Secret: "secret", Scopes: []string{"read"}, Params: map[string]string{"audience": "shop"}}}, "Authorization: Bearer id-secret-read-shop"},
 		{each("owner", "", "ann"), "Authorization: Bearer own"},
 		{each("token", "", "t1"), "Authorization: Bearer own"},
 		{each("claim", "login", "annie"), "Authorization: Bearer own"},

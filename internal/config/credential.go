@@ -1,4 +1,4 @@
-package apis
+package config
 
 import (
 	"net/http"
@@ -11,51 +11,51 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// A Credential is one configured credential for an API; exactly one field is set.
-type Credential struct {
+// A APICredential is one configured credential for an API; exactly one field is set.
+type APICredential struct {
 	Bearer string
-	Header *Named
-	Basic  *Basic
-	Query  *Named
-	Cookie *Named
-	OAuth  *OAuth
-	Each   *Each
-	Person *Person
+	Header *NamedCredential
+	Basic  *BasicCredential
+	Query  *NamedCredential
+	Cookie *NamedCredential
+	OAuth  *OAuthClient
+	Each   *EachCredential
+	Person *PersonAccount
 }
 
-// Named is a header, a cookie or a key in the query.
-type Named struct{ Name, Value string }
+// NamedCredential is a header, a cookie or a key in the query.
+type NamedCredential struct{ Name, Value string }
 
-// Basic is a user name and a password.
-type Basic struct{ User, Password string }
+// BasicCredential is a user name and a password.
+type BasicCredential struct{ User, Password string }
 
-// OAuth configures tokens obtained with client credentials.
-type OAuth struct {
+// OAuthClient configures tokens obtained with client credentials.
+type OAuthClient struct {
 	TokenURL, ID, Secret string
 	Scopes               []string
 	Params               map[string]string // further request parameters, such as audience
 }
 
-// Person configures the accounts that people connect, with authorization codes.
-type Person struct {
+// PersonAccount configures the accounts that people connect, with authorization codes.
+type PersonAccount struct {
 	AuthorizeURL, TokenURL, RevokeURL, Issuer string
 	ID, Secret                                string
 	InBody                                    bool // the client authenticates in the body of requests
 	Scopes                                    []string
 	Params                                    map[string]string // further parameters of the authorization request
-	Exchange                                  *OAuth            // exchanges the person's token for one of the API (RFC 8693); nil sends it as it is
+	Exchange                                  *OAuthClient      // exchanges the person's token for one of the API (RFC 8693); nil sends it as it is
 }
 
-// Each is a separate credential for each principal, selected by a property of it.
-type Each struct {
+// EachCredential is a separate credential for each principal, selected by a property of it.
+type EachCredential struct {
 	By    string // token, owner or claim
 	Claim string // the name of the claim
-	Of    map[string]Credential
+	Of    map[string]APICredential
 }
 
 // Sends returns the parameters that c adds to requests, sorted. It omits the header Authorization, which agents can't
 // set anyway.
-func (c *Credential) Sends() []calls.Place {
+func (c *APICredential) Sends() []calls.Place {
 	switch {
 	case c == nil:
 		return nil
@@ -84,14 +84,14 @@ func (c *Credential) Sends() []calls.Place {
 	return nil
 }
 
-// credential is the shape of an object with one kind of credential; each allows credentials per principal.
-func credential(into **Credential, each bool) yamlconf.Shape {
-	var c Credential
-	var header, query, cookie Named
-	var basic Basic
-	var oauth OAuth
-	var own Each
-	var person Person
+// credentialShape is the shape of an object with one kind of credential; each allows credentials per principal.
+func credentialShape(into **APICredential, each bool) yamlconf.Shape {
+	var c APICredential
+	var header, query, cookie NamedCredential
+	var basic BasicCredential
+	var oauth OAuthClient
+	var own EachCredential
+	var person PersonAccount
 	keys := []yamlconf.Key{
 		{Name: "bearer", Doc: "A token in the header Authorization", Shape: yamlconf.Secret("a token", secret(&c.Bearer))},
 		{Name: "header", Doc: "A header of any name", Shape: headerShape(&header, &c.Header)},
@@ -144,7 +144,7 @@ func secret(into *string) func(folder, s string) string {
 }
 
 // headerShape is the shape of a credential in a header of its own. Headers that the client sets itself are refused.
-func headerShape(h *Named, into **Named) yamlconf.Shape {
+func headerShape(h *NamedCredential, into **NamedCredential) yamlconf.Shape {
 	refused := []string{"Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding"}
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "name", Doc: "Such as X-API-Key", Must: true, Shape: yamlconf.Text("a header's name", func(s string) string {
@@ -159,7 +159,7 @@ func headerShape(h *Named, into **Named) yamlconf.Shape {
 }
 
 // cookieShape is the shape of a credential in a cookie.
-func cookieShape(c *Named, into **Named) yamlconf.Shape {
+func cookieShape(c *NamedCredential, into **NamedCredential) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "name", Doc: "Such as session", Must: true, Shape: yamlconf.Text("a cookie's name", func(s string) string {
 			c.Name = s
@@ -172,7 +172,7 @@ func cookieShape(c *Named, into **Named) yamlconf.Shape {
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = c })
 }
 
-func oauthShape(o *OAuth, into **OAuth) yamlconf.Shape {
+func oauthShape(o *OAuthClient, into **OAuthClient) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "token_url", Doc: "Who gives the token: https://login.example/oauth/token", Must: true, Shape: yamlconf.Text("a URL", func(s string) string { o.TokenURL = s; return baseURL(s) })},
 		{Name: "client_id", Doc: "Who the gateway is there", Must: true, Shape: yamlconf.Words(&o.ID)},
@@ -196,11 +196,11 @@ func params(into *map[string]string) yamlconf.Shape {
 }
 
 // personShape is the shape of accounts that people connect.
-func personShape(p *Person, into **Person) yamlconf.Shape {
+func personShape(p *PersonAccount, into **PersonAccount) yamlconf.Shape {
 	place := func(to *string) yamlconf.Shape {
 		return yamlconf.Text("a URL", func(s string) string { *to = s; return baseURL(s) })
 	}
-	var exchange OAuth
+	var exchange OAuthClient
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "authorize_url", Doc: "Where people agree: https://login.example/oauth/authorize", Must: true, Shape: place(&p.AuthorizeURL)},
 		{Name: "token_url", Doc: "Where codes become tokens: https://login.example/oauth/token", Must: true, Shape: place(&p.TokenURL)},
@@ -216,7 +216,7 @@ func personShape(p *Person, into **Person) yamlconf.Shape {
 }
 
 // exchangeShape is the shape of a token exchange; without a client of its own it is that of the person's connection.
-func exchangeShape(o *OAuth, into **OAuth) yamlconf.Shape {
+func exchangeShape(o *OAuthClient, into **OAuthClient) yamlconf.Shape {
 	param := func(name string) yamlconf.Shape {
 		return yamlconf.Text("a text", func(s string) string {
 			if o.Params == nil {
@@ -242,17 +242,17 @@ func exchangeShape(o *OAuth, into **OAuth) yamlconf.Shape {
 }
 
 // eachShape is the shape of credentials per principal: a text is a bearer token.
-func eachShape(e *Each, into **Each) yamlconf.Shape {
+func eachShape(e *EachCredential, into **EachCredential) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "by", Doc: "What names the credential: token (the id of the agent's token of Bailiwick), owner or claim", Must: true, Shape: yamlconf.Choose([]string{"token", "owner", "claim"}, func(s string) { e.By = s })},
 		{Name: "claim", Doc: "With by: claim, the name of the claim", Shape: yamlconf.Words(&e.Claim)},
 		{Name: "secrets", Doc: "By that name: a bearer token, or a credential as above", Must: true, Shape: yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
-			one := &Credential{}
+			one := &APICredential{}
 			read := one
 			token := yamlconf.Secret("a token", secret(&one.Bearer))
-			return yamlconf.Either(token, credential(&read, false)), func() {
+			return yamlconf.Either(token, credentialShape(&read, false)), func() {
 				if e.Of == nil {
-					e.Of = map[string]Credential{}
+					e.Of = map[string]APICredential{}
 				}
 				e.Of[name] = *read
 			}

@@ -1,11 +1,11 @@
-package apis_test
+package config_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // TestInFolder checks that a file is read from its folder alone, also where a link takes its place just before it is read.
@@ -25,11 +25,11 @@ func TestInFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"part.json", "link.json"} {
-		if text, err := apis.InFolder(folder, os.ReadFile)(name); err != nil || string(text) != `{"inside": 1}` {
+		if text, err := config.OpenInFolder(folder, os.ReadFile)(name); err != nil || string(text) != `{"inside": 1}` {
 			t.Errorf("%s: %q %v", name, text, err)
 		}
 	}
-	swapped := apis.InFolder(folder, func(file string) ([]byte, error) {
+	swapped := config.OpenInFolder(folder, func(file string) ([]byte, error) {
 		if err := os.Remove(file); err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func TestInFolder(t *testing.T) {
 	if text, err := swapped("part.json"); err == nil {
 		t.Errorf("what is outside was read: %q", text)
 	}
-	if text, err := apis.InFolder(folder, os.ReadFile)("part.json"); err == nil {
+	if text, err := config.OpenInFolder(folder, os.ReadFile)("part.json"); err == nil {
 		t.Errorf("a link out of the folder was followed: %q", text)
 	}
 }

@@ -1,4 +1,4 @@
-package apis
+package config
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func TestOdd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join((&Contents{Document: d}).Odd(), "\n")
+	all := strings.Join((&Document{Document: d}).Odd(), "\n")
 	if n := strings.Count(all, ".yaml: can't be read"); n != 8 {
 		t.Errorf("%d of 8 files are named", n)
 	}

@@ -1,10 +1,4 @@
-// Package apis reads the configuration of HTTP APIs: address and credential of the source, and the rules for what
-// agents may see and call.
-//
-// It is used by package config and produces plain data: the rules of package calls and the options of a client. It
-// reads packs and documents that are files; the caller fetches a document at a URL. An invalid document is reported at
-// the key that names it.
-package apis
+package config
 
 import (
 	"bytes"
@@ -28,40 +22,40 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Source is an HTTP API.
-type Source struct {
-	Document   string      // the path of the OpenAPI document, or its https URL; "" uses that of a pack
-	BaseURL    string      // prefix of the document's paths; every call goes to its host
-	Credential *Credential // nil for an API without authentication, or with Credentials
+// A APISource is an HTTP API.
+type APISource struct {
+	Document   string         // the path of the OpenAPI document, or its https URL; "" uses that of a pack
+	BaseURL    string         // prefix of the document's paths; every call goes to its host
+	Credential *APICredential // nil for an API without authentication, or with Credentials
 	Timeout    time.Duration
-	Packs      []Pack
+	Packs      []APIPack
 	Site       string // start of links in tools of packs; "" is BaseURL
 	PlainHTTP  bool   // credentials may be sent over http to other machines
 	Underscore bool   // names of tools in packs consist of letters, digits and _ only
 
-	Credentials []SchemeCredential // by the document's security schemes, in place of Credential
+	Credentials []SchemeCredential // by the document's security schemes, in place of APICredential
 	Headers     []FixedHeader      // of every request
-	TLS         *TLS               // nil for connections without a certificate, which trust the authorities of the system
-	Servers     []Server           // further addresses of the document that calls may go to
+	TLS         *APITLS            // nil for connections without a certificate, which trust the authorities of the system
+	Servers     []APIServer        // further addresses of the document that calls may go to
 	Downloads   []string           // hosts to which reads may be redirected
 }
 
-// A Pack is a set of operation tools: a bundled one or a folder of files.
-type Pack struct {
+// A APIPack is a set of operation tools: a bundled one or a folder of files.
+type APIPack struct {
 	Name   string // of a bundled pack; "" for a folder
 	Folder string
 }
 
-// Contents holds a document that was read, and its packs.
-type Contents struct {
+// Document holds a document that was read, and its packs.
+type Document struct {
 	Document *spec.Document // nil for a document at a URL
 	Digest   string         // of the document's bytes
-	Packs    []*pack.Pack   // in the order of Source.Packs
+	Packs    []*pack.Pack   // in the order of APISource.Packs
 }
 
 // Odd returns what of the document can't be used, to follow "the document": which of its files can't be read, at most fifty, and at most
 // five other places; then the number of the rest, as an invalid document has many.
-func (c *Contents) Odd() []string {
+func (c *Document) Odd() []string {
 	if c.Document == nil {
 		return nil
 	}
@@ -82,7 +76,7 @@ func (c *Contents) Odd() []string {
 }
 
 // Remote reports whether the document is at a URL.
-func (s *Source) Remote() bool {
+func (s *APISource) Remote() bool {
 	return strings.HasPrefix(s.Document, "https://") || Loopback(s.Document)
 }
 
@@ -97,11 +91,11 @@ func Loopback(address string) bool {
 }
 
 // Shape is the shape of the section openapi of a source. A document that is a file is read into contents.
-func (s *Source) Shape(contents *Contents) yamlconf.Shape {
+func (s *APISource) Shape(contents *Document) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded; with the files that it refers to in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
-		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credential(&s.Credential, true))},
+		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credentialShape(&s.Credential, true))},
 		{Name: "credentials", Doc: "Several credentials, by the names of the document's security schemes. An operation is called with those of the first alternative in its security that are all here, and with none where it requires none", Shape: credentialsShape(&s.Credentials, true)},
 		{Name: "headers", Doc: "Headers of every request: {X-Org: acme}. Agents can't set them. One that is called like a credential (X-App-Key), or whose value is ${…} or file:, is masked in answers", Shape: headersShape(&s.Headers)},
 		{Name: "tls", Doc: "Files of TLS connections to base_url: the gateway's own certificate, and the authorities to trust. Files that change are read again for the next connection", Shape: tlsShape(&s.TLS)},
@@ -125,7 +119,7 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 }
 
 // checkPlain refuses to send a credential over http to another machine, unless the configuration allows it.
-func (s *Source) checkPlain(r *yamlconf.Reader, at string) {
+func (s *APISource) checkPlain(r *yamlconf.Reader, at string) {
 	if s.PlainHTTP {
 		return
 	}
@@ -160,7 +154,7 @@ func plain(address string) bool { return strings.HasPrefix(address, "http://") &
 const whyPlain = " would send the credential over http, where the network can read it: use https://, or write plain_http: true"
 
 // checkPlain refuses token URLs that send the secrets of the credential at the given place over http.
-func (c *Credential) checkPlain(r *yamlconf.Reader, at string) {
+func (c *APICredential) checkPlain(r *yamlconf.Reader, at string) {
 	switch {
 	case c.OAuth != nil && plain(c.OAuth.TokenURL):
 		r.WrongAt(at+"/oauth/token_url", "token_url"+whyPlain)
@@ -178,12 +172,12 @@ func (c *Credential) checkPlain(r *yamlconf.Reader, at string) {
 }
 
 // documentOfPack uses the document of the first pack that has one.
-func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlconf.Node, at string) {
+func (s *APISource) documentOfPack(contents *Document, r *yamlconf.Reader, n yamlconf.Node, at string) {
 	i := slices.IndexFunc(contents.Packs, func(p *pack.Pack) bool { return p.Document != nil })
 	switch {
 	case i >= 0:
 		document := contents.Packs[i].Document
-		read, err := Read(bytes.NewReader(document), int64(len(document)), nil)
+		read, err := ReadDocument(bytes.NewReader(document), int64(len(document)), nil)
 		if err != nil {
 			r.WrongAt(at+"/packs", contents.Packs[i].Name+": "+err.Error())
 			return
@@ -195,7 +189,7 @@ func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlco
 }
 
 // document is the shape of a path or a URL. A file is read into contents.
-func (s *Source) document(contents *Contents) yamlconf.Shape {
+func (s *APISource) document(contents *Document) yamlconf.Shape {
 	what := "a file or an https URL"
 	plain := yamlconf.Text(what, nil)
 	return yamlconf.Shape{Schema: plain.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
@@ -213,10 +207,10 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 			if s.Document = t; !filepath.IsAbs(t) {
 				s.Document = filepath.Join(n.Folder(), t)
 			}
-			var read Contents
+			var read Document
 			var wrong error
 			err := r.Stream(n, t, func(f io.Reader, size int64) error {
-				read, wrong = Read(f, size, InFolder(filepath.Dir(s.Document), func(file string) ([]byte, error) { return r.Large(n, file) }))
+				read, wrong = ReadDocument(f, size, OpenInFolder(filepath.Dir(s.Document), func(file string) ([]byte, error) { return r.Large(n, file) }))
 				return nil
 			})
 			if err != nil {
@@ -231,9 +225,9 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 	}}
 }
 
-// InFolder returns an Opener of the files in a folder, also through links that stay in it; read reads one, by its path. What that gives
+// OpenInFolder returns an Opener of the files in a folder, also through links that stay in it; read reads one, by its path. What that gives
 // must be what the folder has: a link that is put in place of the file in between may lead out of it.
-func InFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
+func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		name, err := spec.Folder(name)
 		if err != nil {
@@ -283,17 +277,17 @@ func ofOrigin(document string, get func(url string) ([]byte, error)) spec.Opener
 	}
 }
 
-// Fetched reads the document at a URL, and the files of its origin that it refers to; get fetches one.
-func Fetched(document string, get func(url string) ([]byte, error)) (Contents, error) {
+// FetchDocument reads the document at a URL, and the files of its origin that it refers to; get fetches one.
+func FetchDocument(document string, get func(url string) ([]byte, error)) (Document, error) {
 	data, err := get(document)
 	if err != nil {
-		return Contents{}, err
+		return Document{}, err
 	}
-	return Read(bytes.NewReader(data), int64(len(data)), ofOrigin(document, get))
+	return ReadDocument(bytes.NewReader(data), int64(len(data)), ofOrigin(document, get))
 }
 
-// Read reads a document of about size bytes, and with open the files it refers to. Its error is a message for operators.
-func Read(from io.Reader, size int64, open spec.Opener) (Contents, error) {
+// ReadDocument reads a document of about size bytes, and with open the files it refers to. Its error is a message for operators.
+func ReadDocument(from io.Reader, size int64, open spec.Opener) (Document, error) {
 	sum := sha256.New()
 	noted := open
 	if open != nil {
@@ -306,9 +300,9 @@ func Read(from io.Reader, size int64, open spec.Opener) (Contents, error) {
 	d, err := spec.Read(io.TeeReader(from, sum), size, noted)
 	if err != nil {
 		p := problem.Of(err)
-		return Contents{}, fmt.Errorf("the document is not right: %s", strings.TrimSpace(p.Pointer+" "+p.Detail))
+		return Document{}, fmt.Errorf("the document is not right: %s", strings.TrimSpace(p.Pointer+" "+p.Detail))
 	}
-	return Contents{Document: d, Digest: hex.EncodeToString(sum.Sum(nil)[:16])}, nil
+	return Document{Document: d, Digest: hex.EncodeToString(sum.Sum(nil)[:16])}, nil
 }
 
 func documentURL(s string) string {
@@ -338,7 +332,7 @@ func downloadHost(host string) string {
 }
 
 // packs is the shape of a list of names and folders. The packs are read into contents.
-func (s *Source) packs(contents *Contents) yamlconf.Shape {
+func (s *APISource) packs(contents *Document) yamlconf.Shape {
 	var texts []string
 	inner := yamlconf.List(&texts, "packs", func(t string) string {
 		if strings.HasPrefix(t, "~") {
@@ -352,9 +346,9 @@ func (s *Source) packs(contents *Contents) yamlconf.Shape {
 			return
 		}
 		for i, t := range texts {
-			of := Pack{Name: t}
+			of := APIPack{Name: t}
 			if strings.ContainsAny(t, `./\`) {
-				if of = (Pack{Folder: t}); !filepath.IsAbs(t) {
+				if of = (APIPack{Folder: t}); !filepath.IsAbs(t) {
 					of.Folder = filepath.Join(n.Folder(), t)
 				}
 			}
@@ -371,7 +365,7 @@ func (s *Source) packs(contents *Contents) yamlconf.Shape {
 }
 
 // read reads a pack; n is the node that names it.
-func (p Pack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
+func (p APIPack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
 	if p.Folder == "" {
 		return pack.Bundled(p.Name)
 	}

@@ -1,19 +1,19 @@
-package apis
+package config
 
 import "slices"
 
-// placeholder stands for a secret in what Fixed returns.
-const placeholder = "*"
+// apiPlaceholder stands for a secret in what Fixed returns.
+const apiPlaceholder = "*"
 
 // Fixed returns s with placeholders for the secrets that can change without a restart: all but those of accounts that people connect. What a
 // credential is, and where it stands in a request, stays.
-func (s *Source) Fixed() *Source {
+func (s *APISource) Fixed() *APISource {
 	out := *s
 	out.Credential, out.Credentials = s.Credential.fixed(), fixedAll(s.Credentials)
 	out.Headers, out.Servers = slices.Clone(s.Headers), slices.Clone(s.Servers)
 	for i := range out.Headers {
 		if h := &out.Headers[i]; h.Secret {
-			h.Value = placeholder
+			h.Value = apiPlaceholder
 		}
 	}
 	for i := range out.Servers {
@@ -32,30 +32,30 @@ func fixedAll(all []SchemeCredential) []SchemeCredential {
 }
 
 // fixed returns c with placeholders for its secrets. Nil for nil.
-func (c *Credential) fixed() *Credential {
+func (c *APICredential) fixed() *APICredential {
 	if c == nil || c.Person != nil {
 		return c
 	}
 	out := *c
 	if c.Bearer != "" {
-		out.Bearer = placeholder
+		out.Bearer = apiPlaceholder
 	}
-	for _, named := range []**Named{&out.Header, &out.Query, &out.Cookie} {
+	for _, named := range []**NamedCredential{&out.Header, &out.Query, &out.Cookie} {
 		if *named != nil {
-			*named = &Named{(*named).Name, placeholder}
+			*named = &NamedCredential{(*named).Name, apiPlaceholder}
 		}
 	}
 	if c.Basic != nil {
-		out.Basic = &Basic{placeholder, placeholder}
+		out.Basic = &BasicCredential{apiPlaceholder, apiPlaceholder}
 	}
 	if c.OAuth != nil {
 		o := *c.OAuth
-		o.ID, o.Secret = placeholder, placeholder
+		o.ID, o.Secret = apiPlaceholder, apiPlaceholder
 		out.OAuth = &o
 	}
 	if c.Each != nil {
 		e := *c.Each
-		e.Of = map[string]Credential{}
+		e.Of = map[string]APICredential{}
 		for name, of := range c.Each.Of {
 			e.Of[name] = *of.fixed()
 		}

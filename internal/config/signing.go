@@ -1,4 +1,4 @@
-package apis
+package config
 
 import (
 	"net/http"
@@ -18,7 +18,7 @@ import (
 // A SchemeCredential is the credential for one security scheme of the document.
 type SchemeCredential struct {
 	Scheme     string
-	Credential Credential
+	Credential APICredential
 }
 
 // A FixedHeader is a header that every request carries. A secret one is masked in answers.
@@ -27,18 +27,18 @@ type FixedHeader struct {
 	Secret      bool
 }
 
-// A TLS has the paths of PEM files; each of the two parts may be "".
-type TLS struct{ Certificate, Key, Authorities string }
+// A APITLS has the paths of PEM files; each of the two parts may be "".
+type APITLS struct{ Certificate, Key, Authorities string }
 
-// A Server is a further address of an API, with its own credentials.
-type Server struct {
+// A APIServer is a further address of an API, with its own credentials.
+type APIServer struct {
 	URL         string
-	Credential  *Credential
+	Credential  *APICredential
 	Credentials []SchemeCredential
 }
 
 // Person returns the accounts that people connect for the API, or nil.
-func (s *Source) Person() *Person {
+func (s *APISource) Person() *PersonAccount {
 	if s.Credential != nil && s.Credential.Person != nil {
 		return s.Credential.Person
 	}
@@ -51,10 +51,10 @@ func (s *Source) Person() *Person {
 }
 
 // Signed reports whether requests to the API carry any credential.
-func (s *Source) Signed() bool { return s.Credential != nil || s.Credentials != nil }
+func (s *APISource) Signed() bool { return s.Credential != nil || s.Credentials != nil }
 
 // Sends returns the parameters that credentials and fixed headers set, sorted, at any address of the API.
-func (s *Source) Sends() []calls.Place {
+func (s *APISource) Sends() []calls.Place {
 	all := s.Credential.Sends()
 	for _, c := range s.Credentials {
 		all = append(all, c.Credential.Sends()...)
@@ -73,12 +73,12 @@ func (s *Source) Sends() []calls.Place {
 }
 
 // Signing returns which of the document's schemes the source can meet at base_url, and how.
-func (s *Source) Signing(d *spec.Document) calls.Signing {
+func (s *APISource) Signing(d *spec.Document) calls.Signing {
 	return s.signing(d, s.Credential, s.Credentials)
 }
 
 // Signings returns the same for each further server, by its address.
-func (s *Source) Signings(d *spec.Document) map[string]calls.Signing {
+func (s *APISource) Signings(d *spec.Document) map[string]calls.Signing {
 	if s.Servers == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (s *Source) Signings(d *spec.Document) map[string]calls.Signing {
 
 // signing returns which schemes of d are met by one credential, or by those named after schemes, and by what every request has. A single
 // credential that is none of the document's schemes is sent with every call: the owner knows better than the document.
-func (s *Source) signing(d *spec.Document, single *Credential, named []SchemeCredential) calls.Signing {
+func (s *APISource) signing(d *spec.Document, single *APICredential, named []SchemeCredential) calls.Signing {
 	out := calls.Signing{}
 	if d == nil {
 		return out
@@ -125,18 +125,18 @@ func (s *Source) signing(d *spec.Document, single *Credential, named []SchemeCre
 }
 
 // always reports whether every request meets a scheme, by a fixed header or a certificate.
-func (s *Source) always(scheme spec.Scheme) bool {
+func (s *APISource) always(scheme spec.Scheme) bool {
 	if scheme.Kind == "mutualTLS" {
 		return s.TLS != nil && s.TLS.Certificate != ""
 	}
 	return slices.ContainsFunc(s.Headers, func(h FixedHeader) bool {
-		c := Credential{Header: &Named{Name: h.Name, Value: h.Value}}
+		c := APICredential{Header: &NamedCredential{Name: h.Name, Value: h.Value}}
 		return c.fits(scheme)
 	})
 }
 
 // fits reports whether a credential has the form that a scheme asks for.
-func (c *Credential) fits(s spec.Scheme) bool {
+func (c *APICredential) fits(s spec.Scheme) bool {
 	authorization := s.Kind == "apiKey" && s.In == "header" && strings.EqualFold(s.Field, "Authorization")
 	token := s.Kind == "http" && s.HTTP == "bearer" || s.Kind == "oauth2" || s.Kind == "openIdConnect" || authorization
 	switch {
@@ -163,14 +163,14 @@ func (c *Credential) fits(s spec.Scheme) bool {
 	return false
 }
 
-// A SchemeFault is a credential for a scheme that the document doesn't declare.
-type SchemeFault struct {
+// A schemeFault is a credential for a scheme that the document doesn't declare.
+type schemeFault struct {
 	Keys    []string // below sources.NAME.openapi
 	Message string
 }
 
 // CheckSchemes returns the credentials for schemes that d doesn't declare.
-func (s *Source) CheckSchemes(d *spec.Document) (out []SchemeFault) {
+func (s *APISource) CheckSchemes(d *spec.Document) (out []schemeFault) {
 	if d == nil {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (s *Source) CheckSchemes(d *spec.Document) (out []SchemeFault) {
 			} else {
 				message += " and declares none. Write credential"
 			}
-			out = append(out, SchemeFault{append(slices.Clone(keys), c.Scheme), message})
+			out = append(out, schemeFault{append(slices.Clone(keys), c.Scheme), message})
 		}
 	}
 	check(s.Credentials, "credentials")
@@ -205,8 +205,8 @@ func (s *Source) CheckSchemes(d *spec.Document) (out []SchemeFault) {
 const likeCredential = "#/properties/sources/additionalProperties/properties/openapi/properties/credential"
 
 // another is the shape of a further credential, whose schema is that of the first.
-func another(into **Credential, each bool) yamlconf.Shape {
-	s := yamlconf.Covered(credential(into, each))
+func another(into **APICredential, each bool) yamlconf.Shape {
+	s := yamlconf.Covered(credentialShape(into, each))
 	s.Schema = map[string]any{"$ref": likeCredential}
 	return s
 }
@@ -214,7 +214,7 @@ func another(into **Credential, each bool) yamlconf.Shape {
 // credentialsShape is the shape of credentials by the names of security schemes.
 func credentialsShape(into *[]SchemeCredential, each bool) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "security scheme", Of: func(name string) (yamlconf.Shape, func()) {
-		one := &Credential{}
+		one := &APICredential{}
 		read := one
 		return another(&read, each), func() { *into = append(*into, SchemeCredential{name, *read}) }
 	}})
@@ -246,9 +246,9 @@ func secretHeader(name string) bool {
 	})
 }
 
-// tlsShape is the shape of the files of TLS connections.
-func tlsShape(into **TLS) yamlconf.Shape {
-	var t TLS
+// tlsShape is the shape of the files of APITLS connections.
+func tlsShape(into **APITLS) yamlconf.Shape {
+	var t APITLS
 	file := func(to *string) yamlconf.Shape {
 		plain := yamlconf.Text("a file in PEM form", nil)
 		return yamlconf.Shape{Schema: plain.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
@@ -280,7 +280,7 @@ func tlsShape(into **TLS) yamlconf.Shape {
 }
 
 // serversShape is the shape of further addresses of the document, with their credentials.
-func serversShape(into *[]Server) yamlconf.Shape {
+func serversShape(into *[]APIServer) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "server", Check: func(r *yamlconf.Reader, e yamlconf.Entry) bool {
 		if wrong := baseURL(e.Name); wrong != "" {
 			r.Wrong(e.Key, e.At, "a server is an address such as https://files.example/v1, and this %s", wrong)
@@ -288,7 +288,7 @@ func serversShape(into *[]Server) yamlconf.Shape {
 		}
 		return true
 	}, Of: func(name string) (yamlconf.Shape, func()) {
-		at := Server{URL: strings.TrimSuffix(name, "/")}
+		at := APIServer{URL: strings.TrimSuffix(name, "/")}
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "credential", Doc: "Who the gateway is there. The credential of base_url isn't sent there", Shape: another(&at.Credential, false)},
 			{Name: "credentials", Doc: "Several, as above", Shape: credentialsShape(&at.Credentials, false)},

@@ -1,4 +1,4 @@
-package apis
+package config
 
 import (
 	"strings"
@@ -11,25 +11,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An Expression returns the shape of a CEL expression over the principal with a result of kind y.
-type Expression func(into *string, y expression.Yield) yamlconf.Shape
+// An expressionShape returns the shape of a CEL expression over the principal with a result of kind y.
+type expressionShape func(into *string, y expression.Yield) yamlconf.Shape
 
-const patterns = "operations, by id or by method and path (POST /teams/*)"
+const apiPatterns = "operations, by id or by method and path (POST /teams/*)"
 
-// Rules is the shape of the rules of one API: the section apis.NAME.
-func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
+// APIRules is the shape of the rules of one API: the section NAME.
+func APIRules(rules *calls.Rules, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "description", Doc: "For agents: what the API is for", Shape: yamlconf.Words(&rules.Description)},
 		{Name: "access", Doc: "What operations can do; the first rule that matches one counts. Otherwise its method decides: GET and HEAD read, DELETE destroys, others write", Shape: accessRules(&rules.Access.Rules)},
 		{Name: "rpc_names", Doc: "true: the names of POST operations say what they do: Get, List, Search and BatchGet read, Delete destroys", Shape: yamlconf.Flag(&rules.Access.RPCNames)},
-		{Name: "shown", Doc: "The operations that can be seen; without it all but excluded ones", Shape: yamlconf.List(&rules.Shown, patterns, nil)},
-		{Name: "hidden", Doc: "What is out of sight, as if it were not there", Shape: hidden(&rules.Hidden, cel)},
+		{Name: "shown", Doc: "The operations that can be seen; without it all but excluded ones", Shape: yamlconf.List(&rules.Shown, apiPatterns, nil)},
+		{Name: "hidden", Doc: "What is out of sight, as if it were not there", Shape: apiHidden(&rules.Hidden, cel)},
 		{Name: "parameters", Doc: "What parameters must be. One that is not given is set", Shape: parameters(&rules.Parameters, cel)},
-		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: modes(&rules.Write)},
+		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: apiModes(&rules.Write)},
 		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't name", Shape: yamlconf.Flag(&rules.OpenBodies)},
 		{Name: "open_formats", Doc: "true: texts and numbers may be of other formats than the document says (date-time, uuid, int32); without it what can't be of that format is refused", Shape: yamlconf.Flag(&rules.OpenFormats)},
 		{Name: "open_parameters", Doc: "Query parameters that the document doesn't declare, and that agents may give all the same", Shape: opened(&rules.OpenParameters)},
-		{Name: "partial", Doc: "PUTs that leave what they are not given as it is, as a PATCH does: reviewers see what changes, and nothing as gone that stays. Those of packs come after", Shape: yamlconf.List(&rules.Partial, "PUT "+patterns, nil)},
+		{Name: "partial", Doc: "PUTs that leave what they are not given as it is, as a PATCH does: reviewers see what changes, and nothing as gone that stays. Those of packs come after", Shape: yamlconf.List(&rules.Partial, "PUT "+apiPatterns, nil)},
 		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
 			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
 				if rules.Lists = calls.ListStyle(s); s == "brackets" {
@@ -47,7 +47,7 @@ func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
 		var rule spec.ClassRule
 		return yamlconf.Object([]yamlconf.Key{
-			{Name: "operations", Doc: "Operation ids, or methods and paths (POST /teams/*); * stands for any text", Shape: yamlconf.List(&rule.Operations, patterns, nil)},
+			{Name: "operations", Doc: "Operation ids, or methods and paths (POST /teams/*); * stands for any text", Shape: yamlconf.List(&rule.Operations, apiPatterns, nil)},
 			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&rule.Tags, "tags", nil)},
 			{Name: "class", Doc: "read, write, destructive, excluded (absent) or forbidden (not listed, and the answer to a call says where a person does it)", Must: true,
 				Shape: yamlconf.Choose([]string{"read", "write", "destructive", "excluded", "forbidden"}, func(s string) { rule.Class, _ = spec.ParseClass(s) })},
@@ -67,12 +67,12 @@ func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	})
 }
 
-// hidden is the shape of what rules hide of an API, appended to into.
-func hidden(into *[]calls.Hidden, cel Expression) yamlconf.Shape {
+// apiHidden is the shape of what rules hide of an API, appended to into.
+func apiHidden(into *[]calls.Hidden, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Items("what is hidden", func(int) (yamlconf.Shape, func()) {
 		var h calls.Hidden
 		return yamlconf.Object([]yamlconf.Key{
-			{Name: "operations", Doc: "Operation ids, or methods and paths; * stands for any text", Shape: yamlconf.List(&h.Operations, patterns, nil)},
+			{Name: "operations", Doc: "Operation ids, or methods and paths; * stands for any text", Shape: yamlconf.List(&h.Operations, apiPatterns, nil)},
 			{Name: "tags", Doc: "Operations that have one of these tags. With operations both must match", Shape: yamlconf.List(&h.Tags, "tags", nil)},
 			{Name: "schemas", Doc: "Schemas, by full or short name; * stands for any text", Shape: yamlconf.List(&h.Schemas, "names of schemas", nil)},
 			{Name: "fields", Doc: "Schema.field, or the name of a field everywhere: it is taken out of the document, arguments and answers", Shape: yamlconf.List(&h.Fields, "names of fields", nil)},
@@ -82,13 +82,13 @@ func hidden(into *[]calls.Hidden, cel Expression) yamlconf.Shape {
 }
 
 // parameters is the shape of the parameters that rules bind to the principal, appended to into.
-func parameters(into *[]calls.Parameter, cel Expression) yamlconf.Shape {
+func parameters(into *[]calls.Parameter, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
 		var p calls.Parameter
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "name", Doc: "Of a path, query or header parameter, or of a field at the top of a body", Must: true, Shape: yamlconf.Words(&p.Name)},
 			{Name: "is", Doc: "What it must be: an expression over principal, in CEL. One that fails refuses the call", Must: true, Shape: cel(&p.Is, expression.Scalar)},
-			{Name: "operations", Doc: "The operations that it is about; all unless named", Shape: yamlconf.List(&p.Operations, patterns, nil)},
+			{Name: "operations", Doc: "The operations that it is about; all unless named", Shape: yamlconf.List(&p.Operations, apiPatterns, nil)},
 		}, nil), func() { *into = append(*into, p) }
 	})
 }
@@ -99,13 +99,13 @@ func opened(into *[]calls.Opened) yamlconf.Shape {
 		var o calls.Opened
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "names", Doc: "Of query parameters", Must: true, Shape: yamlconf.List(&o.Names, "names of parameters", nil)},
-			{Name: "operations", Doc: "The operations that take them; all unless named", Shape: yamlconf.List(&o.Operations, patterns, nil)},
+			{Name: "operations", Doc: "The operations that take them; all unless named", Shape: yamlconf.List(&o.Operations, apiPatterns, nil)},
 		}, nil), func() { *into = append(*into, o) }
 	})
 }
 
-// modes is the shape of one mode for all writes, or one for each class.
-func modes(into *map[spec.Class]write.Mode) yamlconf.Shape {
+// apiModes is the shape of one mode for all writes, or one for each class.
+func apiModes(into *map[spec.Class]write.Mode) yamlconf.Shape {
 	one := func(classes ...spec.Class) yamlconf.Shape {
 		return yamlconf.Choose([]string{string(write.Allow), string(write.Review), string(write.Deny)}, func(s string) {
 			if *into == nil {
@@ -135,9 +135,9 @@ func synonyms(into *map[string][]string) yamlconf.Shape {
 	}})
 }
 
-// Place returns the keys, below apis.NAME, for the pointer of a calls.RuleFault: hidden, 0, fields, 1 for
+// pointerPlace returns the keys, below NAME, for the pointer of a calls.RuleFault: hidden, 0, fields, 1 for
 // /Hidden/0/Fields/1. It returns nil for the document, which is configured elsewhere.
-func Place(pointer string) []string {
+func pointerPlace(pointer string) []string {
 	if pointer == "" || pointer == "/Document" {
 		return nil
 	}

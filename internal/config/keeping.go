@@ -1,6 +1,4 @@
-// Package keeping reads the sections of a configuration that say how things are kept: the record of calls, and the accounts
-// that people connect to HTTP APIs.
-package keeping
+package config
 
 import (
 	"crypto/ed25519"
