@@ -24,7 +24,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -82,7 +81,7 @@ type Server struct {
 	started config.Config // as it was read
 	plant   *app.App
 	parts   *app.Serving
-	watch   configwatch.Watcher
+	watch   app.ConfigWatcher
 	end     context.CancelFunc // ends the handlers
 }
 
@@ -214,7 +213,7 @@ func (s *Server) told(err error) error {
 // Watch puts the configuration into force when it changes, until ctx ends, and reads it and the sources again for each signal of hangup,
 // which may be nil. One that is wrong changes nothing: the log says why, and so does the health report. Watch is called once.
 func (s *Server) Watch(ctx context.Context, hangup <-chan os.Signal) {
-	stop := s.watch.Watch(ctx, configwatch.Options{
+	stop := s.watch.Watch(ctx, app.WatchOptions{
 		Started: &s.started, File: s.file, Load: s.load, Apply: s.apply, Restart: app.Restart, Hangup: hangup, Log: s.log,
 		Refresh: func(ctx context.Context) ([]string, error) {
 			warnings, err := s.plant.Gateway.Refresh(ctx)

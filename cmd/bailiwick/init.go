@@ -15,8 +15,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/documents"
-	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
@@ -69,8 +67,8 @@ func isDocument(from string) bool {
 
 // writeAPI writes a configuration for the API of the document at from.
 func writeAPI(t *terminal.Terminal, from, base, out string) error {
-	garbage.Spare()
-	a, err := documents.Read(from)
+	app.SpareMemory()
+	a, err := app.ReadDocument(from)
 	a.Name = app.SourceName(a.Name)
 	if err != nil {
 		return err

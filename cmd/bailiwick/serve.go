@@ -17,8 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
-	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
@@ -83,7 +81,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 		return err
 	}
 	defer p.Close()
-	var w configwatch.Watcher
+	var w app.ConfigWatcher
 	o := p.Door()
 	o.Logger, o.Notes = log, func() []string { return append(w.Notes(), p.Notes()...) }
 	alive := context.WithoutCancel(ctx)
@@ -99,7 +97,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	r.plant, r.server, r.log = p, serves.MCP, o.Logger
 	defer r.watch(alive, &w)()
 	defer serves.Work(alive, "http://"+l.Addr().String())()
-	garbage.Loaded()
+	app.MemoryLoaded()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -203,11 +201,11 @@ func (r *serving) told(err error) error {
 
 // watch reloads the configuration when it changes, and the sources too on SIGHUP, until stop is called. An invalid
 // configuration changes nothing.
-func (r *serving) watch(ctx context.Context, w *configwatch.Watcher) (stop func()) {
+func (r *serving) watch(ctx context.Context, w *app.ConfigWatcher) (stop func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	silence := r.plant.Announce(r.server)
-	end := w.Watch(ctx, configwatch.Options{
+	end := w.Watch(ctx, app.WatchOptions{
 		Started: &r.started, File: r.from.Path(), Load: r.load, Restart: app.Restart, Hangup: hangup, Log: r.log,
 		Apply: func(ctx context.Context, c *config.Config) ([]string, error) {
 			warnings, err := r.plant.Reload(ctx, c)
@@ -261,11 +259,11 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	if _, err := p.Watch(s); err != nil {
 		return inUse(c.Server.Metrics.Listen, err)
 	}
-	defer r.watch(ctx, new(configwatch.Watcher))()
+	defer r.watch(ctx, new(app.ConfigWatcher))()
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
 	defer p.Share(ctx, log)()
-	garbage.Loaded()
+	app.MemoryLoaded()
 	return s.ServeStdio(ctx, principal)
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
@@ -40,7 +39,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 			return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 		}
 	}
-	if o.Trusted, err = configured.Trusted(s.OpenAPI.TLS); err != nil {
+	if o.Trusted, err = TrustedCertificate(s.OpenAPI.TLS); err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 	}
 	sender, err := client.New(o)
@@ -58,10 +57,10 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 
 // credentialsOf returns the credentials of an API for base_url, and those for its further servers, by address.
 func credentialsOf(c *config.Config, s config.Source, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
-	who, servers, err := configured.Credentials(s.OpenAPI, s.Name, connections)
+	who, servers, err := APICredentials(s.OpenAPI, s.Name, connections)
 	if c.Credential != nil {
 		if own := c.Credential(s.Name); own != nil {
-			who, err = configured.Beside(who, own), nil
+			who, err = credentialBeside(who, own), nil
 		}
 	}
 	if err != nil {
@@ -143,7 +142,7 @@ func secretsOf(c *config.Config) (all []string) {
 			all = append(all, password)
 		}
 		if s.OpenAPI != nil {
-			all = append(all, configured.Secrets(s.OpenAPI)...)
+			all = append(all, apiSecrets(s.OpenAPI)...)
 		}
 	}
 	return all

@@ -3,6 +3,44 @@
 //
 // It is the only package that names the adapters and wires packages together; the commands use it. A configuration
 // whose rules name something that its sources lack is refused, with the position in the file.
+//
+// # Watch
+//
+// This part applies changes of the configuration while a server runs.
+//
+// It watches everything the configuration was read from: its files, the files they include and those of its secrets. A
+// new configuration is applied as a whole or refused as a whole; then the previous one stays in force, and the reason
+// is logged once.
+//
+// Files are read again every second instead of watched through the system: that also works for editors that replace
+// files, for symbolic links that change their target, and for network file systems. A change is applied only if it is
+// the same a second later, because half of a file can be valid YAML with another meaning.
+//
+// # Document
+//
+// This part reads the OpenAPI documents that operators name: files, and https addresses.
+//
+// # Memory
+//
+// This part bounds the memory that a process keeps for what it no longer uses. It is for the program alone: a program
+// that embeds a gateway sets its own collector.
+//
+// # Inbound
+//
+// This part takes the decisions of people from other systems: buttons of Slack, and programs that sign what they send as
+// the webhooks of package webhook are signed.
+//
+// It refuses what isn't signed with the secret of the hook, what is older than a few minutes, and what came before. The account
+// in the other system must be mapped to a person who has been invited or has signed in; their rights of this moment count, and
+// all rules of review. GET decides nothing: it leads to the console. A change of a high risk is approved in the console alone.
+//
+// # Credential
+//
+// This part makes the credentials for HTTP APIs that a configuration describes.
+//
+// # Undeclared
+//
+// This part counts the records of a source that contradict what rules declare about them: pointers and types.
 package app
 
 import (

@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
-	"github.com/bailiwick-dev/bailiwick/internal/undeclared"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -63,7 +62,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 			e.Missed = append(e.Missed, c.FullName())
 		}
 	}
-	e.Points, e.Doubts = undeclared.Confirmed(ctx, opened, scaffold.Pointers(classes, e), classes)
+	e.Points, e.Doubts = confirmedRules(ctx, opened, scaffold.Pointers(classes, e), classes)
 	return classes, warnings, e, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/inbound"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -25,7 +24,7 @@ import (
 func sending(c *config.Config, at string, log *slog.Logger) webhook.Options {
 	n := c.Notifications
 	at = cmp.Or(n.URL, c.Server.URL, at)
-	o := webhook.Options{Hooks: n.Hooks, Link: at + console.Path + "/changes/", Answers: at + inbound.Path, Logger: log}
+	o := webhook.Options{Hooks: n.Hooks, Link: at + console.Path + "/changes/", Answers: at + inboundPath, Logger: log}
 	if n.Mail.Host != "" {
 		o.Mail = n.Mail.Send
 	}
@@ -53,7 +52,7 @@ func (p *App) Answers(log *slog.Logger) http.Handler {
 	if p.Tokens == nil || !slices.ContainsFunc(n.Hooks, func(h webhook.Hook) bool { return h.Answers() }) {
 		return nil
 	}
-	return inbound.New(inbound.Options{Hooks: n.Hooks, Reviewer: p.Gateway.Reviewer, Used: p.Store, Link: p.site() + console.Path + "/changes/", Logger: log,
+	return NewInbound(InboundOptions{Hooks: n.Hooks, Reviewer: p.Gateway.Reviewer, Used: p.Store, Link: p.site() + console.Path + "/changes/", Logger: log,
 		Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
 			return p.Tokens.Known(ctx, who.Owner, who.Tenant)
 		}})

@@ -11,7 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/inbound"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
@@ -80,7 +79,7 @@ func (s *Serving) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", about(s.Console != nil))
 	mux.Handle("/api/", s.Reviews)
 	if decide := s.plant.Answers(s.log); decide != nil && s.Console != nil {
-		mux.Handle(inbound.Path, edge.Timed(own(decide, s.plant.site()), edge.Options{}))
+		mux.Handle(inboundPath, edge.Timed(own(decide, s.plant.site()), edge.Options{}))
 	}
 	if s.Console != nil {
 		s.Console.Mount(mux)

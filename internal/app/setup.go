@@ -15,9 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/documents"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
@@ -108,7 +106,7 @@ func fetched(s config.Source) (config.Document, error) {
 		of.Credential = nil
 	}
 	of.Credentials = slices.DeleteFunc(slices.Clone(of.Credentials), func(c config.SchemeCredential) bool { return !alone(&c.Credential) })
-	who, _, err := configured.Credentials(&of, s.Name, nil)
+	who, _, err := APICredentials(&of, s.Name, nil)
 	if err != nil {
 		return config.Document{}, err
 	}
@@ -145,7 +143,7 @@ func fetched(s config.Source) (config.Document, error) {
 		own = netguard.Transport(base, netguard.Options{Identity: files.Current})
 		defer own.CloseIdleConnections()
 	}
-	return documents.FetchSigned(documents.Signing{Host: base.Host, Sign: sign, Own: own}, of.Document)
+	return fetchSignedDocument(documentSigning{Host: base.Host, Sign: sign, Own: own}, of.Document)
 }
 
 // A fileError reports a configuration file that can't be read.

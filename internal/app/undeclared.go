@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/undeclared"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -56,7 +55,7 @@ func undeclaredIn(ctx context.Context, c *config.Config, s config.Source, p *pol
 		return nil, err
 	}
 	defer CloseAfter(opened, &err)
-	return undeclared.Wrong(ctx, opened, p, classes), ctx.Err()
+	return WrongDeclarations(ctx, opened, p, classes), ctx.Err()
 }
 
 // openAsOperator opens and describes a source. A Parse Server is asked as its master, because an operator is none of its

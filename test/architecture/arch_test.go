@@ -76,7 +76,7 @@ var mayImport = map[string]string{
 	"source/parse":                   "change identity internal/expression internal/interpret internal/netguard internal/openapi/credential internal/writes policy problem query schema source value write",
 	"source/sqlite/internal/heap":    "",
 	"source/openapi":                 "change internal/openapi/calls internal/openapi/client internal/openapi/credential internal/openapi/response internal/openapi/spec internal/openapi/validate internal/writes policy problem query schema source value write",
-	"internal/openapi/configured":    "identity internal/config internal/connect internal/openapi/credential",
+	"internal/app":                   "*",
 	"internal/openapi/search":        "internal/openapi/spec problem",
 	"internal/openapi/response":      "internal/interpret internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/secretnames internal/typecheck problem query schema value",
 	"test/largeapis":                 "",
@@ -94,10 +94,8 @@ var mayImport = map[string]string{
 	"internal/sourcetest/written":    "value",
 	"internal/sourcetest/canonical":  "value",
 	"internal/sourcetest/questions":  ". audit identity internal/sourcetest limit policy problem schema source tool value",
-	"internal/documents":             "internal/config internal/openapi/spec internal/scaffold internal/terminal internal/yamlconf",
 	"internal/sourcetest/ending":     "identity internal/sourcetest policy problem query schema value",
 	"internal/samples":               "identity internal/plan internal/secretnames policy query schema source value",
-	"internal/undeclared":            "identity policy query schema source",
 	"internal/sourcetest/large":      "identity internal/sourcetest policy query schema source value",
 	"internal/sourcetest/masks":      "identity internal/plan internal/redact internal/result internal/sourcetest internal/sourcetest/canonical policy query schema source value",
 	"internal/sourcetest/database":   "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/ending internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/statements internal/sourcetest/writing internal/sqlgen internal/testservices internal/writes policy problem query schema source source/memory value write",
@@ -123,7 +121,6 @@ var mayImport = map[string]string{
 	"reviewapi":                ". change identity internal/edge internal/fair internal/review internal/webhook internal/wire problem value",
 	"internal/edge":            "problem value",
 	"internal/fair":            "internal/edge",
-	"internal/garbage":         "",
 	"internal/authserver":      "identity internal/edge internal/netguard problem value",
 	"console":                  ". audit change identity internal/authserver internal/connect internal/edge internal/fair internal/policyops internal/review internal/webhook internal/wire problem value write",
 	"test/conformance":         "internal/extension",
@@ -144,11 +141,10 @@ var mayImport = map[string]string{
 	// below the owner's configuration
 
 	// the clients that people use
-	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/openapi/configured internal/policyops internal/reach internal/replicas internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",
+	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/policyops internal/reach internal/replicas internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",
 
 	// beside change
 	"internal/webhook":  "change identity internal/edge internal/expression internal/netguard internal/review problem write",
-	"internal/inbound":  ". change identity internal/edge internal/netguard internal/once internal/review internal/webhook problem value",
 	"internal/netguard": "",
 
 	// for operators
@@ -183,15 +179,13 @@ var mayImport = map[string]string{
 	"examples/supportbot": "assistant",
 
 	// a configuration, served inside of a program
-	"serve": ". identity internal/app internal/config internal/configwatch source source/openapi tool",
+	"serve": ". identity internal/app internal/config source source/openapi tool",
 
 	// what programs without a configuration take of the tools
 	"tool/changes": "internal/tools tool",
 
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/agentcmd": ". assistant identity internal/app internal/client internal/result internal/terminal internal/yamlconf mcp problem query value",
-	"internal/configwatch":            "internal/config",
-	"internal/app":                    "*",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/inbound"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
@@ -141,7 +141,7 @@ func newChannel(t *testing.T) *channel {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	c.desk = httptest.NewServer(inbound.New(inbound.Options{Hooks: hooks, Person: known, Reviewer: o.gateway.Reviewer, Used: o.store, Link: "https://gate.example/console/changes/"}))
+	c.desk = httptest.NewServer(app.NewInbound(app.InboundOptions{Hooks: hooks, Person: known, Reviewer: o.gateway.Reviewer, Used: o.store, Link: "https://gate.example/console/changes/"}))
 	t.Cleanup(c.desk.Close)
 	return c
 }

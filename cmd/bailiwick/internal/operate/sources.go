@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/internal/reach"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -128,7 +127,7 @@ func api(ctx context.Context, s config.Source) []finding {
 		return []finding{{State: good, About: about, Text: host + " takes connections, without encryption"}}
 	}
 	settings := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: at.Hostname()}
-	files, err := configured.Trusted(s.OpenAPI.TLS)
+	files, err := app.TrustedCertificate(s.OpenAPI.TLS)
 	if err != nil {
 		return []finding{failed(about, err)}
 	}

@@ -1,4 +1,4 @@
-package configwatch
+package app
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestLook(t *testing.T) {
 	}
 	var log strings.Builder
 	var applied []string
-	w := &Watcher{told: reading{config: started}, options: Options{Started: started, File: path, Load: load, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	w := &ConfigWatcher{told: reading{config: started}, options: WatchOptions{Started: started, File: path, Load: load, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Apply: func(_ context.Context, c *config.Config) ([]string, error) {
 			if c.Sources[0].Name == "bad" {
 				return nil, errors.New("the rules don't fit")
@@ -110,7 +110,7 @@ func TestDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	var applied []string
-	w := &Watcher{options: Options{File: path, Load: load, Log: slog.New(slog.DiscardHandler), Restart: func(_, _ *config.Config) []string { return nil },
+	w := &ConfigWatcher{options: WatchOptions{File: path, Load: load, Log: slog.New(slog.DiscardHandler), Restart: func(_, _ *config.Config) []string { return nil },
 		Apply: func(_ context.Context, c *config.Config) ([]string, error) {
 			applied = append(applied, c.Rules.APIs["flow"].Document.Operations[0].ID)
 			return nil, nil

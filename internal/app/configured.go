@@ -1,5 +1,4 @@
-// Package configured makes the credentials for HTTP APIs that a configuration describes.
-package configured
+package app
 
 import (
 	"cmp"
@@ -13,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 )
 
-// Trusted returns the authorities that connections to other hosts of a source trust: those of tls.ca, and those of the system.
+// TrustedCertificate returns the authorities that connections to other hosts of a source trust: those of tls.ca, and those of the system.
 // It is nil if the configuration has none. The gateway's own certificate is shown only to base_url.
-func Trusted(t *config.APITLS) (*credential.Certificate, error) {
+func TrustedCertificate(t *config.APITLS) (*credential.Certificate, error) {
 	if t == nil || t.Authorities == "" {
 		return nil, nil
 	}
 	return credential.NewCertificate(credential.CertificateFiles{Authorities: t.Authorities, System: true})
 }
 
-// Account returns the credential of a source to which people connect.
-func Account(all *connect.Connections, source string, c *config.PersonAccount, trusted *credential.Certificate) (credential.Credential, error) {
+// AccountCredential returns the credential of a source to which people connect.
+func AccountCredential(all *connect.Connections, source string, c *config.PersonAccount, trusted *credential.Certificate) (credential.Credential, error) {
 	provider := connect.Provider{AuthorizeURL: c.AuthorizeURL, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Issuer: c.Issuer, ID: c.ID, Secret: c.Secret,
 		InBody: c.InBody, Scopes: c.Scopes, Params: c.Params}
 	if trusted != nil {
@@ -59,16 +58,16 @@ func paramsOf(given map[string]string) url.Values {
 	return params
 }
 
-// Secrets returns the secrets of all credentials and headers of a source.
-func Secrets(s *config.APISource) []string {
-	all := secretsOf(s.Credential)
+// apiSecrets returns the secrets of all credentials and headers of a source.
+func apiSecrets(s *config.APISource) []string {
+	all := credentialSecretsOf(s.Credential)
 	for _, c := range s.Credentials {
-		all = append(all, secretsOf(&c.Credential)...)
+		all = append(all, credentialSecretsOf(&c.Credential)...)
 	}
 	for _, at := range s.Servers {
-		all = append(all, secretsOf(at.Credential)...)
+		all = append(all, credentialSecretsOf(at.Credential)...)
 		for _, c := range at.Credentials {
-			all = append(all, secretsOf(&c.Credential)...)
+			all = append(all, credentialSecretsOf(&c.Credential)...)
 		}
 	}
 	for _, h := range s.Headers {
@@ -79,23 +78,23 @@ func Secrets(s *config.APISource) []string {
 	return all
 }
 
-// Credentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
+// APICredentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
 // none. Accounts that people connect need connections; if they are nil, calls with an account are refused.
-func Credentials(s *config.APISource, name string, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
+func APICredentials(s *config.APISource, name string, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
 	var always []credential.Header
 	for _, h := range s.Headers {
 		if h.Secret {
 			always = append(always, credential.Header{Name: h.Name, Value: h.Value})
 		}
 	}
-	trusted, err := Trusted(s.TLS)
+	trusted, err := TrustedCertificate(s.TLS)
 	if err != nil {
 		return nil, nil, err
 	}
-	made := func(c *config.APICredential) (credential.Credential, error) { return Credential(c, trusted) }
-	base, err := set(always, s.Credential, s.Credentials, func(c *config.APICredential) (credential.Credential, error) {
+	made := func(c *config.APICredential) (credential.Credential, error) { return APICredential(c, trusted) }
+	base, err := credentialSet(always, s.Credential, s.Credentials, func(c *config.APICredential) (credential.Credential, error) {
 		if c.Person != nil && connections != nil { // a look without a store has none
-			return Account(connections, name, c.Person, trusted)
+			return AccountCredential(connections, name, c.Person, trusted)
 		}
 		return made(c)
 	})
@@ -105,23 +104,23 @@ func Credentials(s *config.APISource, name string, connections *connect.Connecti
 	servers := map[string]credential.Credential{}
 	for _, at := range s.Servers {
 		// Headers of the API are not for other hosts.
-		if servers[at.URL], err = set(nil, at.Credential, at.Credentials, made); err != nil {
+		if servers[at.URL], err = credentialSet(nil, at.Credential, at.Credentials, made); err != nil {
 			return nil, nil, err
 		}
 	}
 	return base, servers, nil
 }
 
-// Beside returns a program's own credential in the place of those that are configured, but for headers of every request.
-func Beside(configured, own credential.Credential) credential.Credential {
+// credentialBeside returns a program's own credential in the place of those that are configured, but for headers of every request.
+func credentialBeside(configured, own credential.Credential) credential.Credential {
 	if of, ok := configured.(*credential.Set); ok && len(of.Always) > 0 {
 		return &credential.Set{Always: of.Always, Members: []credential.Member{{Credential: own}}}
 	}
 	return own
 }
 
-// set returns the credentials of one address; nil for none. made makes each.
-func set(always []credential.Header, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (credential.Credential, error)) (credential.Credential, error) {
+// credentialSet returns the credentials of one address; nil for none. made makes each.
+func credentialSet(always []credential.Header, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (credential.Credential, error)) (credential.Credential, error) {
 	out := &credential.Set{Always: always}
 	if single != nil {
 		named = []config.SchemeCredential{{Credential: *single}}
@@ -139,8 +138,8 @@ func set(always []credential.Header, single *config.APICredential, named []confi
 	return out, nil
 }
 
-// secretsOf returns the secrets of a credential.
-func secretsOf(c *config.APICredential) []string {
+// credentialSecretsOf returns the secrets of a credential.
+func credentialSecretsOf(c *config.APICredential) []string {
 	switch {
 	case c == nil:
 		return nil
@@ -153,20 +152,20 @@ func secretsOf(c *config.APICredential) []string {
 	case c.Each != nil:
 		var all []string
 		for _, of := range c.Each.Of {
-			all = append(all, secretsOf(&of)...)
+			all = append(all, credentialSecretsOf(&of)...)
 		}
 		return all
 	}
-	made, err := Credential(c, nil)
+	made, err := APICredential(c, nil)
 	if h, ok := made.(credential.Holder); ok && err == nil {
 		return h.Secrets()
 	}
 	return nil
 }
 
-// Credential returns the credential for its configuration, or nil if there is none. That of a person is made by Account; here
+// APICredential returns the credential for its configuration, or nil if there is none. That of a person is made by AccountCredential; here
 // it refuses every principal.
-func Credential(c *config.APICredential, trusted *credential.Certificate) (credential.Credential, error) {
+func APICredential(c *config.APICredential, trusted *credential.Certificate) (credential.Credential, error) {
 	switch {
 	case c == nil:
 		return nil, nil
@@ -187,7 +186,7 @@ func Credential(c *config.APICredential, trusted *credential.Certificate) (crede
 	case c.Each != nil:
 		each := credential.PerPrincipal{By: credential.By(c.Each.By), Claim: c.Each.Claim, Of: map[string]credential.Credential{}}
 		for name, of := range c.Each.Of {
-			made, err := Credential(&of, trusted)
+			made, err := APICredential(&of, trusted)
 			if err != nil {
 				return nil, err
 			}

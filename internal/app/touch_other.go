@@ -1,6 +1,6 @@
 //go:build !linux
 
-package garbage
+package app
 
 func untouched([]byte) {}
 

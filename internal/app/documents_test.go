@@ -1,4 +1,4 @@
-package documents
+package app
 
 import (
 	"net/http"
@@ -67,13 +67,13 @@ func TestFetchFiles(t *testing.T) {
 	}
 	for to, want := range map[string]bool{"here.yaml": true, "near.yaml": true, "far.yaml": false, "twice.yaml": false, secret.URL: false} {
 		document = refers(to)
-		c, err := Fetch(server.Client().Transport)(server.URL + "/api.json")
+		c, err := fetchDocument(server.Client().Transport)(server.URL + "/api.json")
 		if err != nil || (c.Document.Operation("a") != nil) != want {
 			t.Errorf("%s: %v, %v", to, c.Odd(), err)
 		}
 	}
 	document = refers("#/none")
-	if c, err := Fetch(server.Client().Transport)(elsewhere.URL); err != nil || c.Document == nil {
+	if c, err := fetchDocument(server.Client().Transport)(elsewhere.URL); err != nil || c.Document == nil {
 		t.Error("a document that has moved:", err)
 	}
 }

@@ -1,13 +1,4 @@
-// Package configwatch applies changes of the configuration while a server runs.
-//
-// It watches everything the configuration was read from: its files, the files they include and those of its secrets. A
-// new configuration is applied as a whole or refused as a whole; then the previous one stays in force, and the reason
-// is logged once.
-//
-// Files are read again every second instead of watched through the system: that also works for editors that replace
-// files, for symbolic links that change their target, and for network file systems. A change is applied only if it is
-// the same a second later, because half of a file can be valid YAML with another meaning.
-package configwatch
+package app
 
 import (
 	"context"
@@ -21,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// Options configure a Watcher.
-type Options struct {
+// WatchOptions configure a ConfigWatcher.
+type WatchOptions struct {
 	Started *config.Config                                          // the configuration that the server started with
 	File    string                                                  // the configuration file; "" if there is none
 	Load    func() (*config.Config, error)                          // reads it again
@@ -36,9 +27,9 @@ type Options struct {
 	Documents time.Duration // how often documents at URLs are read again; 0 is 15 minutes
 }
 
-// A Watcher watches a configuration. The zero Watcher watches nothing until Watch is called.
-type Watcher struct {
-	options   Options
+// A ConfigWatcher watches a configuration. The zero ConfigWatcher watches nothing until Watch is called.
+type ConfigWatcher struct {
+	options   WatchOptions
 	told      reading  // the last reading that was applied or refused
 	candidate *reading // a change that is not known to be stable yet
 	refused   atomic.Bool
@@ -46,7 +37,7 @@ type Watcher struct {
 
 // Watch starts watching, until ctx ends or stop is called. stop waits for a reload in progress. Watch may be called
 // once.
-func (w *Watcher) Watch(ctx context.Context, o Options) (stop func()) {
+func (w *ConfigWatcher) Watch(ctx context.Context, o WatchOptions) (stop func()) {
 	if o.Every == 0 {
 		o.Every = time.Second
 	}
@@ -67,7 +58,7 @@ func (w *Watcher) Watch(ctx context.Context, o Options) (stop func()) {
 }
 
 // Notes returns notes for the server's health report. It may be called before Watch.
-func (w *Watcher) Notes() []string {
+func (w *ConfigWatcher) Notes() []string {
 	if w.refused.Load() {
 		return []string{"config: the changed configuration is refused, and what was in force stays; the log says why"}
 	}
@@ -76,7 +67,7 @@ func (w *Watcher) Notes() []string {
 
 // run looks for changes at each tick, and reads everything at once on a hangup, until ctx ends. A configuration that is no regular
 // file, such as a pipe, is not read again.
-func (w *Watcher) run(ctx context.Context) {
+func (w *ConfigWatcher) run(ctx context.Context) {
 	var tick <-chan time.Time
 	switch info, err := os.Stat(w.options.File); {
 	case w.options.File == "":
@@ -109,7 +100,7 @@ func (w *Watcher) run(ctx context.Context) {
 }
 
 // look checks the files once.
-func (w *Watcher) look(ctx context.Context) {
+func (w *ConfigWatcher) look(ctx context.Context) {
 	switch c := w.candidate; {
 	case c != nil && w.now(*c) == c.state():
 		w.candidate = nil
@@ -123,7 +114,7 @@ func (w *Watcher) look(ctx context.Context) {
 }
 
 // documents reads documents at URLs again, and applies the configuration if one has changed. One that can't be read leaves all as it is.
-func (w *Watcher) documents(ctx context.Context) {
+func (w *ConfigWatcher) documents(ctx context.Context) {
 	if w.options.File == "" || w.candidate != nil || w.told.err != nil || !w.told.config.Remote() {
 		return
 	}
@@ -138,7 +129,7 @@ func (w *Watcher) documents(ctx context.Context) {
 }
 
 // settle applies r, or logs why not.
-func (w *Watcher) settle(ctx context.Context, r reading) {
+func (w *ConfigWatcher) settle(ctx context.Context, r reading) {
 	w.told = r
 	log, err := w.options.Log, r.err
 	var warnings []string
@@ -159,7 +150,7 @@ func (w *Watcher) settle(ctx context.Context, r reading) {
 }
 
 // refresh reads the classes of the sources again.
-func (w *Watcher) refresh(ctx context.Context) {
+func (w *ConfigWatcher) refresh(ctx context.Context) {
 	warnings, err := w.options.Refresh(ctx)
 	if err != nil {
 		w.options.Log.ErrorContext(ctx, "the sources could not be read again; what was in force stays", "error", err)
@@ -174,7 +165,7 @@ type reading struct {
 	err    error
 }
 
-func (w *Watcher) read() reading {
+func (w *ConfigWatcher) read() reading {
 	c, err := w.options.Load()
 	return reading{c, err}
 }
@@ -191,7 +182,7 @@ func (r reading) state() string {
 }
 
 // now returns the state of r if it were read now.
-func (w *Watcher) now(r reading) string {
+func (w *ConfigWatcher) now(r reading) string {
 	if r.err == nil {
 		return r.config.Now()
 	}

@@ -1,4 +1,4 @@
-package configured_test
+package app_test
 
 import (
 	"net/http"
@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -39,7 +39,7 @@ func TestCredential(t *testing.T) {
 		{each("claim", "login", "annie"), "Authorization: Bearer own"},
 		{each("owner", "", "bob"), "permission_denied no_credential"},
 	} {
-		made, err := configured.Credential(&row.c, nil)
+		made, err := app.APICredential(&row.c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

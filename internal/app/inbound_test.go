@@ -1,4 +1,4 @@
-package inbound
+package app
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ import (
 func TestRefusedQuietly(t *testing.T) {
 	secret := []byte("the secret of the hook")
 	var log bytes.Buffer
-	d := New(Options{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: map[string]webhook.Person{"u1": {}}, As: webhook.Person{Owner: "ana"}}}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	d := NewInbound(InboundOptions{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: map[string]webhook.Person{"u1": {}}, As: webhook.Person{Owner: "ana"}}}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	old := time.Now().Add(-time.Hour)
 	for _, tt := range []struct{ path, signature, kind string }{
 		{"ops", "", "signature"},
@@ -36,7 +36,7 @@ func TestRefusedQuietly(t *testing.T) {
 		{"ops", webhook.Sign(secret, "m1", old, []byte("{}")), "signature_time"},
 	} {
 		ctx, trace := edge.Traced(t.Context())
-		r := httptest.NewRequestWithContext(ctx, "POST", Path+tt.path, strings.NewReader("{}"))
+		r := httptest.NewRequestWithContext(ctx, "POST", inboundPath+tt.path, strings.NewReader("{}"))
 		r.Header.Set("Webhook-Id", "m1")
 		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(old.Unix(), 10))
 		r.Header.Set("Webhook-Signature", tt.signature)
@@ -59,7 +59,7 @@ func TestDecisionsRefused(t *testing.T) {
 		return identity.Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "person_gone", Detail: "gone"}
 	}
 	people := map[string]webhook.Person{"u1": {Owner: "ana"}}
-	d := New(Options{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: people, As: webhook.Person{Owner: "ana"}},
+	d := NewInbound(InboundOptions{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: people, As: webhook.Person{Owner: "ana"}},
 		{Name: "chat", Form: webhook.Slack, Secret: secret, People: people, As: webhook.Person{Owner: "ana"}}}, Person: gone, Used: &once.Memory{}})
 	for i, tt := range []struct {
 		account, kind string
@@ -73,7 +73,7 @@ func TestDecisionsRefused(t *testing.T) {
 				status = 200
 			}
 			ctx, trace := edge.Traced(t.Context())
-			r := httptest.NewRequestWithContext(ctx, "POST", Path+hook, strings.NewReader(body))
+			r := httptest.NewRequestWithContext(ctx, "POST", inboundPath+hook, strings.NewReader(body))
 			stamp := strconv.FormatInt(now.Unix(), 10)
 			m := hmac.New(sha256.New, secret)
 			m.Write([]byte("v0:" + stamp + ":" + body))
@@ -102,13 +102,13 @@ func TestPeopleWithoutTenant(t *testing.T) {
 	if _, _, err := tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: "rosa", Tenant: "acme", Scopes: []identity.Scope{identity.Review}}, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	d := New(Options{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: map[string]webhook.Person{"u1": {Owner: "rosa"}, "u2": {Owner: "nora"}}, As: webhook.Person{Owner: "rosa"}}},
+	d := NewInbound(InboundOptions{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: map[string]webhook.Person{"u1": {Owner: "rosa"}, "u2": {Owner: "nora"}}, As: webhook.Person{Owner: "rosa"}}},
 		Used: &once.Memory{}, Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
 			return tokens.Known(ctx, who.Owner, who.Tenant)
 		}})
 	for account, want := range map[string]string{"u1": "The operator writes tenant into notifications.webhooks.ops.", "u2": "This person isn't known here"} {
 		body := `{"change_id":"c","digest":"d","decision":"approve","account":"` + account + `"}`
-		r := httptest.NewRequestWithContext(t.Context(), "POST", Path+"ops", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", inboundPath+"ops", strings.NewReader(body))
 		r.Header.Set("Webhook-Id", account)
 		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
 		r.Header.Set("Webhook-Signature", webhook.Sign(secret, account, now, []byte(body)))
@@ -132,7 +132,7 @@ func TestDecisionsReadOnce(t *testing.T) {
 		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","other":"approve"}`:                     "refused",
 		`[{"change_id":"c","digest":"d","decision":"reject","account":"u1"}]`:                                     "refused",
 	} {
-		asked, err := read(&webhook.Hook{}, []byte(body))
+		asked, err := inboundRead(&webhook.Hook{}, []byte(body))
 		got := asked.Verb
 		if err != nil {
 			got = "refused"
@@ -160,7 +160,7 @@ func TestWorkspaces(t *testing.T) {
 		{"https://chat.example/hook", `"user":{"id":"U9"}`, ""},
 	} {
 		h := &webhook.Hook{URL: tt.address, Form: webhook.Slack, People: people}
-		asked, err := read(h, []byte(url.Values{"payload": {`{"type":"block_actions",` + tt.parts + `,"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()))
+		asked, err := inboundRead(h, []byte(url.Values{"payload": {`{"type":"block_actions",` + tt.parts + `,"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,4 @@
-// Package documents reads the OpenAPI documents that operators name: files, and https addresses.
-package documents
+package app
 
 import (
 	"context"
@@ -25,9 +24,9 @@ const (
 	wholeTimeout = 2 * time.Minute  // of a document with the files that it refers to
 )
 
-// Fetch returns a function that reads the API document at an https URL given by the operator, and the files of its origin. A nil
+// fetchDocument returns a function that reads the API document at an https URL given by the operator, and the files of its origin. A nil
 // transport is the default one.
-func Fetch(transport http.RoundTripper) func(address string) (config.Document, error) {
+func fetchDocument(transport http.RoundTripper) func(address string) (config.Document, error) {
 	return func(address string) (config.Document, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), wholeTimeout)
 		defer cancel()
@@ -42,15 +41,15 @@ func Fetch(transport http.RoundTripper) func(address string) (config.Document, e
 	}
 }
 
-// A Signing says what requests for a document carry. It is asked for each request, also after a redirect.
-type Signing struct {
+// A documentSigning says what requests for a document carry. It is asked for each request, also after a redirect.
+type documentSigning struct {
 	Host string                    // with its port: where Own is used
 	Sign func(*http.Request) error // sets the headers of a request, if they are for its host
 	Own  http.RoundTripper         // connects to Host; nil if that needs nothing of its own
 }
 
 // RoundTrip implements http.RoundTripper.
-func (s Signing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s documentSigning) RoundTrip(r *http.Request) (*http.Response, error) {
 	own := r.Clone(r.Context())
 	if err := s.Sign(own); err != nil {
 		return nil, err
@@ -61,12 +60,12 @@ func (s Signing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(own)
 }
 
-// FetchSigned reads the API document at a URL with signed requests.
-func FetchSigned(s Signing, address string) (config.Document, error) {
+// fetchSignedDocument reads the API document at a URL with signed requests.
+func fetchSignedDocument(s documentSigning, address string) (config.Document, error) {
 	if s.Own == (*http.Transport)(nil) {
 		s.Own = nil
 	}
-	return Fetch(s)(address)
+	return fetchDocument(s)(address)
 }
 
 // getter returns a function that fetches what is at an address. A redirect leads by https to where may allows.
@@ -134,9 +133,9 @@ func readFile(file string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Read reads the OpenAPI document at from, a file or an https URL. Its Name is a part of from, which may not be a valid
+// ReadDocument reads the OpenAPI document at from, a file or an https URL. Its Name is a part of from, which may not be a valid
 // name of a source.
-func Read(from string) (scaffold.API, error) {
+func ReadDocument(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
 	name := filepath.Base(from)
 	switch u, err := url.Parse(from); {
@@ -155,7 +154,7 @@ func Read(from string) (scaffold.API, error) {
 		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
 	default:
 		name = u.Hostname()
-		if a.Contents, err = Fetch(nil)(from); err != nil {
+		if a.Contents, err = fetchDocument(nil)(from); err != nil {
 			return a, err
 		}
 	}

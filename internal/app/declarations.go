@@ -1,5 +1,4 @@
-// Package undeclared counts the records of a source that contradict what rules declare about them: pointers and types.
-package undeclared
+package app
 
 import (
 	"context"
@@ -18,9 +17,9 @@ import (
 // countTimeout limits the count of the records of one class.
 const countTimeout = 20 * time.Second
 
-// Wrong returns a warning for each pointer and each type that the rules of p declare for classes of s, and that doesn't
+// WrongDeclarations returns a warning for each pointer and each type that the rules of p declare for classes of s, and that doesn't
 // hold for some records or could not be checked.
-func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
+func WrongDeclarations(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
 	p = p.AtMost().InAnySchema()
 	warn := func(at, what string, n int64, err error) {
 		switch {
@@ -44,9 +43,9 @@ func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []str
 	return out
 }
 
-// Confirmed returns rules, which declare pointers of classes of s, with those pointers alone that lead to a record in
+// confirmedRules returns rules, which declare pointers of classes of s, with those pointers alone that lead to a record in
 // every record, and in one at least. doubts has, of the others, the lists of pointers, and those that no record has.
-func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) (_, doubts map[string]policy.ClassRule) {
+func confirmedRules(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) (_, doubts map[string]policy.ClassRule) {
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
 	if err != nil {
 		return nil, nil

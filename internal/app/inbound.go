@@ -1,10 +1,4 @@
-// Package inbound takes the decisions of people from other systems: buttons of Slack, and programs that sign what they send as
-// the webhooks of package webhook are signed.
-//
-// It refuses what isn't signed with the secret of the hook, what is older than a few minutes, and what came before. The account
-// in the other system must be mapped to a person who has been invited or has signed in; their rights of this moment count, and
-// all rules of review. GET decides nothing: it leads to the console. A change of a high risk is approved in the console alone.
-package inbound
+package app
 
 import (
 	"bytes"
@@ -38,8 +32,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Path is the prefix of the addresses, followed by the name of a hook.
-const Path = "/notifications/"
+// inboundPath is the prefix of the addresses, followed by the name of a hook.
+const inboundPath = "/notifications/"
 
 // Limits of a request.
 const (
@@ -47,8 +41,8 @@ const (
 	window  = 5 * time.Minute // between the signature's time and now
 )
 
-// Options configure a Handler. All but Logger are required.
-type Options struct {
+// InboundOptions configure a InboundHandler. All but Logger are required.
+type InboundOptions struct {
 	Hooks    []webhook.Hook
 	Person   func(context.Context, webhook.Person) (identity.Principal, error)
 	Reviewer func(who identity.Principal, correlation string) bailiwick.Reviewer
@@ -57,18 +51,18 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// A Handler serves Path.
-type Handler struct {
-	o     Options
+// A InboundHandler serves inboundPath.
+type InboundHandler struct {
+	o     InboundOptions
 	hooks map[string]webhook.Hook
 }
 
-// New returns a Handler. It takes answers of the hooks that name people and have a secret.
-func New(o Options) *Handler {
+// NewInbound returns a InboundHandler. It takes answers of the hooks that name people and have a secret.
+func NewInbound(o InboundOptions) *InboundHandler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Handler{o: o, hooks: map[string]webhook.Hook{}}
+	d := &InboundHandler{o: o, hooks: map[string]webhook.Hook{}}
 	for _, h := range o.Hooks {
 		if h.Answers() {
 			d.hooks[h.Name] = h
@@ -89,8 +83,8 @@ type decision struct {
 	reply     string // the address to which Slack wants the answer
 }
 
-// ServeHTTP implements http.Handler.
-func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements http.InboundHandler.
+func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -106,7 +100,7 @@ func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// An unknown hook is answered as a wrong signature, after the same work: the body is read, and signed with a secret that
 	// is not known to anyone.
-	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, Path)]
+	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, inboundPath)]
 	if !known {
 		h.Secret = []byte(rand.Text())
 		if r.Header.Get("X-Slack-Signature") != "" {
@@ -118,7 +112,7 @@ func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	name, at, good := signed(&h, r.Header, body)
+	name, at, good := inboundSigned(&h, r.Header, body)
 	if age := time.Since(at); !known || !good || age > window || age < -window {
 		edge.RefusedBecause(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "") // a line each would fill a disk
 		http.Error(w, "the signature or its time is not right", http.StatusUnauthorized)
@@ -136,7 +130,7 @@ func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Only a body that is signed, and new, is parsed.
-	asked, err := read(&h, body)
+	asked, err := inboundRead(&h, body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -148,7 +142,7 @@ func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // decide does what asked says, and answers in the form of the hook.
-func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
+func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
 	s, by, err := d.decided(r.Context(), h, asked)
 	said := problem.Of(err)
 	if err != nil {
@@ -191,7 +185,7 @@ func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook
 }
 
 // decided lets the person decide whose account it is, and returns the change after it and their name.
-func (d *Handler) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
+func (d *InboundHandler) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
 	person, ok := whose(h, asked)
 	if !ok {
 		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: "account", Detail: "This account is not that of a person who decides here.",
@@ -254,8 +248,8 @@ func workspaceOf(h *webhook.Hook) string {
 	return ""
 }
 
-// signed reports whether body is signed with h's secret, and returns what identifies the request, and its time.
-func signed(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
+// inboundSigned reports whether body is signed with h's secret, and returns what identifies the request, and its time.
+func inboundSigned(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
 	if h.Form == webhook.Slack {
 		stamp := head.Get("X-Slack-Request-Timestamp")
 		at, ok = stamped(stamp)
@@ -279,8 +273,8 @@ func stamped(text string) (time.Time, bool) {
 	return time.Unix(n, 0), err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// read returns what a body asks for.
-func read(h *webhook.Hook, body []byte) (asked decision, err error) {
+// inboundRead returns what a body asks for.
+func inboundRead(h *webhook.Hook, body []byte) (asked decision, err error) {
 	if h.Form == webhook.Slack {
 		return readSlack(body)
 	}
@@ -332,7 +326,7 @@ func readSlack(body []byte) (asked decision, err error) {
 
 // reply sends to Slack what became of a decision: to all readers, in place of the buttons, if it is final. It sends to the
 // host of the hook alone.
-func (d *Handler) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
+func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
 	u, err := url.Parse(to)
 	own, failed := url.Parse(h.URL)
 	if err != nil || failed != nil || u.Scheme != own.Scheme || u.Host != own.Host || u.User != nil {
@@ -343,7 +337,7 @@ func (d *Handler) reply(ctx context.Context, h *webhook.Hook, to string, text st
 	if decided {
 		message = map[string]any{"text": text, "replace_original": true}
 	}
-	message["blocks"] = []any{map[string]any{"type": "section", "text": map[string]any{"type": "plain_text", "text": first(text, 2000), "emoji": false}}}
+	message["blocks"] = []any{map[string]any{"type": "section", "text": map[string]any{"type": "plain_text", "text": inboundFirst(text, 2000), "emoji": false}}}
 	message["text"] = webhook.Plain(text)
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -366,8 +360,8 @@ func (d *Handler) reply(ctx context.Context, h *webhook.Hook, to string, text st
 	res.Body.Close()
 }
 
-// first returns at most n characters of text.
-func first(text string, n int) string {
+// inboundFirst returns at most n characters of text.
+func inboundFirst(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n])
 	}
