@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/objects"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
@@ -109,22 +108,10 @@ func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Pl
 	return permit, plan, err
 }
 
-type (
-	// An Object is what a cache has of one recordless class, as far as the caller may see it: its Name, and its View, nil if
-	// there is no such class that the caller may see. Then Near has the nearest names that the caller sees, and Unknown
-	// reports that no cache could have it. Failed says why a description can't be read; the View then has no fields.
-	Object = objects.Object
-
-	// Objects describes where objects were found: the Source and the folder of the Workspace ("" for none), whether anything
-	// of the connection is Cached, the Connections with descriptions, the Age of the newest description that the caller may
-	// see (negative if there is none), and the Total of the objects asked for, or else of those that exist.
-	Objects = objects.Objects
-)
-
 // Objects finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
 // asked for, each once and in that order, or all by name. Objects that the caller may not see appear as missing.
 func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
-	seer := objects.Seer{Policy: c.policy, Who: c.who, Sources: c.gateway.options.Sources, Now: c.gateway.options.Now}
+	seer := objectSeer{Policy: c.policy, Who: c.who, Sources: c.gateway.options.Sources, Now: c.gateway.options.Now}
 	found, err := seer.Find(ctx, at, skip, func(o Object) bool {
 		more := visit(o)
 		if more && !o.Unknown {

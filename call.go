@@ -11,8 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/remark"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/derivation"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -69,7 +67,7 @@ type Call struct {
 	filed   string // the ID of the change it filed
 	runs    string // the ID of a change that it filed and that runs without approval. "" for none
 
-	remark.Remarks
+	Remarks
 
 	progress func(done, total float64, message string)
 	tools    func() []string // as CallSpec.Tools
@@ -359,7 +357,7 @@ func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 	if c.tools != nil {
 		tools = c.tools()
 	}
-	if err := derivation.Check(derivation.Parent{Policy: c.policy, Who: c.who, Tools: tools}, d); err != nil {
+	if err := checkDerivation(derivationParent{Policy: c.policy, Who: c.who, Tools: tools}, d); err != nil {
 		return nil, err
 	}
 	return &Sub{c, p}, nil

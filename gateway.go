@@ -2,10 +2,17 @@
 //
 // Every request passes through the packages in one order, and each step accepts only what the step before produced:
 //
-//	request → identity → policy → sqlgen → source → redact → pages → response
+//	request → identity → policy → sqlgen → source → redact → result → response
 //
 // Every call ends with a record in the audit log. Only the Gateway joins the steps; tools, transports and embedding
 // programs call it. To embed it, fill Options, call New, and pass each agent's calls to Do.
+//
+// Functions are Go functions of the embedding program that actions run (do: go). A function runs once a change is
+// approved, with the approved input, and not in the source's transaction. It gets the id of the change, and must do its
+// work once for that id, however often it is called. An action with a function can't be combined with other writes, since
+// they could not be atomic.
+//
+// Objects are the descriptions of classes without records, from metadata caches, as one principal may see them.
 package bailiwick
 
 import (
@@ -27,13 +34,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
-	"github.com/bailiwick-dev/bailiwick/internal/subscribers"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -42,17 +47,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
-)
-
-type (
-	// A Function carries out an action with do: go once its change is approved. An error means that nothing was done.
-	// If the process stops midway, the function is called again with the same Run.Change, so it must be idempotent
-	// per change.
-	Function = functions.Function
-
-	// A Run is one call of a Function: the id of the approved Change, the name of the Action and its Class
-	// ("source.Class"), the id of the Record that it is about ("" for none), and the approved Input, an Object.
-	Run = functions.Run
 )
 
 // Options configure a Gateway. Audit is required.
@@ -97,7 +91,7 @@ type Gateway struct {
 	guard       samples.Guard
 	looking     *samples.Repeater // nil until New has looked
 
-	subscribers subscribers.List[Event]
+	subscribers subscribers[Event]
 }
 
 // New describes the sources and compiles the rules against them. It returns warnings about what the sources left out.

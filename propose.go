@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -99,7 +98,7 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "read_only", Detail: fmt.Sprintf("the source %s can only be read", name)}
 	}
 	if g.options.Functions != nil {
-		return functions.Over(w, g.options.Functions), nil
+		return overFunctions(w, g.options.Functions), nil
 	}
 	return w, nil
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -492,7 +491,7 @@ func TestWait(t *testing.T) {
 // TestFunction: an action whose target is a function of the program runs once, after approval, with the approved
 // values; its outcome ends the change.
 func TestFunction(t *testing.T) {
-	var runs []functions.Run
+	var runs []bailiwick.Run
 	var fails error
 	x := newTracker(t, func(c *config.Config, o *bailiwick.Options) {
 		object := func(text string) value.Value {
@@ -504,7 +503,7 @@ func TestFunction(t *testing.T) {
 		}
 		c.Actions = append(c.Actions, action.Declaration{Name: "remind", On: "tracker.issues", Do: action.Go, Tool: true, Input: object(`{"properties":{"text":{"type":"string"}}}`),
 			Set: object(`{"text":{"$cel":"input.text"},"title":{"$cel":"record == null ? \"\" : record.title"},"by":{"$cel":"principal.owner"}}`)})
-		o.Functions = map[string]functions.Function{"remind": func(_ context.Context, r functions.Run) error {
+		o.Functions = map[string]bailiwick.Function{"remind": func(_ context.Context, r bailiwick.Run) error {
 			runs = append(runs, r)
 			return fails
 		}}

@@ -1,19 +1,18 @@
-// Package subscribers calls functions for every event.
-package subscribers
+package bailiwick
 
 import (
 	"slices"
 	"sync"
 )
 
-// A List is the functions to call. The zero List has none. It is safe for concurrent use.
-type List[E any] struct {
+// A subscribers is the functions to call. The zero subscribers has none. It is safe for concurrent use.
+type subscribers[E any] struct {
 	mu  sync.Mutex
 	all []*func(E)
 }
 
 // Subscribe calls f for every event from now on, until stop is called.
-func (l *List[E]) Subscribe(f func(E)) (stop func()) {
+func (l *subscribers[E]) Subscribe(f func(E)) (stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, &f)
@@ -26,7 +25,7 @@ func (l *List[E]) Subscribe(f func(E)) (stop func()) {
 
 // Announce calls all functions with e, one at a time. If one panics, the others are still called, and panicked gets
 // what it panicked with.
-func (l *List[E]) Announce(e E, panicked func(any)) {
+func (l *subscribers[E]) Announce(e E, panicked func(any)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.all {

@@ -1,6 +1,4 @@
-// Package derivation checks what a sub-principal is derived with against what its parent sees: a name that the parent
-// doesn't see is refused as if it did not exist.
-package derivation
+package bailiwick
 
 import (
 	"fmt"
@@ -14,15 +12,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Parent is the principal that derives, under the rules in force.
-type Parent struct {
+// A derivationParent is the principal that derives, under the rules in force.
+type derivationParent struct {
 	Policy *policy.Policy
 	Who    identity.Principal
 	Tools  []string // that it may call; nil if they are not known here
 }
 
-// Check returns nil if all names in d exist for p, and its lists leave the sub-principal something.
-func Check(p Parent, d identity.Derivation) error {
+// checkDerivation returns nil if all names in d exist for p, and its lists leave the sub-principal something.
+func checkDerivation(p derivationParent, d identity.Derivation) error {
 	if err := p.overlaps(d); err != nil {
 		return err
 	}
@@ -51,7 +49,7 @@ func Check(p Parent, d identity.Derivation) error {
 }
 
 // overlaps refuses lists that name tools which the caller can't call, or that leave the sub-principal nothing.
-func (p Parent) overlaps(d identity.Derivation) error {
+func (p derivationParent) overlaps(d identity.Derivation) error {
 	if known := p.Tools; known != nil {
 		for at, names := range map[string][]string{"/tools/only": d.Tools.Only, "/tools/except": d.Tools.Except} {
 			for i, name := range names {
@@ -78,7 +76,7 @@ func (p Parent) overlaps(d identity.Derivation) error {
 }
 
 // view returns the caller's view of a class, or nil if several classes have the name.
-func (p Parent) view(name, at string) (*policy.View, error) {
+func (p derivationParent) view(name, at string) (*policy.View, error) {
 	v, err := p.Policy.View(p.Who, name, at, false)
 	if problem.CodeOf(err) == problem.InvalidArgument {
 		return nil, nil

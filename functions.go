@@ -1,10 +1,4 @@
-// Package functions makes Go functions of an embedding program the targets of actions (do: go).
-//
-// A Writer runs actions that have a function and passes every other write to the source's Writer. A function runs
-// once a change is approved, with the approved input, and not in the source's transaction: it gets the id of the
-// change and must do its work once for that id, however often it is called. An action with a function can't be
-// combined with other writes, since they could not be atomic.
-package functions
+package bailiwick
 
 import (
 	"context"
@@ -31,17 +25,19 @@ type Run struct {
 	Input  value.Value // the action's approved input: an Object
 }
 
-// A Writer is a source.Writer that runs functions for the actions of their names.
-type Writer struct {
+// A functionWriter is a source.functionWriter that runs functions for the actions of their names.
+type functionWriter struct {
 	source.Writer
 	functions map[string]Function
 }
 
-// Over returns a Writer that runs functions, by action name, and passes other writes to w.
-func Over(w source.Writer, functions map[string]Function) *Writer { return &Writer{w, functions} }
+// overFunctions returns a functionWriter that runs functions, by action name, and passes other writes to w.
+func overFunctions(w source.Writer, functions map[string]Function) *functionWriter {
+	return &functionWriter{w, functions}
+}
 
 // called returns the action of a plan and its function; nil if it has none.
-func (w *Writer) called(plan *writes.Plan) (*write.Action, Function, error) {
+func (w *functionWriter) called(plan *writes.Plan) (*write.Action, Function, error) {
 	for i := range plan.Items {
 		a, ok := plan.Items[i].Write.(*write.Action)
 		if !ok || w.functions[a.Name] == nil {
@@ -55,9 +51,9 @@ func (w *Writer) called(plan *writes.Plan) (*write.Action, Function, error) {
 	return nil, nil, nil
 }
 
-// Preview implements source.Writer. The effect of a function is not known before it runs: the preview only names the
+// Preview implements source.functionWriter. The effect of a function is not known before it runs: the preview only names the
 // record.
-func (w *Writer) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
+func (w *functionWriter) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
 	if err != nil {
 		return change.Preview{}, err
@@ -72,8 +68,8 @@ func (w *Writer) Preview(ctx context.Context, d writes.Draft) (change.Preview, e
 	return change.Preview{Kind: change.Computed, Effects: []change.Effect{{Op: write.OpAction, Class: a.Class, Key: plan.Items[0].Key}}}, nil
 }
 
-// Apply implements source.Writer.
-func (w *Writer) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+// Apply implements source.functionWriter.
+func (w *functionWriter) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return change.Receipt{}, err

@@ -1,7 +1,4 @@
-// Package remark collects the notes that accompany an answer.
-//
-// A Call carries them from where they arise to where the answer is built. They never change a record.
-package remark
+package bailiwick
 
 import (
 	"slices"

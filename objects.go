@@ -1,5 +1,4 @@
-// Package objects finds the descriptions of classes without records in metadata caches, as one principal may see them.
-package objects
+package bailiwick
 
 import (
 	"context"
@@ -33,8 +32,8 @@ type Objects struct {
 	Total       int           // how many objects were asked for, or exist
 }
 
-// A Seer is who looks, by which rules, and where.
-type Seer struct {
+// A objectSeer is who looks, by which rules, and where.
+type objectSeer struct {
 	Policy  *policy.Policy
 	Who     identity.Principal
 	Sources map[string]source.Source
@@ -45,7 +44,7 @@ type Seer struct {
 // asked for, each once and in that order, or all by name. Each is read when it is visited. Objects that the principal
 // may not see appear as missing. Sources are asked in the order of their names; the first that has the connection
 // answers.
-func (s Seer) Find(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
+func (s objectSeer) Find(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
 	from, cache, err := s.look(ctx, at)
 	if err != nil {
 		return Objects{}, err
@@ -75,7 +74,7 @@ func (s Seer) Find(ctx context.Context, at source.Place, skip int, visit func(Ob
 }
 
 // look asks the sources that keep descriptions. If all of them block the project, it returns their error.
-func (s Seer) look(ctx context.Context, at source.Place) (from string, best *source.Cache, err error) {
+func (s objectSeer) look(ctx context.Context, at source.Place) (from string, best *source.Cache, err error) {
 	var there []string
 	refused := error(problem.New(problem.Unsupported, "no source keeps descriptions of objects"))
 	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
@@ -107,7 +106,7 @@ func (s Seer) look(ctx context.Context, at source.Place) (from string, best *sou
 }
 
 // seen returns those of names that the caller may see.
-func (s Seer) seen(from string, names []string) []string {
+func (s objectSeer) seen(from string, names []string) []string {
 	quiet := s.Policy.Noting(nil) // listing names must not add classes to the record
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return quiet.Fresh(s.Who, &schema.Class{Source: from, Name: name, Recordless: true}) == nil
@@ -115,7 +114,7 @@ func (s Seer) seen(from string, names []string) []string {
 }
 
 // age returns how long ago the newest description was written, or -1 if there is none.
-func (s Seer) age(r source.ObjectReader, names []string) time.Duration {
+func (s objectSeer) age(r source.ObjectReader, names []string) time.Duration {
 	var newest time.Time
 	for _, name := range names {
 		if t := r.Modified(name); t.After(newest) {
@@ -129,7 +128,7 @@ func (s Seer) age(r source.ObjectReader, names []string) time.Duration {
 }
 
 // object reads one description.
-func (s Seer) object(from string, r source.ObjectReader, name string, seen []string) Object {
+func (s objectSeer) object(from string, r source.ObjectReader, name string, seen []string) Object {
 	o := Object{Name: name}
 	if _, found := slices.BinarySearch(seen, name); !found {
 		s.Policy.Fresh(s.Who, &schema.Class{Source: from, Name: name, Recordless: true}) // for the record: it notes the named class
