@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -92,7 +91,7 @@ func top(counts map[string]int) []string {
 	})
 	var out []string
 	for _, text := range texts[:min(mostCommon, len(texts))] {
-		out = append(out, schemadoc.Plain(text))
+		out = append(out, plainText(text))
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -79,7 +78,7 @@ func classes(ctx context.Context, c *bailiwick.Call, w Writing, views []*policy.
 			ms = append(ms, member("records", value.OfInt(n)))
 			fmt.Fprintf(&lines, ", about %d records", n)
 		}
-		if d := schemadoc.About(v); d != "" {
+		if d := aboutView(v); d != "" {
 			ms = append(ms, text("description", d))
 			lines.WriteString(". " + d)
 		}
@@ -128,7 +127,7 @@ func (s *Set) Schema(p identity.Principal) string {
 	size := 0
 	texts := make([]string, len(views))
 	for i, v := range views {
-		texts[i] = schemadoc.Compact(v, views, schemadoc.Extra{})
+		texts[i] = compactDoc(v, views, docExtra{})
 		if size += len(texts[i]) + 1; size > smallSchema {
 			return ""
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -60,7 +59,7 @@ func getSchema(w Writing) Tool {
 					return Result{}, err
 				}
 				doc := document(c, w, v)
-				res := Result{Structured: doc.AppendJSON(nil), Text: schemadoc.Text(doc), Class: v.Class().FullName()}
+				res := Result{Structured: doc.AppendJSON(nil), Text: docText(doc), Class: v.Class().FullName()}
 				if args.text("format") != "full" {
 					res.Text = withLegend(describeClasses(ctx, c, []*policy.View{v}, description{w, true, nil})[0])
 				}
@@ -122,7 +121,7 @@ func describeSeveral(ctx context.Context, c *bailiwick.Call, w Writing, args arg
 		texts = describeClasses(ctx, c, views, description{w, true, nil})
 	} else {
 		for _, doc := range docs {
-			texts = append(texts, schemadoc.Text(doc))
+			texts = append(texts, docText(doc))
 		}
 	}
 	size, n := 0, 0
@@ -147,7 +146,7 @@ func describeSeveral(ctx context.Context, c *bailiwick.Call, w Writing, args arg
 
 // withLegend returns compact descriptions with an explanation of their signs.
 func withLegend(said string) string {
-	if legend := schemadoc.Legend(said); legend != "" {
+	if legend := docLegend(said); legend != "" {
 		return said + "\n" + legend
 	}
 	return said
@@ -160,7 +159,7 @@ func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
 	if w != nil {
 		writable, actions = func(f *schema.Field) bool { return w.Writable(c.Who(), v, f) }, w.Actions(c.Who(), v)
 	}
-	doc := schemadoc.Of(v, c.Views(), writable)
+	doc := describeView(v, c.Views(), writable)
 	if actions != nil {
 		doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
 	}
@@ -181,7 +180,7 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 	out := make([]string, len(views))
 	others := c.Views()
 	for i, v := range views {
-		var x schemadoc.Extra
+		var x docExtra
 		if n, ok := d.estimates[v.Class().FullName()]; ok {
 			x.About = append(x.About, fmt.Sprintf("about %d records", n))
 		}
@@ -191,7 +190,7 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 		if d.writing != nil {
 			x.Writable, x.Actions = func(f *schema.Field) bool { return d.writing.Writable(c.Who(), v, f) }, d.writing.Actions(c.Who(), v)
 		}
-		out[i] = schemadoc.Compact(v, others, x)
+		out[i] = compactDoc(v, others, x)
 	}
 	return out
 }

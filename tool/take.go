@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/tools/absent"
 	"github.com/bailiwick-dev/bailiwick/internal/written"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -44,7 +43,7 @@ func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error)
 
 // explain adds the notes of the call to its result, without advice to call tools for which can is false.
 func (r *Result) explain(ctx context.Context, c *bailiwick.Call, can func(tool string) bool) {
-	absent.Explain(ctx, c)
+	explainAbsence(ctx, c)
 	var notes []string
 	for _, note := range c.Notes() {
 		if note = Advice(note, can); note != "" {

@@ -2,6 +2,18 @@
 //
 // A tool parses its arguments, calls the gateway and returns a result. It does not join the gateway's steps and does
 // not depend on MCP: package mcp maps a Tool to the protocol and a Result to a response.
+//
+// # Absent
+//
+// This part explains what an answer doesn't show: why it is empty, which records tie with the last one, how many a condition leaves
+// out because a field is null, how often a join repeats a value, and over how few records a share is.
+//
+// After a call it makes a few more queries within a bound on time. The caller could make each of them too, so a note tells nothing
+// about what the caller may not see. A note that can't be computed is left out. Package absent changes no answer and refuses nothing.
+//
+// # Schema
+//
+// This part writes what get_schema says of a class: its fields and pointers as one caller may see them.
 package tool
 
 import (

@@ -1,4 +1,4 @@
-package absent
+package tool
 
 import (
 	"context"
@@ -167,12 +167,12 @@ func nulls(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 		}
 		row, ok := one(ctx, c, s, q, &sqlparse.Select{Items: []sqlparse.Item{counting("n")}, From: body.From, Where: where, At: body.At})
 		if left, _ := row.Get("n"); ok && left.Int() > 0 {
-			c.Note(fmt.Sprintf("%s %s leaves out %s: add OR %s IS NULL to have them", column.Written(), how, without(left.Int(), column.Written()), column.Written()))
+			c.Note(fmt.Sprintf("%s %s leaves out %s: add OR %s IS NULL to have them", column.Written(), how, absentWithout(left.Int(), column.Written()), column.Written()))
 		}
 	}
 }
 
-func without(n int64, field string) string {
+func absentWithout(n int64, field string) string {
 	if n == 1 {
 		return "1 record without " + field
 	}

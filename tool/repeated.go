@@ -1,4 +1,4 @@
-package absent
+package tool
 
 import (
 	"context"

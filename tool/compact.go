@@ -1,4 +1,4 @@
-package schemadoc
+package tool
 
 import (
 	"slices"
@@ -9,17 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Extra is what a compact description says beside the view.
-type Extra struct {
+// docExtra is what a compact description says beside the view.
+type docExtra struct {
 	About    []string                 // more words about the class, such as "about 500 records"
 	Writable func(*schema.Field) bool // nil means that nothing is writable
 	Actions  []value.Value            // as of get_schema
 	Values   map[string][]string      // the commonest values of fields, in a sample
 }
 
-// Compact describes a class as a few lines: one for each field, with its type, key, pointer, allowed or commonest values,
+// compactDoc describes a class as a few lines: one for each field, with its type, key, pointer, allowed or commonest values,
 // mask and description. others are all views of the same principal.
-func Compact(v *policy.View, others []*policy.View, x Extra) string {
+func compactDoc(v *policy.View, others []*policy.View, x docExtra) string {
 	var b strings.Builder
 	b.WriteString(v.Name())
 	about := x.About
@@ -32,7 +32,7 @@ func Compact(v *policy.View, others []*policy.View, x Extra) string {
 	if len(about) > 0 {
 		b.WriteString(" (" + strings.Join(about, ", ") + ")")
 	}
-	if d := About(v); d != "" {
+	if d := aboutView(v); d != "" {
 		b.WriteString(": " + oneLine(d))
 	}
 	for _, f := range v.Fields() {
@@ -44,8 +44,8 @@ func Compact(v *policy.View, others []*policy.View, x Extra) string {
 	return b.String()
 }
 
-// Legend explains the signs in compact descriptions, those that occur in text.
-func Legend(text string) string {
+// docLegend explains the signs in compact descriptions, those that occur in text.
+func docLegend(text string) string {
 	var out []string
 	for _, s := range []struct{ sign, text string }{
 		{" -> ", "-> a pointer: it holds the id of a record of that class, and a path goes on there (pointer.field)"},
@@ -152,11 +152,11 @@ func plain(v value.Value) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
-	return Plain(v.Text())
+	return plainText(v.Text())
 }
 
-// Plain returns a text, quoted if it is empty, holds a sign of compact descriptions, or begins or ends with a space.
-func Plain(s string) string {
+// plainText returns a text, quoted if it is empty, holds a sign of compact descriptions, or begins or ends with a space.
+func plainText(s string) string {
 	if s == "" || strings.ContainsAny(s, "|\"\n\r\t()") || strings.TrimSpace(s) != s {
 		return value.OfString(s).String()
 	}
@@ -168,7 +168,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // footer returns the lines below the fields: a key of several fields, label, unique indexes, searched fields, the
 // canonical filter, the pointers of other classes, and what can be written.
-func footer(v *policy.View, others []*policy.View, x Extra) []string {
+func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	var parts, out []string
 	if l := v.Label(); l != "" && v.Field(l) != nil {
 		parts = append(parts, "label "+l)
@@ -182,7 +182,7 @@ func footer(v *policy.View, others []*policy.View, x Extra) []string {
 	if fields := v.SearchFields(); fields != nil {
 		parts = append(parts, "text search in "+strings.Join(fields, ", "))
 	}
-	if where, ok := canonical(v); ok {
+	if where, ok := schemaCanonical(v); ok {
 		parts = append(parts, "always filtered by "+where.String())
 	}
 	if join := v.Rule().Join; join != nil {

@@ -1,4 +1,4 @@
-package absent
+package tool
 
 import (
 	"context"
@@ -183,5 +183,5 @@ func compares(e query.Expr) (field query.Path, at string) {
 
 // noteFound notes that a condition also finds n records without a field.
 func noteFound(c *bailiwick.Call, at string, n int64, field query.Path) {
-	c.Note(fmt.Sprintf(`%s: it also finds %s; {%q: {"$ne": null}} leaves them out`, at, without(n, field.String()), field.String()))
+	c.Note(fmt.Sprintf(`%s: it also finds %s; {%q: {"$ne": null}} leaves them out`, at, absentWithout(n, field.String()), field.String()))
 }

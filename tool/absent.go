@@ -1,9 +1,4 @@
-// Package absent explains what an answer doesn't show: why it is empty, which records tie with the last one, how many a condition leaves
-// out because a field is null, how often a join repeats a value, and over how few records a share is.
-//
-// After a call it makes a few more queries within a bound on time. The caller could make each of them too, so a note tells nothing
-// about what the caller may not see. A note that can't be computed is left out. Package absent changes no answer and refuses nothing.
-package absent
+package tool
 
 import (
 	"context"
@@ -19,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Explain notes on c, if a query of c found nothing, how many records the canonical filter of the class excluded, or else how
+// explainAbsence notes on c, if a query of c found nothing, how many records the canonical filter of the class excluded, or else how
 // texts in another case are found.
-func Explain(ctx context.Context, c *bailiwick.Call) {
+func explainAbsence(ctx context.Context, c *bailiwick.Call) {
 	last, shown := c.Last()
 	if asked := c.Empty(); asked != nil {
 		v, err := c.View(asked.From())
@@ -52,7 +47,7 @@ func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *pol
 	if !v.CanonicalOpen() {
 		return false // what it leaves out isn't the caller's to count
 	}
-	if s, is := asked.(*query.SQL); is && names(s, v) {
+	if s, is := asked.(*query.SQL); is && absentNames(s, v) {
 		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class takes "+
 			`"apply_canonical_filter": false, which asks for the others too`, v.Name(), query.Print(v.Canonical()).String()))
 		return true
@@ -79,8 +74,8 @@ func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *pol
 	return true
 }
 
-// names reports whether a statement names a field of the canonical filter of v, and the caller can name all of them.
-func names(s *query.SQL, v *policy.View) bool {
+// absentNames reports whether a statement names a field of the canonical filter of v, and the caller can name all of them.
+func absentNames(s *query.SQL, v *policy.View) bool {
 	rule, text := query.Print(v.Canonical()).String(), strings.ToLower(s.Text)
 	return v.CanName(v.Canonical()) && slices.ContainsFunc(v.Fields(), func(f *schema.Field) bool {
 		return strings.Contains(rule, strconv.Quote(f.Name)) && strings.Contains(text, strings.ToLower(f.Name))

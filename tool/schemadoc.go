@@ -1,5 +1,4 @@
-// Package schemadoc writes what get_schema says of a class: its fields and pointers as one caller may see them.
-package schemadoc
+package tool
 
 import (
 	"cmp"
@@ -13,48 +12,48 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-func member(name string, v value.Value) value.Member { return value.Member{Name: name, Value: v} }
+func schemaMember(name string, v value.Value) value.Member { return value.Member{Name: name, Value: v} }
 
-func text(name, s string) value.Member { return member(name, value.OfString(s)) }
+func schemaText(name, s string) value.Member { return schemaMember(name, value.OfString(s)) }
 
-// Of returns a view as get_schema shows it; others are all views of the same principal.
-func Of(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
+// describeView returns a view as get_schema shows it; others are all views of the same principal.
+func describeView(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
 	for i, f := range v.Fields() {
 		fields[i] = describeField(v, f, writable(f))
 	}
-	doc := []value.Member{text("class_name", v.Name())}
-	if d := About(v); d != "" {
-		doc = append(doc, text("description", d))
+	doc := []value.Member{schemaText("class_name", v.Name())}
+	if d := aboutView(v); d != "" {
+		doc = append(doc, schemaText("description", d))
 	}
 	if v.Class().Recordless {
-		doc = append(doc, member("description_only", value.OfBool(true)))
+		doc = append(doc, schemaMember("description_only", value.OfBool(true)))
 	}
-	doc = append(doc, member("fields", value.OfArray(fields)))
+	doc = append(doc, schemaMember("fields", value.OfArray(fields)))
 	if key := v.Key(); key != nil {
-		doc = append(doc, member("key", value.OfStrings(key)))
+		doc = append(doc, schemaMember("key", value.OfStrings(key)))
 	}
 	if l := v.Label(); l != "" {
-		doc = append(doc, text("label", l))
+		doc = append(doc, schemaText("label", l))
 	}
-	doc = append(doc, member("relations", relations(v, others)), member("indexes", indexes(v)))
+	doc = append(doc, schemaMember("relations", relations(v, others)), schemaMember("indexes", indexes(v)))
 	if fields := v.SearchFields(); fields != nil {
-		doc = append(doc, member("text_fields", value.OfStrings(fields)))
+		doc = append(doc, schemaMember("text_fields", value.OfStrings(fields)))
 	}
-	if where, ok := canonical(v); ok {
-		doc = append(doc, member("canonical_filter", where))
+	if where, ok := schemaCanonical(v); ok {
+		doc = append(doc, schemaMember("canonical_filter", where))
 	}
 	if only := v.Rule().Visible; only != nil {
-		doc = append(doc, member("agent_fields", value.OfStrings(only)))
+		doc = append(doc, schemaMember("agent_fields", value.OfStrings(only)))
 	}
 	if join := v.Rule().Join; join != nil {
-		doc = append(doc, member("agent_join_fields", value.OfStrings(join)))
+		doc = append(doc, schemaMember("agent_join_fields", value.OfStrings(join)))
 	}
 	return value.OfObject(doc)
 }
 
-// About returns the owner's description of the class, or else the source's.
-func About(v *policy.View) string {
+// aboutView returns the owner's description of the class, or else the source's.
+func aboutView(v *policy.View) string {
 	if d := v.Rule().Description; d != "" {
 		return d
 	}
@@ -74,7 +73,7 @@ func masked(kind policy.Mask) string {
 func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	rule := v.Rule().Fields[f.Name]
 	typ, hint := f.Type.String(), ""
-	out := []value.Member{text("name", f.Name)}
+	out := []value.Member{schemaText("name", f.Name)}
 	var target value.Value
 	if p, ok := v.Pointer(f.Name); ok {
 		target = value.OfString(p.Target)
@@ -93,37 +92,37 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 		}
 		hint = masked(m.Kind)
 	}
-	out = append(out, text("type", typ), member("required", value.OfBool(f.Required)))
+	out = append(out, schemaText("type", typ), schemaMember("required", value.OfBool(f.Required)))
 	if d := rule.Description; d != "" || f.Description != "" {
 		if d == "" {
 			d = f.Description
 		}
-		out = append(out, text("description", d))
+		out = append(out, schemaText("description", d))
 	}
 	if m != nil {
-		out = append(out, text("masked", m.String()))
+		out = append(out, schemaText("masked", m.String()))
 	}
 	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides which values occur
-		out = append(out, member("allowed_values", value.OfArray(allowed)))
+		out = append(out, schemaMember("allowed_values", value.OfArray(allowed)))
 	}
 	if f.Element != nil && m == nil {
-		out = append(out, member("elements", elements(f.Element)))
+		out = append(out, schemaMember("elements", elements(f.Element)))
 	}
 	if f.Length > 0 && m == nil {
-		out = append(out, member("max_length", value.OfInt(int64(f.Length))))
+		out = append(out, schemaMember("max_length", value.OfInt(int64(f.Length))))
 	}
 	if v.Large(f.Name) {
-		out = append(out, member("large_field", value.OfBool(true)))
+		out = append(out, schemaMember("large_field", value.OfBool(true)))
 	}
 	if !target.IsNull() {
-		out = append(out, member("target_class", target))
+		out = append(out, schemaMember("target_class", target))
 	}
 	if hint != "" {
-		out = append(out, text("query_hint", hint))
+		out = append(out, schemaText("query_hint", hint))
 	}
-	out = append(out, member("writable", value.OfBool(writable)))
+	out = append(out, schemaMember("writable", value.OfBool(writable)))
 	if f.Default != "" && m == nil {
-		out = append(out, text("default", f.Default))
+		out = append(out, schemaText("default", f.Default))
 	}
 	return value.OfObject(out)
 }
@@ -134,15 +133,15 @@ func elements(f *schema.Field) value.Value {
 	if typ == schema.Opaque && f.Form != "" {
 		typ = schema.String
 	}
-	out := []value.Member{text("type", typ.String())}
+	out := []value.Member{schemaText("type", typ.String())}
 	if f.Values != nil {
-		out = append(out, member("allowed_values", value.OfArray(f.Values)))
+		out = append(out, schemaMember("allowed_values", value.OfArray(f.Values)))
 	}
 	if f.Length > 0 {
-		out = append(out, member("max_length", value.OfInt(int64(f.Length))))
+		out = append(out, schemaMember("max_length", value.OfInt(int64(f.Length))))
 	}
 	if f.Form != "" {
-		out = append(out, text("form", f.Form))
+		out = append(out, schemaText("form", f.Form))
 	}
 	return value.OfObject(out)
 }
@@ -171,7 +170,7 @@ func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	for i, v := range rule.Values {
 		out[i] = documented(f, v.Value)
 		if v.Meaning != "" {
-			out[i] = value.OfObject([]value.Member{member("value", out[i]), text("meaning", v.Meaning)})
+			out[i] = value.OfObject([]value.Member{schemaMember("value", out[i]), schemaText("meaning", v.Meaning)})
 		}
 	}
 	return out
@@ -192,12 +191,12 @@ func documented(f *schema.Field, written string) value.Value {
 func relations(v *policy.View, others []*policy.View) value.Value {
 	out := []value.Value{}
 	for _, r := range v.Relations() {
-		out = append(out, value.OfObject([]value.Member{text("field", r.Field), text("target_class", r.Target)}))
+		out = append(out, value.OfObject([]value.Member{schemaText("field", r.Field), schemaText("target_class", r.Target)}))
 	}
 	for _, other := range others {
 		for _, r := range other.Relations() {
 			if r.Target == v.Name() {
-				out = append(out, value.OfObject([]value.Member{text("from_class", other.Name()), text("field", r.Field)}))
+				out = append(out, value.OfObject([]value.Member{schemaText("from_class", other.Name()), schemaText("field", r.Field)}))
 			}
 		}
 	}
@@ -211,13 +210,13 @@ func indexes(v *policy.View) value.Value {
 		if slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil || v.Mask(f) != nil }) {
 			continue
 		}
-		out = append(out, value.OfObject([]value.Member{member("fields", value.OfStrings(x.Fields)), member("unique", value.OfBool(x.Unique))}))
+		out = append(out, value.OfObject([]value.Member{schemaMember("fields", value.OfStrings(x.Fields)), schemaMember("unique", value.OfBool(x.Unique))}))
 	}
 	return value.OfArray(out)
 }
 
-// canonical returns the canonical filter, unless it names fields that are hidden.
-func canonical(v *policy.View) (value.Value, bool) {
+// schemaCanonical returns the canonical filter, unless it names fields that are hidden.
+func schemaCanonical(v *policy.View) (value.Value, bool) {
 	f := v.Canonical()
 	if f == nil || !v.CanName(f) {
 		return value.Value{}, false
@@ -225,8 +224,8 @@ func canonical(v *policy.View) (value.Value, bool) {
 	return query.Print(f), true
 }
 
-// Text formats one line per field.
-func Text(doc value.Value) string {
+// docText formats one line per field.
+func docText(doc value.Value) string {
 	var b strings.Builder
 	name, _ := doc.Get("class_name")
 	b.WriteString(name.Text())
