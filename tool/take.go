@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/written"
+	"github.com/bailiwick-dev/bailiwick/internal/rewrite"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -27,9 +27,9 @@ func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error)
 		if m.Name != "where" && m.Name != "pipeline" {
 			continue
 		}
-		read := written.Query
+		read := rewrite.Query
 		if m.Name == "where" {
-			read = written.Where
+			read = rewrite.Where
 		}
 		v, notes, err := read(m.Value, query.Pointer("", m.Name), c.Time())
 		if err != nil {

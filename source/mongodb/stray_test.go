@@ -8,9 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rewrite"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
-	queries "github.com/bailiwick-dev/bailiwick/internal/written"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -70,7 +70,7 @@ func TestStrayValues(t *testing.T) {
 		{"ids", `{"of":{"$in":["ObjectId('` + id + `')"]}}`, 1, ""},
 		{"ids", `{"of":"` + id + `"}`, 1, ""},
 	} {
-		plain, more, err := queries.Where(readValue(t, tt.where), "/where", time.Now())
+		plain, more, err := rewrite.Where(readValue(t, tt.where), "/where", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,9 +28,9 @@ var mayImport = map[string]string{
 	"internal/literals": "problem value",
 	"internal/hint":     "internal/literals problem value",
 	".":                 "action audit change identity internal/fair internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyops internal/redact internal/result internal/review internal/samples internal/trace internal/writes limit policy problem query schema source value write",
-	"internal/written":  "internal/hint internal/literals problem query value",
+	"internal/rewrite":  "internal/hint internal/literals problem query value",
 	"policy":            "change identity internal/expression internal/literals internal/openapi/calls internal/plan internal/secretnames internal/sqlbind internal/typecheck problem query schema value write",
-	"tool":              ". identity internal/argcheck internal/literals internal/plan internal/resource internal/result internal/sqlparse internal/written policy problem query schema value",
+	"tool":              ". identity internal/argcheck internal/literals internal/plan internal/resource internal/result internal/rewrite internal/sqlparse policy problem query schema value",
 
 	"internal/writes": "change identity internal/literals internal/openapi/calls policy problem query schema value write",
 

@@ -1,11 +1,11 @@
-package written_test
+package rewrite_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/written"
+	"github.com/bailiwick-dev/bailiwick/internal/rewrite"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -40,7 +40,7 @@ func TestQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(in, err)
 		}
-		out, notes, err := written.Query(v, "", noon)
+		out, notes, err := rewrite.Query(v, "", noon)
 		got := strings.Join(append([]string{out.String()}, notes...), " ")
 		if err != nil {
 			got = err.Error() + " at " + problem.Of(err).Pointer
@@ -68,7 +68,7 @@ func TestWhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(in, err)
 		}
-		out, _, err := written.Where(v, "/where", noon)
+		out, _, err := rewrite.Where(v, "/where", noon)
 		got := out.String()
 		if err != nil {
 			got = err.Error() + " at " + problem.Of(err).Pointer

@@ -1,4 +1,4 @@
-package written
+package rewrite
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/hint"

@@ -1,9 +1,4 @@
-// Package written rewrites forms that models write, but the query language doesn't have, into forms that it has.
-//
-// It works on a query as JSON, before package query parses it, and doesn't depend on classes. Extended JSON becomes
-// plain values, $$NOW and $relativeTime become instants, $between, $like and other operators those that there are. Anything
-// else is left unchanged, for query to reject.
-package written
+package rewrite
 
 import (
 	"fmt"
