@@ -14,7 +14,7 @@ import (
 )
 
 // tree makes a root with everything that could lead out of it, and a secret next to it.
-func tree(t *testing.T) (root string, roots roots) {
+func tree(t *testing.T) (root string, folders folders) {
 	t.Helper()
 	dir := t.TempDir()
 	root = filepath.Join(dir, "root")
@@ -36,9 +36,9 @@ func tree(t *testing.T) (root string, roots roots) {
 	t.Cleanup(func() { l.Close() })
 	folderMust(t, os.Truncate(write(t, filepath.Join(root, "large")), maxFile+1))
 	folderMust(t, os.Truncate(write(t, filepath.Join(root, "most")), maxFile))
-	roots, err = newRoots([]string{root})
+	folders, err = newRoots([]string{root})
 	folderMust(t, err)
-	return root, roots
+	return root, folders
 }
 
 func write(t *testing.T, path string) string {
@@ -56,7 +56,7 @@ func folderMust(t *testing.T, err error) {
 
 // TestOpen checks the result of opening paths below <dir> as folders. The root is <dir>/root.
 func TestOpen(t *testing.T) {
-	root, roots := tree(t)
+	root, folders := tree(t)
 	dir := filepath.Dir(root)
 	for path, want := range map[string]error{
 		dir + "/root":                   nil,
@@ -85,19 +85,19 @@ func TestOpen(t *testing.T) {
 		"/":                             errOutside,
 		`C:\root`:                       errOutside,
 	} {
-		f, err := roots.Open(path)
+		f, err := folders.Open(path)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("%q: %v, want %v", path, err, want)
 		}
-		if roots.Allows(path) != !errors.Is(want, errOutside) {
-			t.Errorf("%q: allowed: %t", path, roots.Allows(path))
+		if folders.Allows(path) != !errors.Is(want, errOutside) {
+			t.Errorf("%q: allowed: %t", path, folders.Allows(path))
 		}
 		if f != nil {
 			f.Close()
 		}
 	}
 	if _, err := (roots{}).Open(root); !errors.Is(err, errOutside) {
-		t.Errorf("no roots: %v", err)
+		t.Errorf("no folders: %v", err)
 	}
 	all, err := newRoots([]string{"/"})
 	folderMust(t, err)
@@ -108,8 +108,8 @@ func TestOpen(t *testing.T) {
 
 // TestRead checks the result of reading files by name.
 func TestRead(t *testing.T) {
-	root, roots := tree(t)
-	f, err := roots.Open(root)
+	root, folders := tree(t)
+	f, err := folders.Open(root)
 	folderMust(t, err)
 	defer f.Close()
 	for name, want := range map[string]error{
@@ -145,9 +145,9 @@ func TestDevice(t *testing.T) {
 	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {
 		t.Skipf("LEFT OUT: devices: making one needs more rights: %v", err)
 	}
-	roots, err := newRoots([]string{dir})
+	folders, err := newRoots([]string{dir})
 	folderMust(t, err)
-	f, err := roots.Open(dir)
+	f, err := folders.Open(dir)
 	folderMust(t, err)
 	defer f.Close()
 	if _, err := f.Read("zero"); !errors.Is(err, errNotFile) {
@@ -158,9 +158,9 @@ func TestDevice(t *testing.T) {
 // TestSwap reads a file and opens a folder while both are being swapped with links to outside: those are never
 // followed.
 func TestSwap(t *testing.T) {
-	root, roots := tree(t)
+	root, folders := tree(t)
 	secret := filepath.Join(filepath.Dir(root), "secret")
-	f, err := roots.Open(root)
+	f, err := folders.Open(root)
 	folderMust(t, err)
 	defer f.Close()
 	stop, done := make(chan bool), make(chan bool)
@@ -213,7 +213,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestRoots checks which paths can be roots.
+// TestRoots checks which paths can be folders.
 func TestRoots(t *testing.T) {
 	root, _ := tree(t)
 	for _, bad := range []string{filepath.Join(root, "nothing"), filepath.Join(root, "file"), filepath.Join(root, "dangling")} {
@@ -222,14 +222,14 @@ func TestRoots(t *testing.T) {
 		}
 	}
 	// A root that is a link can be used by either name.
-	roots, err := newRoots([]string{filepath.Join(root, "within")})
+	folders, err := newRoots([]string{filepath.Join(root, "within")})
 	folderMust(t, err)
 	for path, want := range map[string]bool{"within": true, "within/deeper": true, "folder": true, "folder/deeper": true, "file": false, "": false} {
-		if got := roots.Allows(filepath.Join(root, path)); got != want {
+		if got := folders.Allows(filepath.Join(root, path)); got != want {
 			t.Errorf("%s: %t", path, got)
 		}
 	}
-	f, err := roots.Open(filepath.Join(root, "within", "deeper"))
+	f, err := folders.Open(filepath.Join(root, "within", "deeper"))
 	folderMust(t, err)
 	f.Close()
 }
@@ -240,9 +240,9 @@ func TestFolderNames(t *testing.T) {
 	for _, name := range []string{"b", "a", "é", "e\u0301", "x\xff"} {
 		write(t, filepath.Join(dir, name))
 	}
-	roots, err := newRoots([]string{dir})
+	folders, err := newRoots([]string{dir})
 	folderMust(t, err)
-	f, err := roots.Open(dir)
+	f, err := folders.Open(dir)
 	folderMust(t, err)
 	defer f.Close()
 	names, err := f.Names()

@@ -113,7 +113,7 @@ func analysts(t testing.TB) []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return analyst{name, raw, tools(t, g)}
+		return analyst{name, raw, benchTools(t, g)}
 	}
 	var out []analyst
 

@@ -37,7 +37,7 @@ func onSQLite(t testing.TB) *side {
 	path := tracker(t)
 	s := sqliteSource(t, path)
 	raw := openRawSQLite(t, path)
-	out := &side{name: "sqlite", raw: raw, set: tools(t, gateway(t, s, rules(t), &sealed{})), kept: tools(t, gateway(t, s, rules(t), store(t)))}
+	out := &side{name: "sqlite", raw: raw, set: benchTools(t, gateway(t, s, rules(t), &sealed{})), kept: benchTools(t, gateway(t, s, rules(t), store(t)))}
 	out.id, out.of = anIssue(t, raw)
 	return out
 }
@@ -53,8 +53,8 @@ func onPostgres(t testing.TB) *side {
 	}
 	t.Cleanup(func() { s.Close() })
 	raw := rawPostgres{pool(t, url)}
-	out := &side{name: "postgres", raw: raw, set: tools(t, gateway(t, s, rules(t, classes...), &sealed{})),
-		kept: tools(t, gateway(t, s, rules(t, classes...), store(t)))}
+	out := &side{name: "postgres", raw: raw, set: benchTools(t, gateway(t, s, rules(t, classes...), &sealed{})),
+		kept: benchTools(t, gateway(t, s, rules(t, classes...), store(t)))}
 	out.id, out.of = anIssue(t, raw)
 	return out
 }

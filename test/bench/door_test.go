@@ -121,7 +121,7 @@ func door(t testing.TB) (url, token string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.New(mcp.Options{Tools: tools(t, gateway(t, sqliteSource(t, tracker(t)), rules(t), &sealed{}), echo()), Tokens: tokens, Results: map[string]mcp.Form{"": mcp.Both}})
+	s, err := mcp.New(mcp.Options{Tools: benchTools(t, gateway(t, sqliteSource(t, tracker(t)), rules(t), &sealed{}), echo()), Tokens: tokens, Results: map[string]mcp.Form{"": mcp.Both}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func gateway(t testing.TB, s source.Source, r policy.Rules, log audit.Log) *bail
 	return g
 }
 
-func tools(t testing.TB, g *bailiwick.Gateway, more ...tool.Tool) *tool.Set {
+func benchTools(t testing.TB, g *bailiwick.Gateway, more ...tool.Tool) *tool.Set {
 	t.Helper()
 	set, err := tool.NewSet(g, append(tool.Data(tool.Options{}), more...)...)
 	if err != nil {
