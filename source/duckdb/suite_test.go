@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/duckdb"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
 )
 
 var suite = database.Database{

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 var suite = database.Database{

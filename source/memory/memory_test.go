@@ -3,13 +3,13 @@ package memory_test
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/ending"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/ending"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/large"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/masks"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
 )
 
 func open(t *testing.T, d sourcetest.Dataset) source.Source {

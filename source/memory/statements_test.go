@@ -3,7 +3,7 @@ package memory_test
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
 )
 
 func TestStatements(t *testing.T) { statements.Run(t, open, nil) }

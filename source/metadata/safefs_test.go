@@ -14,7 +14,7 @@ import (
 )
 
 // tree makes a root with everything that could lead out of it, and a secret next to it.
-func tree(t *testing.T) (root string, folders folders) {
+func tree(t *testing.T) (root string, folders roots) {
 	t.Helper()
 	dir := t.TempDir()
 	root = filepath.Join(dir, "root")
@@ -97,7 +97,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	if _, err := (roots{}).Open(root); !errors.Is(err, errOutside) {
-		t.Errorf("no folders: %v", err)
+		t.Errorf("no roots: %v", err)
 	}
 	all, err := newRoots([]string{"/"})
 	folderMust(t, err)
@@ -213,7 +213,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestRoots checks which paths can be folders.
+// TestRoots checks which paths can be roots.
 func TestRoots(t *testing.T) {
 	root, _ := tree(t)
 	for _, bad := range []string{filepath.Join(root, "nothing"), filepath.Join(root, "file"), filepath.Join(root, "dangling")} {

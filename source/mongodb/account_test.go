@@ -16,12 +16,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 // accounts is a server with users, and what is configured of one.

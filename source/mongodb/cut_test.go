@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 // TestCut cuts the connection at chosen points while a change is applied. It is written once.

@@ -7,8 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 // TestLargeDocuments describes and reads a collection of 60 MB: FerretDB refuses to answer with more than 48 MB at once.

@@ -8,12 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
 // TestMixedTypes compares fields that hold dates in one document and their texts in another, and numbers likewise: the answer

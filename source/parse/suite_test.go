@@ -15,16 +15,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/questions"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/masks"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/questions"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

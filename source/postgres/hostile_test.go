@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 //go:embed testdata/hostile.sql

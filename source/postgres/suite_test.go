@@ -11,12 +11,12 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // for database/sql
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 var suite = database.Database{

@@ -3,8 +3,8 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 )
 
 // TestKeyTypes checks that an id of every type that can be a key is found as it is shown.

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

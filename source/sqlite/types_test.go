@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 )
 
 // TestKeyTypes checks that an id of every type that can be a key is found as it is shown. A column of SQLite holds values of any

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/chain"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/clocks"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/usage"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/storetest"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/chain"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/clocks"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/people"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/usage"
 )
 
 // places gives each place of the suite its own database.

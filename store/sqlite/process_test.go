@@ -11,8 +11,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
 func TestMain(m *testing.M) {

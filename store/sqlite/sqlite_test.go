@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/chain"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/clocks"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
-	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/usage"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/storetest"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/chain"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/clocks"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/people"
+	"github.com/bailiwick-dev/bailiwick/test/storetest/usage"
 )
 
 func open(t *testing.T, place string) storetest.Store {

@@ -58,46 +58,46 @@ var mayImport = map[string]string{
 	"limit":                    "internal/fair problem",
 
 	// sources and clients
-	"internal/connect":               "identity internal/netguard internal/once problem",
-	"internal/sqldriver":             "internal/interpret internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
-	"internal/sqldriver/writing":     "change internal/fair internal/sqlgen internal/sqlgen/dml internal/trace internal/writes policy problem schema value write",
-	"internal/connstring":            "",
-	"internal/sqldriver/catalogue":   "schema value",
-	"internal/sqldriver/parsed":      "",
-	"internal/openapi/spec":          "internal/secretnames problem",
-	"source/sqlite":                  "internal/literals internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/parsed internal/sqldriver/writing internal/sqlgen policy problem query schema source source/sqlite/internal/heap value write",
-	"source/postgres":                "internal/connstring internal/plan internal/reach internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
-	"source/mariadb":                 "internal/connstring internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
-	"source/parse":                   "change identity internal/expression internal/interpret internal/netguard internal/openapi/credential internal/writes policy problem query schema source value write",
-	"source/sqlite/internal/heap":    "",
-	"source/openapi":                 "change internal/openapi/calls internal/openapi/client internal/openapi/credential internal/openapi/response internal/openapi/spec internal/openapi/validate internal/writes policy problem query schema source value write",
-	"internal/app":                   "*",
-	"internal/openapi/search":        "internal/openapi/spec problem",
-	"internal/openapi/response":      "internal/interpret internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/secretnames internal/typecheck problem query schema value",
-	"test/largeapis":                 "",
-	"test/operations":                "",
-	"internal/openapi/credential":    "identity internal/netguard problem value",
-	"internal/openapi/client":        "identity internal/fair internal/netguard internal/openapi/calls internal/openapi/credential internal/openapi/spec internal/trace problem",
-	"internal/openapi/validate":      "internal/argcheck internal/openapi/spec problem value",
-	"internal/interpret":             "internal/literals internal/plan policy problem query schema value",
-	"internal/bsonvalue":             "internal/interpret problem schema value",
-	"internal/mongogen":              "internal/bsonvalue internal/interpret internal/plan policy problem query schema value",
-	"source/mongodb":                 "change internal/bsonvalue internal/interpret internal/mongogen internal/writes policy problem schema source value write",
-	"source/memory":                  "internal/interpret policy problem schema source value",
-	"source/metadata":                "internal/secretnames policy problem schema source value",
-	"internal/sourcetest":            "identity internal/sourcetest/canonical internal/sourcetest/written policy problem query schema source value",
-	"internal/sourcetest/written":    "value",
-	"internal/sourcetest/canonical":  "value",
-	"internal/sourcetest/questions":  ". audit identity internal/sourcetest limit policy problem schema source tool value",
-	"internal/sourcetest/ending":     "identity internal/sourcetest policy problem query schema value",
-	"internal/samples":               "identity internal/plan internal/secretnames policy query schema source value",
-	"internal/sourcetest/large":      "identity internal/sourcetest policy query schema source value",
-	"internal/sourcetest/masks":      "identity internal/plan internal/redact internal/result internal/sourcetest internal/sourcetest/canonical policy query schema source value",
-	"internal/sourcetest/database":   "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/ending internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/statements internal/sourcetest/writing internal/sqlgen internal/testservices internal/writes policy problem query schema source source/memory value write",
-	"internal/sourcetest/writing":    "change identity internal/sourcetest internal/writes policy problem query schema source value write",
-	"internal/sourcetest/pipelines":  "identity internal/plan internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
-	"internal/sourcetest/selects":    "",
-	"internal/sourcetest/statements": "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/selects policy problem query schema source value",
+	"internal/connect":             "identity internal/netguard internal/once problem",
+	"internal/sqldriver":           "internal/interpret internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
+	"internal/sqldriver/writing":   "change internal/fair internal/sqlgen internal/sqlgen/dml internal/trace internal/writes policy problem schema value write",
+	"internal/connstring":          "",
+	"internal/sqldriver/catalogue": "schema value",
+	"internal/sqldriver/parsed":    "",
+	"internal/openapi/spec":        "internal/secretnames problem",
+	"source/sqlite":                "internal/literals internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/parsed internal/sqldriver/writing internal/sqlgen policy problem query schema source source/sqlite/internal/heap value write",
+	"source/postgres":              "internal/connstring internal/plan internal/reach internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
+	"source/mariadb":               "internal/connstring internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
+	"source/parse":                 "change identity internal/expression internal/interpret internal/netguard internal/openapi/credential internal/writes policy problem query schema source value write",
+	"source/sqlite/internal/heap":  "",
+	"source/openapi":               "change internal/openapi/calls internal/openapi/client internal/openapi/credential internal/openapi/response internal/openapi/spec internal/openapi/validate internal/writes policy problem query schema source value write",
+	"internal/app":                 "*",
+	"internal/openapi/search":      "internal/openapi/spec problem",
+	"internal/openapi/response":    "internal/interpret internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/secretnames internal/typecheck problem query schema value",
+	"test/largeapis":               "",
+	"test/operations":              "",
+	"internal/openapi/credential":  "identity internal/netguard problem value",
+	"internal/openapi/client":      "identity internal/fair internal/netguard internal/openapi/calls internal/openapi/credential internal/openapi/spec internal/trace problem",
+	"internal/openapi/validate":    "internal/argcheck internal/openapi/spec problem value",
+	"internal/interpret":           "internal/literals internal/plan policy problem query schema value",
+	"internal/bsonvalue":           "internal/interpret problem schema value",
+	"internal/mongogen":            "internal/bsonvalue internal/interpret internal/plan policy problem query schema value",
+	"source/mongodb":               "change internal/bsonvalue internal/interpret internal/mongogen internal/writes policy problem schema source value write",
+	"source/memory":                "internal/interpret policy problem schema source value",
+	"source/metadata":              "internal/secretnames policy problem schema source value",
+	"test/sourcetest":              "identity policy problem query schema source test/sourcetest/canonical test/sourcetest/written value",
+	"test/sourcetest/written":      "value",
+	"test/sourcetest/canonical":    "value",
+	"test/sourcetest/questions":    ". audit identity limit policy problem schema source test/sourcetest tool value",
+	"test/sourcetest/ending":       "identity policy problem query schema test/sourcetest value",
+	"internal/samples":             "identity internal/plan internal/secretnames policy query schema source value",
+	"test/sourcetest/large":        "identity policy query schema source test/sourcetest value",
+	"test/sourcetest/masks":        "identity internal/plan internal/redact internal/result policy query schema source test/sourcetest test/sourcetest/canonical value",
+	"test/sourcetest/database":     "identity internal/sqlgen internal/testservices internal/writes policy problem query schema source source/memory test/sourcetest test/sourcetest/canonical test/sourcetest/ending test/sourcetest/large test/sourcetest/masks test/sourcetest/pipelines test/sourcetest/statements test/sourcetest/writing value write",
+	"test/sourcetest/writing":      "change identity internal/writes policy problem query schema source test/sourcetest value write",
+	"test/sourcetest/pipelines":    "identity internal/plan policy problem query schema source test/sourcetest test/sourcetest/canonical value",
+	"test/sourcetest/selects":      "",
+	"test/sourcetest/statements":   "identity policy problem query schema source test/sourcetest test/sourcetest/canonical test/sourcetest/selects value",
 
 	// a module of its own, for its driver
 	"source/duckdb":                      "internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqlgen policy problem query schema source value",
@@ -149,17 +149,17 @@ var mayImport = map[string]string{
 	"internal/telemetry": ". audit identity internal/replicas internal/trace internal/wire problem source",
 
 	// storage
-	"internal/once":                   "",
-	"internal/reach":                  "",
-	"internal/replicas":               "internal/edge",
-	"internal/store":                  "audit change identity problem value",
-	"store/postgres":                  "audit change identity internal/connect internal/once internal/reach internal/replicas internal/store internal/webhook limit problem",
-	"store/sqlite":                    "audit change identity internal/connect internal/fair internal/once internal/replicas internal/sqldriver/parsed internal/store internal/webhook limit problem",
-	"internal/store/storetest":        "audit change identity internal/connect internal/once internal/replicas internal/store internal/webhook limit problem value write",
-	"internal/store/storetest/chain":  "audit identity internal/store internal/store/storetest",
-	"internal/store/storetest/clocks": "audit change internal/replicas internal/store/storetest limit write",
-	"internal/store/storetest/usage":  "internal/store/storetest limit problem",
-	"internal/store/storetest/people": "identity internal/connect internal/store/storetest problem query value",
+	"internal/once":         "",
+	"internal/reach":        "",
+	"internal/replicas":     "internal/edge",
+	"internal/store":        "audit change identity problem value",
+	"store/postgres":        "audit change identity internal/connect internal/once internal/reach internal/replicas internal/store internal/webhook limit problem",
+	"store/sqlite":          "audit change identity internal/connect internal/fair internal/once internal/replicas internal/sqldriver/parsed internal/store internal/webhook limit problem",
+	"test/storetest":        "audit change identity internal/connect internal/once internal/replicas internal/store internal/webhook limit problem value write",
+	"test/storetest/chain":  "audit identity internal/store test/storetest",
+	"test/storetest/clocks": "audit change internal/replicas limit test/storetest write",
+	"test/storetest/usage":  "limit problem test/storetest",
+	"test/storetest/people": "identity internal/connect problem query test/storetest value",
 
 	// the demo application, servers for tests, measurements
 	"internal/demo":         "",
@@ -286,7 +286,7 @@ func TestRequirementsOfTests(t *testing.T) {
 	tests := []string{"github.com/chromedp/", "github.com/anishathalye/porcupine", "github.com/getkin/kin-openapi", "github.com/google/go-cmp", "pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal", "github.com/creack/pty", "go.uber.org/goleak"}
 	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
-		for _, suite := range []string{"test/", "internal/sourcetest/", "internal/store/storetest/", "internal/sqlgen/exprtest/", "internal/testservices/"} {
+		for _, suite := range []string{"test/", "test/sourcetest/", "test/storetest/", "internal/sqlgen/exprtest/", "internal/testservices/"} {
 			if strings.HasPrefix(dir+"/", suite) {
 				return
 			}
@@ -376,7 +376,7 @@ func TestWords(t *testing.T) {
 // that none is left behind by one that moved or got another name. Tests, suites, demo and examples are left out.
 func TestFunctionDocs(t *testing.T) {
 	const long = 15
-	others := []string{"test/", "examples/", "internal/demo/", "internal/testservices/", "internal/sourcetest/"}
+	others := []string{"test/", "examples/", "internal/demo/", "internal/testservices/", "test/sourcetest/"}
 	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
 		if slices.ContainsFunc(others, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
 			return

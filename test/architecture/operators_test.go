@@ -39,8 +39,8 @@ func TestPlacesOfAnOperator(t *testing.T) {
 			t.Errorf("%s does not name %s", page, path)
 		}
 	}
-	elsewhere := []string{"$inQuery", "$notInQuery", "$select", "$dontSelect"} // need a second class: internal/sourcetest has tables of them
-	for path, without := range map[string][]string{"docs/query-language.md": nil, "test/endtoend/asker_test.go": nil, "internal/sourcetest/generator.go": elsewhere} {
+	elsewhere := []string{"$inQuery", "$notInQuery", "$select", "$dontSelect"} // need a second class: test/sourcetest has tables of them
+	for path, without := range map[string][]string{"docs/query-language.md": nil, "test/endtoend/asker_test.go": nil, "test/sourcetest/generator.go": elsewhere} {
 		text := read(t, path)
 		for _, op := range operators(t) {
 			if !regexp.MustCompile(regexp.QuoteMeta(op)+`\b`).MatchString(text) && !slices.Contains(without, op) {
@@ -85,8 +85,8 @@ func TestPlacesOfAnExpression(t *testing.T) {
 			t.Errorf("internal/plan/print.go has no name of %s", kind)
 		}
 	}
-	drawn := "internal/sourcetest/pipelines/generate_expressions.go"
-	for path, text := range map[string]string{"docs/pipelines.md": read(t, "docs/pipelines.md"), drawn: read(t, drawn) + read(t, "internal/sourcetest/pipelines/generate_stages.go")} {
+	drawn := "test/sourcetest/pipelines/generate_expressions.go"
+	for path, text := range map[string]string{"docs/pipelines.md": read(t, "docs/pipelines.md"), drawn: read(t, drawn) + read(t, "test/sourcetest/pipelines/generate_stages.go")} {
 		for _, op := range names {
 			if !regexp.MustCompile(regexp.QuoteMeta(op) + `\b`).MatchString(text) {
 				t.Errorf("%s does not name %s", path, op)

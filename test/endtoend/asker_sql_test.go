@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/selects"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/selects"
 )
 
 // sql returns a random SELECT, which names hidden and absent classes and fields, too.

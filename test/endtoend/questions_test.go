@@ -3,9 +3,9 @@ package endtoend
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
-	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/questions"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/questions"
 )
 
 // TestQuestions asks typical questions about a shop and a tracker, through the tools, and expects the same right answers

@@ -25,7 +25,7 @@ var testedElsewhere = map[string]string{
 	"docs/command-line.md":   "generated from the commands (scripts/docs -check)",
 	"docs/tools.md":          "generated from real calls (scripts/docs -check)",
 	"docs/packs-bundled.md":  "generated from the packs (scripts/docs -check)",
-	"docs/sql.md":            "statements of the corpus (internal/sourcetest/statements, TestDocs)",
+	"docs/sql.md":            "statements of the corpus (test/sourcetest/statements, TestDocs)",
 	"docs/query-language.md": "filters that are evaluated (internal/interpret, TestDocumentation)",
 }
 

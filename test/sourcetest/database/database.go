@@ -1,0 +1,171 @@
+// Package database is the suite of the sources in SQL databases, on the real server: the questions of package
+// sourcetest and of the packages below it, and what only databases have.
+//
+// A test of an adapter fills in a Database and calls its methods, one in each test. Only tests import it.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/ending"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/large"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/masks"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Source is what every adapter of a database is.
+type Source interface {
+	source.Source
+	source.Explainer
+	io.Closer
+}
+
+// A Database is a kind of database with its adapter.
+type Database struct {
+	Kind       sourcetest.Kind
+	Dialect    sqlgen.Dialect
+	Tables     sourcetest.Limits // what it can't do
+	Pipelines  pipelines.Limits  // the parts of pipelines that it can't do
+	Statements statements.Limits // the parts of SQL that it can't do
+	Every      int               // writing.Target.Every
+	// Fresh returns the path or URL of an empty database, which is deleted after the test.
+	Fresh func(testing.TB) string
+	// Driver returns the driver of database/sql, and its data source name, for connections beside the source's.
+	Driver func(at string) (driver, dsn string)
+	// Unchecked turns foreign keys off for a connection, where the scripts of datasets don't; "" elsewhere.
+	Unchecked string
+	// Related returns a source with the relations of a dataset, for a database that can't declare them; nil if it can.
+	Related func(Source, sourcetest.Dataset) Source
+	// Open opens the database as a source, and Writable for writing as well.
+	Open     func(ctx context.Context, name, at string) (Source, error)
+	Writable func(ctx context.Context, at string) (writing.Writable, error)
+}
+
+// Outside opens the database on another connection and runs statements in it.
+func (d *Database) Outside(t testing.TB, at string, statements ...string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(d.Driver(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%v in %s", err, s)
+		}
+	}
+	return db
+}
+
+// Opened opens a database that statements have filled, as the source app.
+func (d *Database) Opened(t testing.TB, statements ...string) Source {
+	t.Helper()
+	at := d.Fresh(t)
+	d.Outside(t, at, statements...).Close()
+	return d.opened(t, "app", at)
+}
+
+func (d *Database) opened(t testing.TB, name, at string) Source {
+	t.Helper()
+	s, err := d.Open(t.Context(), name, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// Load is the sourcetest.Open of the database.
+func (d *Database) Load(t *testing.T, data sourcetest.Dataset) source.Source {
+	t.Helper()
+	at := d.Fresh(t)
+	outside := d.Outside(t, at)
+	outside.SetMaxOpenConns(1)
+	if d.Unchecked != "" {
+		if _, err := outside.Exec(d.Unchecked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx, err := outside.Begin() // one for all: SQLite waits for the disk at the end of each
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range data.Script(t, d.Kind) {
+		if _, err := tx.Exec(s); err != nil {
+			t.Fatalf("%v in %s", err, s)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	outside.Close()
+	s := d.opened(t, "suite", at)
+	if d.Related != nil {
+		s = d.Related(s, data)
+	}
+	return s
+}
+
+func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
+	return memory.New(classes, rows)
+}
+
+// show returns the text that is run for a permit.
+func (d *Database) show(p policy.Permit) string {
+	st, err := sqlgen.SQL(p, d.Dialect)
+	return fmt.Sprintf("%s\n%v %v", st.Text, st.Args, err)
+}
+
+func (d *Database) target() pipelines.Target {
+	return pipelines.Target{Open: d.Load, Tables: d.Tables, Limits: d.Pipelines, Oracle: oracle, Show: d.show}
+}
+
+// The suites that all sources pass.
+
+// TestQueries asks every question of package sourcetest.
+func (d *Database) TestQueries(t *testing.T) { sourcetest.Run(t, d.Load, d.Tables) }
+
+// TestEnding ends the contexts of readings.
+func (d *Database) TestEnding(t *testing.T) { ending.Run(t, d.Load) }
+
+// TestLarge reads large values.
+func (d *Database) TestLarge(t *testing.T) {
+	large.Run(t, d.Load)
+	large.Lists(t, d.Load)
+}
+
+// TestMasks reads masked fields.
+func (d *Database) TestMasks(t *testing.T) { masks.Run(t, d.Load, d.Tables) }
+
+// TestDifferential compares with the oracle.
+func (d *Database) TestDifferential(t *testing.T) {
+	sourcetest.Differential(t, d.Load, d.Tables, oracle, d.show)
+}
+
+// TestPipelines asks every question of package pipelines.
+func (d *Database) TestPipelines(t *testing.T) { pipelines.Run(t, d.target()) }
+
+// TestPipelinesDifferential compares pipelines with the oracle.
+func (d *Database) TestPipelinesDifferential(t *testing.T) { pipelines.Differential(t, d.target()) }
+
+// TestStatements asks every statement of the corpus.
+func (d *Database) TestStatements(t *testing.T) { statements.Run(t, d.Load, d.Statements) }
+
+// TestStatementsDifferential compares random statements with the oracle, and with what raw answers to their text if it
+// isn't nil.
+func (d *Database) TestStatementsDifferential(t *testing.T, raw func(text string) ([]string, error)) {
+	statements.Differential(t, statements.Target{Open: d.Load, Oracle: oracle, Raw: raw})
+}

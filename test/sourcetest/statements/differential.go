@@ -1,0 +1,227 @@
+package statements
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/selects"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"pgregory.net/rapid"
+)
+
+// rounds is how many random statements each source is asked, unless BAILIWICK_SOAK sets another number.
+const rounds = 400
+
+// most is the number of records above which answers aren't compared: they are cut there.
+const most = 1000
+
+// catalogue is the shop as random statements read it. A member of customers.meta is a list of texts.
+var catalogue = []selects.Table{
+	{Name: "customers", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "name", Kind: selects.Text}, {Name: "city", Kind: selects.Text}, {Name: "joined", Kind: selects.Instant},
+		{Name: "vip", Kind: selects.Boolean}, {Name: "credit", Kind: selects.Double}, {Name: "meta", Kind: selects.JSON}}},
+	{Name: "products", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "name", Kind: selects.Text}, {Name: "kind", Kind: selects.Text}, {Name: "price", Kind: selects.Double}, {Name: "stock"}}},
+	{Name: "orders", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "customer_id"}, {Name: "status", Kind: selects.Text}, {Name: "placed", Kind: selects.Instant},
+		{Name: "shipped", Kind: selects.Instant}, {Name: "note", Kind: selects.Text}}},
+	{Name: "staff", Key: "id", Parent: "boss_id", Columns: []selects.Column{{Name: "id"}, {Name: "name", Kind: selects.Text}, {Name: "boss_id"}, {Name: "pay"}, {Name: "team", Kind: selects.Text}}},
+	{Name: "items", Columns: []selects.Column{{Name: "order_id"}, {Name: "line"}, {Name: "product_id"}, {Name: "qty"}, {Name: "discount", Kind: selects.Double}}},
+}
+
+// A Target is a source that random statements are put to.
+type Target struct {
+	Open   sourcetest.Open
+	Oracle sourcetest.Oracle // the source whose answers are right
+	// Raw runs the text of a statement in the database itself and returns its records as JSON; nil where the
+	// database doesn't take the text or gives it another meaning.
+	Raw func(text string) ([]string, error)
+	UTC bool // the source's server ignores time zones: statements with one are left out
+}
+
+// A differential compares the answers to random statements.
+type differential struct {
+	*subject
+	oracle *subject
+	raw    func(text string) ([]string, error)
+	utc    bool
+
+	compared, rows, raws, laws int
+	refused                    map[string]int // by the text of the refusal, less its place
+}
+
+// Differential asks a source and the oracle random statements, which must have the same answers, and where the
+// database takes the text as it is, its own answer must be the same too. For a plain list it checks two laws: the
+// records for which a condition is true, false and neither are all records, and as many are found by a condition in
+// WHERE as there are in the list of all for which it is true.
+func Differential(t *testing.T, target Target) {
+	n := sourcetest.Rounds(t, rounds)
+	data := sourcetest.Dataset{Tables: shop()}
+	s := open(t, target.Open)
+	classes, _, err := s.source.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := *s
+	of.source = target.Oracle(classes, data.Rows(t, classes))
+	d := &differential{subject: s, oracle: &of, raw: target.Raw, utc: target.UTC, refused: map[string]int{}}
+	rapid.Check(t, d.check)
+	t.Logf("%d statements compared, %d rows, %d with the database's own answer, %d laws", d.compared, d.rows, d.raws, d.laws)
+	refused := slices.SortedFunc(maps.Keys(d.refused), func(a, b string) int { return d.refused[b] - d.refused[a] })
+	for _, why := range refused[:min(len(refused), 10)] {
+		t.Logf("refused %d times: %s", d.refused[why], why)
+	}
+	if testing.Short() {
+		n /= 5 // as rapid does
+	}
+	if d.compared < n/2 || d.rows < n {
+		t.Errorf("only %d statements with %d rows of %d rounds were compared", d.compared, d.rows, n)
+	}
+}
+
+func (d *differential) check(t *rapid.T) {
+	w := &selects.Writer{Tables: catalogue, Foreign: 8, Draw: func(n int) int { return rapid.IntRange(0, n).Draw(t, "n") }}
+	q := w.Statement(2)
+	if d.utc && slices.ContainsFunc([]string{"Europe/", "America/", "Asia/"}, func(zone string) bool { return strings.Contains(q.Text, zone) }) {
+		return
+	}
+	got, err := d.ask(t.Context(), q.Text)
+	if err != nil {
+		d.refuse(t, q.Text, err)
+		if several(err) {
+			if _, other := d.oracle.ask(t.Context(), q.Text); other == nil || said(other) != said(err) {
+				t.Fatalf("%s\n%s\nthe oracle: %v", q.Text, said(err), other)
+			}
+		}
+		return
+	}
+	if len(got) >= most {
+		return // what is cut depends on the order
+	}
+	want, err := d.oracle.ask(t.Context(), q.Text)
+	if problem.CodeOf(err) == problem.Unsupported && strings.HasPrefix(problem.Of(err).Detail, "the query makes more than") {
+		d.refused["the oracle: too many values"]++ // a join that a database goes through and memory doesn't hold
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s\nthe oracle: %s", q.Text, said(err))
+	}
+	differ(t, "the oracle", q.Text, got, want)
+	d.compared++
+	d.rows += len(got)
+	if d.raw != nil && !q.Own {
+		if want, err := d.raw(dated(q.Text)); err == nil && !slices.ContainsFunc(want, beyond.MatchString) {
+			differ(t, "the database", q.Text, got, want)
+			d.raws++
+		}
+	}
+	if q.Free != "" && q.Cond != "" {
+		d.law(t, q, got)
+	}
+}
+
+// several reports whether err is about a sub-query that is a value and has a second record.
+func several(err error) bool { return err != nil && problem.Of(err).Kind == "several_records" }
+
+// beyond finds a time that is none here, before the year 1 or after 9999.
+var beyond = regexp.MustCompile(`[0-9]{5}-[0-9]{2}-[0-9]{2}[T"]|[0-9] BC"`)
+
+// refuse counts a refusal. A failure of the source is none.
+func (d *differential) refuse(t *rapid.T, text string, err error) {
+	t.Helper()
+	p := problem.Of(err)
+	if p.Code == problem.Internal || p.Code == problem.Upstream {
+		t.Fatalf("%s\n%s", text, said(err))
+	}
+	why := p.Detail
+	if _, rest, ok := strings.Cut(why, ": "); ok {
+		why = rest
+	}
+	d.refused[why]++
+}
+
+// law checks the laws for a list with a condition.
+func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
+	t.Helper()
+	all, err := d.ask(t.Context(), q.Free)
+	if several(err) { // more records are asked than with the condition
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s\n%s", q.Free, said(err))
+	}
+	if len(all) >= most {
+		return
+	}
+	parts := slices.Clone(holds)
+	for _, form := range []string{" WHERE NOT (%s)", " WHERE (%s) IS NULL"} {
+		text := q.Free + fmt.Sprintf(form, q.Cond)
+		part, err := d.ask(t.Context(), text)
+		if err != nil { // with NOT around it, it may be too long for the source
+			d.refuse(t, text, err)
+			return
+		}
+		parts = append(parts, part...)
+	}
+	differ(t, "the three parts of the list", q.Free+" | "+q.Cond, parts, all)
+	text := q.With + "SELECT sum(CASE WHEN " + q.Cond + " THEN 1 ELSE 0 END) AS n FROM " + q.From
+	n, err := d.ask(t.Context(), text)
+	if several(err) {
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s\n%s", text, said(err))
+	}
+	want := fmt.Sprintf(`{"n":%d}`, len(holds))
+	if len(all) == 0 {
+		want = `{"n":null}`
+	}
+	differ(t, "the records that WHERE finds", text, n, []string{want})
+	d.laws++
+}
+
+// differ fails where two answers aren't the same records, in whatever order.
+func differ(t *rapid.T, other, text string, got, want []string) {
+	t.Helper()
+	if !same(sorted(got), sorted(want)) {
+		t.Fatalf("%s\n%d records:\n  %s\n%s, %d:\n  %s", text, len(got), few(got), other, len(want), few(want))
+	}
+}
+
+// few returns the first records, as lines.
+func few(records []string) string { return strings.Join(records[:min(len(records), 20)], "\n  ") }
+
+// sorted orders records by their text, in which numbers are rounded: sums of doubles depend on their order.
+func sorted(records []string) []string {
+	keys := make(map[string]string, len(records))
+	for _, r := range records {
+		v, err := value.Read([]byte(r), 20)
+		if err != nil {
+			continue
+		}
+		var key, exact strings.Builder
+		for _, m := range v.Members() {
+			switch v := m.Value; {
+			case v.IsNumber():
+				f, _ := v.AsFloat()
+				fmt.Fprintf(&key, "%.9g|", f+0)
+				fmt.Fprintf(&exact, "%.13g|", f+0)
+			case v.Kind() == value.String:
+				if at, ok := value.OfDateText(v.Text()); ok && len(v.Text()) > 10 {
+					fmt.Fprintf(&key, "%d|", at.Micros())
+					continue
+				}
+				fallthrough
+			default:
+				fmt.Fprintf(&key, "%d %s|", v.Kind(), v)
+			}
+		}
+		keys[r] = key.String() + exact.String() // numbers that are alike in nine digits have an order too
+	}
+	out := slices.Clone(records)
+	slices.SortStableFunc(out, func(a, b string) int { return strings.Compare(keys[a], keys[b]) })
+	return out
+}

@@ -1,0 +1,136 @@
+package statements
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+)
+
+// unread are the parts that change nothing in a plan, and why that is right.
+var unread = map[string]string{
+	"Item.Text":                "it is for messages",
+	"Join.Bare":                "it is for the refusal of a join without a condition",
+	"Select.Top":               "the parser makes the limit of it",
+	"Call(count).Order":        "a number has no order",
+	"Call(group_concat).Order": "different values come in their ascending order anyway; another is refused",
+}
+
+// TestNothingIsDropped takes each part out of the syntax trees of the corpus: the plan must change, or the statement be
+// refused. A part that can be left out without either is parsed and dropped. Parts count by the type and the field that
+// hold them, and those of calls by the function as well; one that matters in any statement is read.
+func TestNothingIsDropped(t *testing.T) {
+	p, err := policy.New(policy.Rules{Unlisted: true}, sourcetest.Dataset{Tables: shop()}.Classes("app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound := func(q *query.SQL) string {
+		q.Limit, q.Now = most, now
+		permit, err := p.Read(reader, q)
+		if err != nil {
+			return said(err)
+		}
+		planned, err := permit.Plan()
+		if err != nil {
+			return said(err)
+		}
+		return planned.Program.String() + fmt.Sprint(planned.Limit)
+	}
+	tries, matter := map[string]int{}, map[string]bool{}
+	example := map[string]string{}
+	for _, st := range read(t, corpus) {
+		q, err := query.ParseSQL(st.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(parts(q.Statement()))
+		whole := bound(q)
+		for i := range n {
+			q, _ := query.ParseSQL(st.text)
+			part := parts(q.Statement())[i]
+			if matter[part.name] || tries[part.name] > 15 {
+				continue
+			}
+			part.value.SetZero()
+			tries[part.name]++
+			if without(q, bound) != whole {
+				matter[part.name] = true
+			}
+			example[part.name] = st.text
+		}
+	}
+	if len(matter) < 60 {
+		t.Errorf("only %d kinds of parts matter", len(matter))
+	}
+	for name := range tries {
+		if _, known := unread[name]; !matter[name] && !known {
+			t.Errorf("%s can be taken out of %d statements without a change, such as %s", name, tries[name], example[name])
+		}
+	}
+	for name := range unread {
+		if matter[name] || tries[name] == 0 {
+			t.Errorf("%s is read, or isn't there; take it out of the list", name)
+		}
+	}
+}
+
+// without returns what a statement without a part becomes; a panic counts as a change.
+func without(q *query.SQL, bound func(*query.SQL) string) (out string) {
+	defer func() {
+		if recover() != nil {
+			out = "refused"
+		}
+	}()
+	return bound(q)
+}
+
+// A part of a syntax tree that isn't zero.
+type part struct {
+	name  string
+	value reflect.Value
+}
+
+// parts returns the parts of a statement in a fixed order.
+func parts(q *sqlparse.Query) (out []part) {
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Interface, reflect.Pointer:
+			if !v.IsNil() {
+				walk(v.Elem())
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		case reflect.Struct:
+			if v.Type() == reflect.TypeFor[sqlparse.Pos]() {
+				return
+			}
+			owner := v.Type().Name()
+			if c, ok := v.Addr().Interface().(*sqlparse.Call); ok {
+				owner += "(" + c.Name + ")"
+			}
+			for i := range v.NumField() {
+				f := v.Type().Field(i)
+				if f.Type == reflect.TypeFor[sqlparse.Pos]() || !f.IsExported() || owner != v.Type().Name() && f.Name == "Name" {
+					walk(v.Field(i))
+					continue
+				}
+				if !v.Field(i).IsZero() && v.Field(i).CanSet() {
+					out = append(out, part{owner + "." + f.Name, v.Field(i)})
+				}
+				walk(v.Field(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(q))
+	slices.SortStableFunc(out, func(a, b part) int { return strings.Compare(a.name, b.name) })
+	return out
+}

@@ -1,0 +1,50 @@
+package statements
+
+import (
+	_ "embed"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
+)
+
+//go:embed forms.txt
+var written string
+
+// Forms asks a source for the forms of forms.txt. Each has the answer of the file. A refusal says what to write.
+func Forms(t *testing.T, o sourcetest.Open) {
+	s := open(t, o)
+	all := read(t, written)
+	refusals := 0
+	for i := range all {
+		st := &all[i]
+		got, err := s.ask(t.Context(), st.text)
+		if err != nil {
+			got = strings.Split(said(err), "\n")
+			if refusals++; !mends(got) {
+				t.Errorf("%s\nthe refusal says nothing that could be written:\n%s", st.text, said(err))
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(st.rows, "\n") && !*update {
+			t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(st.rows, "\n     "))
+		}
+		st.rows = got
+	}
+	t.Logf("%d forms: %d are answered, %d are refused with what to write", len(all), len(all)-refusals, refusals)
+	if len(all) < 141 {
+		t.Errorf("%d forms, want at least 141", len(all))
+	}
+	if *update {
+		write(t, "forms.txt", written, all)
+	}
+}
+
+// mends reports whether a refusal has a suggestion, a near word, or a second part that says what to do or what is known.
+func mends(lines []string) bool {
+	for _, l := range lines[1:] {
+		if strings.HasPrefix(l, "→ ") || strings.HasPrefix(l, "near: ") {
+			return true
+		}
+	}
+	return strings.Contains(lines[0], "; ") || strings.Contains(lines[0], " takes ")
+}

@@ -1,0 +1,20 @@
+// Package usage tests what a store keeps of use: daily budgets, rates, and names that may be used once.
+//
+// It doesn't depend on any store. It fails a store whose sums lose a call of two handles, or that lets a name be used twice.
+package usage
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/test/storetest"
+)
+
+// Run runs the suite. Each place is a new empty folder.
+func Run(t *testing.T, open storetest.Open) {
+	t.Run("budgets", func(t *testing.T) { testBudgets(t, open) })
+	t.Run("budgets of two handles", func(t *testing.T) { testBudgetHandles(t, open) })
+	t.Run("budgets of two limiters", func(t *testing.T) { testBudgetLimiters(t, open) })
+	t.Run("rates", func(t *testing.T) { testRates(t, open) })
+	t.Run("rates of two handles", func(t *testing.T) { testRateHandles(t, open) })
+	t.Run("used", func(t *testing.T) { testUsed(t, open) })
+}

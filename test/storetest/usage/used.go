@@ -1,0 +1,56 @@
+package usage
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/test/storetest"
+)
+
+// testUsed uses names through two handles at once: one use of each is the first, and all handles know of it,
+// including those opened later. Expired names are dropped.
+func testUsed(t *testing.T, open storetest.Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
+	until := time.Now().Add(time.Hour)
+	for i := range 5 {
+		name := "state " + strconv.Itoa(i)
+		if used, err := handles[0].UsedUp(ctx, name); err != nil || used {
+			t.Fatalf("%s before it was used: %v, %v", name, used, err)
+		}
+		var first atomic.Int64
+		var wg sync.WaitGroup
+		for n := range 16 {
+			wg.Go(func() {
+				ok, err := handles[n%2].UseUp(ctx, name, until)
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					first.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if first.Load() != 1 {
+			t.Errorf("%s was used %d times", name, first.Load())
+		}
+		for at, s := range append(handles, storetest.Handle(t, open, place)) {
+			if used, err := s.UsedUp(ctx, name); err != nil || !used {
+				t.Errorf("handle %d: %v, %v", at, used, err)
+			}
+		}
+	}
+	if ok, err := handles[0].UseUp(ctx, "old", time.Now().Add(-time.Second)); err != nil || !ok {
+		t.Error(ok, err)
+	}
+	if ok, err := handles[1].UseUp(ctx, "another", until); err != nil || !ok {
+		t.Error(ok, err)
+	}
+	if used, err := handles[0].UsedUp(ctx, "old"); err != nil || used {
+		t.Errorf("what is old is kept: %v, %v", used, err)
+	}
+}
