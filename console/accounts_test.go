@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 const crm = `{"openapi": "3.0.0", "info": {"title": "CRM", "version": "1"}, "paths": {"/me": {"get": {"operationId": "whoAmI",
@@ -57,7 +57,7 @@ func newAccount(t *testing.T) *account {
 	api := httptest.NewServer(http.HandlerFunc(in.crm))
 	t.Cleanup(api.Close)
 	in.house = newHouseWith(t, func(address string) string {
-		in.issuer = testservices.OIDC(t, address+"/console/sign-in/callback "+address+"/console/you/accounts/crm/callback", demo.Acme)
+		in.issuer = services.OIDC(t, address+"/console/sign-in/callback "+address+"/console/you/accounts/crm/callback", demo.Acme)
 		dir := t.TempDir()
 		source := fmt.Sprintf("sources:\n  crm:\n    openapi:\n      document: crm.json\n      base_url: %s\n      credential:\n        person: {authorize_url: %sauth, token_url: %soauth/token, revoke_url: %srevoke, "+
 			"client_id: gate, client_secret: \"${BAILIWICK_TEST_SECRET}\", scopes: [openid, offline_access]}\napis: {crm: {}}\naccounts: {key: \"${BAILIWICK_TEST_KEY}\"}\n", api.URL, in.issuer, in.issuer, in.issuer)
@@ -71,7 +71,7 @@ func newAccount(t *testing.T) *account {
 	})
 	in.agent.Owner = visitor
 	in.plant.Address = in.house.url
-	in.axe, in.tab = testservices.Axe(t), in.house.tab(t, chrome(t), "")
+	in.axe, in.tab = services.Axe(t), in.house.tab(t, chrome(t), "")
 	return in
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // patience is how long a page may take on a busy machine.
@@ -28,7 +28,7 @@ type tab struct {
 // chrome starts a separate browser for the test.
 func chrome(t *testing.T) context.Context {
 	t.Helper()
-	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testservices.Chromium(t)), chromedp.NoSandbox,
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(services.Chromium(t)), chromedp.NoSandbox,
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("font-render-hinting", "none"))
 	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), o...)
 	t.Cleanup(cancel)

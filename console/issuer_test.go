@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // An issued house is one whose people sign in at a real OpenID Connect provider. The owner of its agent is the person there.
@@ -31,7 +31,7 @@ const (
 func newIssued(t *testing.T) issued {
 	var in issued
 	in.house = newHouseWith(t, func(address string) string {
-		in.issuer = testservices.OIDC(t, address+"/console/sign-in/callback", demo.Acme)
+		in.issuer = services.OIDC(t, address+"/console/sign-in/callback", demo.Acme)
 		t.Setenv("BAILIWICK_TEST_SECRET", "secret")
 		return fmt.Sprintf("\nauth:\n  oidc:\n    issuer: %s\n    sign_in:\n      client_id: gate\n      client_secret: ${BAILIWICK_TEST_SECRET}\n      name: The company\n"+
 			"      claims: {tenant: org, scopes: {claim: groups, values: %s}}\n      step_up: {acr: [gold]}\n", in.issuer, groups)
@@ -76,7 +76,7 @@ func TestBrowserIssuer(t *testing.T) {
 	in := newIssued(t)
 	issue, _ := in.issue(t, 0)
 	change := in.retitle(t, issue, "Refunds are paid out twice")
-	browser, axe := chrome(t), testservices.Axe(t)
+	browser, axe := chrome(t), services.Axe(t)
 	b, elsewhere := in.tab(t, browser, ""), in.tab(t, browser, "")
 
 	b.open("/console/changes/" + change)
@@ -151,7 +151,7 @@ func TestBrowserIssuer(t *testing.T) {
 // provider and back to the page of consent, whose answer leads to the client.
 func TestBrowserConsent(t *testing.T) {
 	in := newIssued(t)
-	browser, axe := chrome(t), testservices.Axe(t)
+	browser, axe := chrome(t), services.Axe(t)
 	b := in.tab(t, browser, "")
 	came := make(chan url.Values, 3)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

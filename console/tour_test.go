@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 //go:embed testdata/look.js
@@ -48,7 +48,7 @@ func TestBrowserTour(t *testing.T) {
 		{place{"refused", "/sign-in", out}, "#credential", "bw_nothing", "main button.first", ".notice.bad"},
 		{place{"unnamed", "/people", !out}, "#person", " ", "section.invite button.first", ".notice.bad"},
 	}
-	browser, axe := chrome(t), testservices.Axe(t)
+	browser, axe := chrome(t), services.Axe(t)
 	for _, screen := range []struct {
 		name          string
 		width, height int64

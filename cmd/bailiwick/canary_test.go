@@ -24,7 +24,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // canaries are unique texts, by name, that must not appear in anything operators read.
@@ -177,7 +177,7 @@ telemetry: {sample: 1, otlp: {endpoint: "`+collector.URL+`", headers: {authoriza
 // postgres fills a database and returns its URL for a role whose password is a canary.
 func (a *aviary) postgres(t *testing.T) string {
 	t.Helper()
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)

@@ -11,14 +11,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestFairness checks that 20 agents of other tenants get every answer while calls of one agent, none of which ends, have
 // all that it may have: places at the door, connections to the database, and memory for answers.
 func TestFairness(t *testing.T) {
 	a, metrics := guarded(t, "limits: {concurrency: 16}\n")
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // A fault breaks a running server. It is a row of the runbook in docs/operating.md: see TestRunbook. answer, ready and log are what an agent, a
@@ -56,7 +56,7 @@ const (
 )
 
 func faults() []fault {
-	var line *testservices.Line
+	var line *services.Line
 	config := func(name, also string, breaks func(b *box) func()) fault {
 		return fault{name: name, what: unread, breaks: breaks, answer: answers, ready: stays, log: "`the configuration is refused; what was in force stays`", also: also,
 			do: "Run `bailiwick check`. The rules that were in force stay in force."}
@@ -90,25 +90,25 @@ func faults() []fault {
 		config("secret's file missing", `audit.key`, func(b *box) func() { return b.added("audit: {key: file:nowhere}\n") }),
 		config("included file missing", `nowhere.yaml`, func(b *box) func() { return b.added("include: [nowhere.yaml]\n") }),
 		{name: "PostgreSQL gone", what: "PostgreSQL with the store is gone", store: func(t testing.TB) string {
-			line = testservices.Through(t, testservices.Postgres(t))
+			line = services.Through(t, services.Postgres(t))
 			return line.URL
 		}, breaks: func(*box) func() {
 			line.Cut()
 			return line.Mend
 		}, answer: "503 with `Retry-After` and `The gateway can't reach its records now. Try again in … seconds`", ready: unwritten, log: "`in PostgreSQL at …: the database can't be reached`",
 			do: "Bring it back. The gateway connects again by itself."},
-		{name: "PostgreSQL refuses records", what: takes + "a constraint or a trigger refuses them", store: testservices.Postgres, breaks: func(b *box) func() {
+		{name: "PostgreSQL refuses records", what: takes + "a constraint or a trigger refuses them", store: services.Postgres, breaks: func(b *box) func() {
 			b.postgres("ALTER TABLE bailiwick.audit ADD CONSTRAINT no CHECK (body <> body) NOT VALID")
 			return func() { b.postgres("ALTER TABLE bailiwick.audit DROP CONSTRAINT no") }
 		}, answer: retryable, ready: unwritten, log: "`append to the audit log in PostgreSQL at …(SQLSTATE …)`", do: "Look up the SQLSTATE."},
-		{name: "PostgreSQL's disk full", what: takes + "its disk is full", store: testservices.Postgres, breaks: breaking("53100"), answer: retryable,
+		{name: "PostgreSQL's disk full", what: takes + "its disk is full", store: services.Postgres, breaks: breaking("53100"), answer: retryable,
 			ready: "503 `not ready: the store can't be written: the disk is full`", log: "`append to the audit log in PostgreSQL at …: the disk is full (SQLSTATE 53100)`", do: "Free space there."},
-		{name: "PostgreSQL lacks a right", what: takes + "a right is missing", store: testservices.Postgres, breaks: breaking("42501"), answer: retryable,
+		{name: "PostgreSQL lacks a right", what: takes + "a right is missing", store: services.Postgres, breaks: breaking("42501"), answer: retryable,
 			ready: "503 `not ready: the store can't be written: a right is missing`", log: "`append to the audit log in PostgreSQL at …`, `(SQLSTATE 42501)`",
 			do: "Make the gateway's account the owner of the schema `bailiwick` and what is in it."},
-		{name: "PostgreSQL's table locked", what: takes + "a table is locked", store: testservices.Postgres, breaks: (*box).locked, answer: retryable,
+		{name: "PostgreSQL's table locked", what: takes + "a table is locked", store: services.Postgres, breaks: (*box).locked, answer: retryable,
 			ready: "503 `not ready: the store can't be written: a table is locked`", log: "`PostgreSQL at …`, `another session has locked a table`", do: "Find the session in `pg_locks`, and end it."},
-		{name: "PostgreSQL ends its connections", what: "PostgreSQL ends connections", store: testservices.Postgres, breaks: func(b *box) func() {
+		{name: "PostgreSQL ends its connections", what: "PostgreSQL ends connections", store: services.Postgres, breaks: func(b *box) func() {
 			b.postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 			return func() {}
 		}, answer: answers, ready: "200 `ready`", log: "nothing, or a refused call while it connects again", do: "Nothing.",
@@ -219,7 +219,7 @@ func startFaults() []startFault {
 			}
 		}, `bailiwick.db`},
 		{"store read-only", "", "", nil, func(b *box) { b.immutable() }, `bailiwick.db: operation not permitted`},
-		{"PostgreSQL gone", "PostgreSQL with the store can't be reached at the start", "Bring it back, and start the server again.", testservices.Postgres, func(b *box) {
+		{"PostgreSQL gone", "PostgreSQL with the store can't be reached at the start", "Bring it back, and start the server again.", services.Postgres, func(b *box) {
 			text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
 			if err != nil {
 				b.t.Fatal(err)

@@ -25,7 +25,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 func TestMain(m *testing.M) {
@@ -70,7 +70,7 @@ var several = regexp.MustCompile(`(?m)^start |bailiwick (serve|demo|ask|chat)\b|
 // TestPostgres runs the scripts that need PostgreSQL. $PG is the URL of an empty database, through a gate that can be
 // shut.
 func TestPostgres(t *testing.T) {
-	database := testservices.Postgres(t)
+	database := services.Postgres(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/postgres", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
@@ -95,7 +95,7 @@ func TestPostgres(t *testing.T) {
 
 // TestMariaDB runs the scripts that need MariaDB. $DIRECT is the URL of an empty database.
 func TestMariaDB(t *testing.T) {
-	database := testservices.MariaDB(t)
+	database := services.MariaDB(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/mariadb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))

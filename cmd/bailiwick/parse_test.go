@@ -19,7 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestParse runs the scripts that need a Parse Server. They run one after the other: the classes of one are in what another
@@ -30,18 +30,18 @@ func TestParse(t *testing.T) {
 		t.Fatal(scripts, err)
 	}
 	for _, file := range scripts {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { playParse(t, testservices.Parse(t), file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { playParse(t, services.Parse(t), file) })
 	}
 }
 
 // TestParseExample runs the conversation of examples/parse, in which an order is refunded.
 func TestParseExample(t *testing.T) {
-	playParse(t, testservices.ParseAlone(t), "testdata/parse/alone/example.txtar")
+	playParse(t, services.ParseAlone(t), "testdata/parse/alone/example.txtar")
 }
 
 // playParse runs a script: $PARSE is the address of the server, and $FRONT that of a proxy before it, which the command front has
 // answer in its place.
-func playParse(t *testing.T, s testservices.ParseServer, file string) {
+func playParse(t *testing.T, s services.ParseServer, file string) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
@@ -132,9 +132,9 @@ func parseRequest(ts *testscript.TestScript, _ bool, args []string) {
 // stores what FerretDB doesn't. $MONGODB is the URL of an empty database.
 func TestMongoDB(t *testing.T) {
 	t.Run("FerretDB", func(t *testing.T) {
-		playMongoDB(t, testservices.FerretDB, "testdata/mongodb", "testdata/mongodb/large")
+		playMongoDB(t, services.FerretDB, "testdata/mongodb", "testdata/mongodb/large")
 	})
-	t.Run("Mingo", func(t *testing.T) { playMongoDB(t, testservices.Mingo, "testdata/mongodb", "testdata/mongodb/odd") })
+	t.Run("Mingo", func(t *testing.T) { playMongoDB(t, services.Mingo, "testdata/mongodb", "testdata/mongodb/odd") })
 }
 
 func playMongoDB(t *testing.T, server func(testing.TB) string, dirs ...string) {

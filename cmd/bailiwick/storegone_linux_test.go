@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestStoreGone: while the store can't be reached, agents, the review API and the console get 503 with Retry-After, and afterwards answers.
 func TestStoreGone(t *testing.T) {
 	t.Parallel()
-	line := testservices.Through(t, testservices.Postgres(t))
+	line := services.Through(t, services.Postgres(t))
 	b := newBox(t, line.URL)
 	b.serve()
 	out, errs, err := b.run("token", "create", "--name", "ann-reviews", "--kind", "human", "--owner", "ann@example.com", "--tenant", "acme", "--scopes", "review,read", "--json")

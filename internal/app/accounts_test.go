@@ -14,7 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -22,7 +22,7 @@ import (
 // TestMongoDBRotates changes the user and the password of a MongoDB source in its file. A reload takes them, with no word of a restart. It says
 // if the server refuses them: then the former ones stay in use. A change of anything else takes a restart.
 func TestMongoDBRotates(t *testing.T) {
-	root := testservices.FerretDBUsers(t)
+	root := services.FerretDBUsers(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(root))
 	if err != nil {
 		t.Fatal(err)

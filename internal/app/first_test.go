@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -52,7 +52,7 @@ func TestFirstConfiguration(t *testing.T) {
 			return "sqlite:" + filepath.Join(dir, "desk.db")
 		},
 		"postgres": func(t *testing.T, _ string) string {
-			at := testservices.Postgres(t)
+			at := services.Postgres(t)
 			admin, err := pgx.Connect(t.Context(), at)
 			if err != nil {
 				t.Fatal(err)

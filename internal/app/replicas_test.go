@@ -16,9 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // replica serves the demo with the store at url.
@@ -55,7 +55,7 @@ func TestReplicas(t *testing.T) {
 	if err := demo.Create(t.Context(), running); err != nil {
 		t.Fatal(err)
 	}
-	line := testservices.Through(t, testservices.Postgres(t))
+	line := services.Through(t, services.Postgres(t))
 	one, door := replica(t, running, line.URL)
 	two, _ := replica(t, running, line.URL)
 	ctx := t.Context()

@@ -21,8 +21,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/extension"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // asking returns an extension with a tool that asks back, and counts how often it was answered.
@@ -75,7 +75,7 @@ func TestAnsweredOnceAnywhere(t *testing.T) {
 			}
 			place := "sqlite:" + filepath.Join(t.TempDir(), "store.db")
 			if kind == "postgres" {
-				place = testservices.Postgres(t)
+				place = services.Postgres(t)
 			}
 			var answered atomic.Int64
 			p, one := asker(t, running, place, &answered)

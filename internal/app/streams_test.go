@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // mark finds the token of a form of the console.
@@ -32,7 +32,7 @@ func TestStreamsOfReplicas(t *testing.T) {
 	if err := demo.Create(ctx, running); err != nil {
 		t.Fatal(err)
 	}
-	store := testservices.Postgres(t)
+	store := services.Postgres(t)
 	serve := func() (*app.App, string) {
 		c, err := config.Parse(filepath.Join(filepath.Dir(running), "bailiwick.yaml"), fmt.Appendf(nil,
 			"store: %q\nsources: {tracker: {url: \"sqlite:%s\"}}\npolicy: {unlisted: visible}\ngates: {raw_writes: review}\n", store, running), nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestExamineBlames checks that of several sources the one that can't be opened is named, in any order.
@@ -42,7 +42,7 @@ func TestExamineBlames(t *testing.T) {
 
 // TestExamineTemplate checks that a template that doesn't exist is reported at its key, and one that does is none.
 func TestExamineTemplate(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	admin, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // bastion serves SSH on loopback: it lets the owner of a key in, and forwards connections of which to allows the address.
@@ -136,7 +136,7 @@ func TestTunnel(t *testing.T) {
 		_, _, err = opened.Describe(t.Context())
 		return err
 	}
-	for _, url := range []string{testservices.Postgres(t), testservices.MariaDB(t)} {
+	for _, url := range []string{services.Postgres(t), services.MariaDB(t)} {
 		before := len(*forwarded)
 		if err := open(url, "gate", "known"); err != nil || len(*forwarded) == before {
 			t.Errorf("%v, forwarded %v", err, *forwarded)
@@ -155,7 +155,7 @@ func TestTunnel(t *testing.T) {
 
 // TestPasswordRotates changes the password of an account while a source is open. The file has the new one.
 func TestPasswordRotates(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	admin, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)

@@ -17,10 +17,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // A stubborn store fails to write tickets while fails is set: before the write, or after it.
@@ -71,7 +71,7 @@ func overStores(t *testing.T, test func(t *testing.T, b *booth)) {
 		test(t, newBooth(t, s, s))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		s, err := postgres.Open(t.Context(), testservices.Postgres(t))
+		s, err := postgres.Open(t.Context(), services.Postgres(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,9 +20,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 const (
@@ -53,7 +53,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{asked: &atomic.Int64{}, down: &atomic.Bool{}, now: &atomic.Int64{}, issuer: testservices.OIDC(t, back+" "+other, "acme")}
+	h := &house{asked: &atomic.Int64{}, down: &atomic.Bool{}, now: &atomic.Int64{}, issuer: services.OIDC(t, back+" "+other, "acme")}
 	to, err := url.Parse(h.issuer)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func (h *house) begin(t *testing.T, v connect.Visit) url.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testservices.SignIn(t, to)
+	return services.SignIn(t, to)
 }
 
 func (h *house) connect(t *testing.T, who identity.Principal) {
@@ -168,7 +168,7 @@ func TestConnect(t *testing.T) {
 			t.Error(part, "is missing in", to)
 		}
 	}
-	answer := testservices.SignIn(t, to)
+	answer := services.SignIn(t, to)
 	set := func(name, v string) func(*connect.Visit, url.Values) {
 		return func(_ *connect.Visit, q url.Values) { q.Set(name, v) }
 	}

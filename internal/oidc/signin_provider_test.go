@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 const back = "http://127.0.0.1:9/console/sign-in/callback"
@@ -36,13 +36,13 @@ func person(t *testing.T, issuer string, change func(*oidc.SignInOptions)) *oidc
 
 // TestSignIn signs in at a real provider: groups are rights, and each part of the answer is checked.
 func TestSignIn(t *testing.T) {
-	issuer := testservices.OIDC(t, back, "acme")
+	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
 	to, kept, err := p.Begin(t.Context(), back, false)
 	if err != nil || !strings.Contains(to, "code_challenge_method=S256") || !strings.Contains(to, "nonce=") {
 		t.Fatal(to, err)
 	}
-	answer := testservices.SignIn(t, to)
+	answer := services.SignIn(t, to)
 	for name, spoil := range map[string]func(url.Values) (url.Values, string){
 		"another state":           func(q url.Values) (url.Values, string) { q.Set("state", "x"); return q, kept },
 		"no state":                func(q url.Values) (url.Values, string) { q.Del("state"); return q, kept },
@@ -78,7 +78,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, _, _ = p.Begin(t.Context(), back, false)
-	answer = testservices.SignIn(t, to)
+	answer = services.SignIn(t, to)
 	answer.Set("state", regexp.MustCompile(`"s":"(\w+)"`).FindStringSubmatch(other)[1])
 	if _, err := p.Finish(t.Context(), back, other, answer); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a code that was injected:", err)
@@ -90,7 +90,7 @@ func TestSignIn(t *testing.T) {
 
 // TestGroups checks that other groups are other rights at the next sign-in, and none are none.
 func TestGroups(t *testing.T) {
-	issuer := testservices.OIDC(t, back, "acme")
+	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
 	for set, want := range map[string]string{"operators": "operator", "reviewers,operators": "operator read review", "others": ""} {
 		res, err := http.Get(issuer + "test/groups?set=" + set)
@@ -102,7 +102,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := p.Finish(t.Context(), back, kept, testservices.SignIn(t, to))
+		who, err := p.Finish(t.Context(), back, kept, services.SignIn(t, to))
 		if got := strings.Join(who.ScopeNames(), " "); err != nil || got != want {
 			t.Errorf("%s: %s, want %s: %v", set, got, want, err)
 		}
@@ -111,13 +111,13 @@ func TestGroups(t *testing.T) {
 
 // TestStepUp checks that proving oneself again is asked of the provider, and that a level it doesn't vouch for is refused.
 func TestStepUp(t *testing.T) {
-	issuer := testservices.OIDC(t, back, "acme")
+	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
 	to, kept, err := p.Begin(t.Context(), back, true)
 	if err != nil || !strings.Contains(to, "prompt=login") || !strings.Contains(to, "max_age=0") {
 		t.Fatal(to, err)
 	}
-	if who, err := p.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); err != nil || time.Since(who.Proven) > 10*time.Minute {
+	if who, err := p.Finish(t.Context(), back, kept, services.SignIn(t, to)); err != nil || time.Since(who.Proven) > 10*time.Minute {
 		t.Error(who.Proven, err, problem.Of(err).Err)
 	}
 	strict := person(t, issuer, func(o *oidc.SignInOptions) { o.Levels = []string{"mfa"} })
@@ -125,14 +125,14 @@ func TestStepUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who, err := strict.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); err != nil || !who.Proven.IsZero() {
+	if who, err := strict.Finish(t.Context(), back, kept, services.SignIn(t, to)); err != nil || !who.Proven.IsZero() {
 		t.Error("a level that proves too little counts for breaking the glass:", who.Proven, err)
 	}
 	to, kept, err = strict.Begin(t.Context(), back, true)
 	if err != nil || !strings.Contains(to, "acr_values=mfa") {
 		t.Fatal(to, err)
 	}
-	if _, err := strict.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); problem.CodeOf(err) != problem.Unauthorized || problem.Of(err).Kind != "sign_in_level" {
+	if _, err := strict.Finish(t.Context(), back, kept, services.SignIn(t, to)); problem.CodeOf(err) != problem.Unauthorized || problem.Of(err).Kind != "sign_in_level" {
 		t.Error("a level that was asked for and not reached:", err)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestLookInSchemas puts a key into one of twelve schemas with the same table. Looks that reach four of them find it in
 // three, wherever they begin, and a look at all of them finds it at once.
 func TestLookInSchemas(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	admin, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)

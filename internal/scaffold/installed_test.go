@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 var update = flag.Bool("update", false, "record the names of tables and columns of installed applications")
@@ -40,10 +40,10 @@ func TestInstalled(t *testing.T) {
 		class, field string
 		want         string // among the values of the field
 	}{
-		{"directus", "Directus", testservices.Postgres, "directus_roles", "name", "Administrator"},
-		{"strapi", "Strapi", testservices.Postgres, "up_roles", "name", "Authenticated"},
-		{"ghost", "Ghost", testservices.MariaDB, "posts", "title", "Coming soon"},
-		{"parse", "Parse Server", testservices.Postgres, "_User", "username", "ana"},
+		{"directus", "Directus", services.Postgres, "directus_roles", "name", "Administrator"},
+		{"strapi", "Strapi", services.Postgres, "up_roles", "name", "Authenticated"},
+		{"ghost", "Ghost", services.MariaDB, "posts", "title", "Coming soon"},
+		{"parse", "Parse Server", services.Postgres, "_User", "username", "ana"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			url := tt.server(t)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // A live is Directus, served over a database of its own, and a gateway in front of its API.
@@ -161,7 +161,7 @@ func newLive(t *testing.T) *live {
 	if out, err := exec.Command("go", "build", "-o", l.program, "../../cmd/bailiwick").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	migrate := exec.Command("../../scripts/applications/run", "migrate", "directus", url)
 	migrate.Env = append(os.Environ(), "ADMIN_TOKEN="+directusToken)
 	if out, err := migrate.CombinedOutput(); err != nil {

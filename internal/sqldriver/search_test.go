@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -21,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -123,7 +123,7 @@ func sqliteNotes(t *testing.T, before []string, after ...string) source.Source {
 }
 
 func postgresNotes(t *testing.T, statements ...string) source.Source {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func searchFor(t *testing.T, p *policy.Policy, text string, fields []string) pol
 
 // TestSearchPlan checks that a search uses the indexes of PostgreSQL: the statement has the expressions that they index.
 func TestSearchPlan(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -280,6 +280,6 @@ func TestSearchNeverFails(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	testservices.Stop()
+	services.Stop()
 	os.Exit(code)
 }

@@ -11,11 +11,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -55,7 +55,7 @@ func (p *place) resolve(text string) (string, []any) {
 // open opens a new database with the settings of sqldriver that expressions rely on.
 func open(t testing.TB) *sql.DB {
 	t.Helper()
-	u, err := url.Parse(testservices.MariaDB(t))
+	u, err := url.Parse(services.MariaDB(t))
 	if err != nil {
 		t.Fatal(err)
 	}

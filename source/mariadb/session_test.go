@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // others are values of settings that aren't those of pins.
@@ -29,7 +29,7 @@ var others = map[string]string{
 // TestPins connects as a user whose sessions begin with other settings, in another database that has a table of the same
 // name: the server's init_connect says so.
 func TestPins(t *testing.T) {
-	at := testservices.MariaDB(t)
+	at := services.MariaDB(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func readPinned(t *testing.T, src *Source) {
 
 // TestFull reads with more callers than the user may have connections. They wait for each other.
 func TestFull(t *testing.T) {
-	at := testservices.MariaDB(t)
+	at := services.MariaDB(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
@@ -33,7 +33,7 @@ var suite = database.Database{
 		pipelines.Correlated: "its derived tables see nothing of the statement around them",
 	},
 	Statements: statements.Limits{"Around": "it has no lateral derived tables: a query inside of another can't group by a value of that one"},
-	Fresh:      testservices.MariaDB,
+	Fresh:      services.MariaDB,
 	Driver: func(at string) (string, string) {
 		u, err := url.Parse(at)
 		if err != nil {

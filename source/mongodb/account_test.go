@@ -16,10 +16,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
@@ -35,7 +35,7 @@ type accounts struct {
 // newAccounts configures a new user, with further options of the URL.
 func newAccounts(t *testing.T, user, password, further string) *accounts {
 	t.Helper()
-	root := testservices.FerretDBUsers(t)
+	root := services.FerretDBUsers(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(root))
 	if err != nil {
 		t.Fatal(err)

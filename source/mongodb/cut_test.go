@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
@@ -19,7 +19,7 @@ func TestCut(t *testing.T) {
 						return // it has none
 					}
 					g := newGround(t, on)
-					line := testservices.Through(t, g.url)
+					line := services.Through(t, g.url)
 					direct := line.URL + "?directConnection=true" // else the driver asks the server for its own address
 					if strings.Contains(line.URL, "?") {
 						direct = line.URL + "&directConnection=true"

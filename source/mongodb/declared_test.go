@@ -8,16 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
 // TestDeclaredFields describes a collection with fields that no document has yet, or has in another type.
 func TestDeclaredFields(t *testing.T) {
-	url := testservices.FerretDB(t)
+	url := services.FerretDB(t)
 	orders := database(t, url).Collection("orders")
 	insert := func(doc bson.D) {
 		if _, err := orders.InsertOne(t.Context(), doc); err != nil {

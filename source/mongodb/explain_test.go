@@ -9,16 +9,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestExplain explains queries over FerretDB: which part the server runs and which runs here, the server's plan without its
 // address, and what is refused because no index serves it.
 func TestExplain(t *testing.T) {
-	url := testservices.FerretDB(t)
+	url := services.FerretDB(t)
 	db := database(t, url)
 	for i := range 5 {
 		if _, err := db.Collection("tasks").InsertOne(t.Context(), bson.D{{Key: "_id", Value: int32(i)}, {Key: "org", Value: "acme"}, {Key: "n", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("t", i)}}); err != nil {

@@ -11,13 +11,13 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -255,14 +255,14 @@ func questionsOf(t *testing.T) []query.Query {
 }
 
 // TestNonInterferenceFerretDB tests that records outside of the view change nothing that is answered, refusals included.
-func TestNonInterferenceFerretDB(t *testing.T) { interfere(t, testservices.FerretDB, false, false) }
+func TestNonInterferenceFerretDB(t *testing.T) { interfere(t, services.FerretDB, false, false) }
 
 // TestNonInterferenceMingo tests the same where the pipelines run on the server, in an evaluator that is independent of ours.
-func TestNonInterferenceMingo(t *testing.T) { interfere(t, testservices.Mingo, true, false) }
+func TestNonInterferenceMingo(t *testing.T) { interfere(t, services.Mingo, true, false) }
 
 // TestNonInterferenceLarge tests that the size of what is hidden changes nothing either: what is read is bounded, and what is too large
 // is refused, by what is seen alone.
 func TestNonInterferenceLarge(t *testing.T) {
-	t.Run("FerretDB", func(t *testing.T) { interfere(t, testservices.FerretDB, false, true) })
-	t.Run("Mingo", func(t *testing.T) { interfere(t, testservices.Mingo, true, true) })
+	t.Run("FerretDB", func(t *testing.T) { interfere(t, services.FerretDB, false, true) })
+	t.Run("Mingo", func(t *testing.T) { interfere(t, services.Mingo, true, true) })
 }

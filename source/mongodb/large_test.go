@@ -7,13 +7,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
 // TestLargeDocuments describes and reads a collection of 60 MB: FerretDB refuses to answer with more than 48 MB at once.
 func TestLargeDocuments(t *testing.T) {
-	url := testservices.FerretDB(t)
+	url := services.FerretDB(t)
 	files := database(t, url).Collection("files")
 	for id := range 15 {
 		if _, err := files.InsertOne(t.Context(), bson.D{{Key: "_id", Value: int32(id)}, {Key: "v", Value: strings.Repeat("a", 4<<20)}}); err != nil {

@@ -8,11 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
@@ -22,7 +22,7 @@ func TestMixedTypes(t *testing.T) {
 	for name, at := range map[string]struct {
 		url  string
 		full bool
-	}{"FerretDB": {testservices.FerretDB(t), false}, "mingo": {testservices.Mingo(t), true}} {
+	}{"FerretDB": {services.FerretDB(t), false}, "mingo": {services.Mingo(t), true}} {
 		t.Run(name, func(t *testing.T) { mixedTypes(t, mongodb.Options{Name: "suite", URL: at.url, Full: at.full}) })
 	}
 }
@@ -146,7 +146,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 
 // TestComputedNumbers computes here with what a server computed, which is a whole number among doubles.
 func TestComputedNumbers(t *testing.T) {
-	o := mongodb.Options{Name: "suite", URL: testservices.Mingo(t), Full: true}
+	o := mongodb.Options{Name: "suite", URL: services.Mingo(t), Full: true}
 	for i, n := range []float64{2.5, 3.5} {
 		if _, err := database(t, o.URL).Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: int32(i)}, {Key: "n", Value: n}}); err != nil {
 			t.Fatal(err)

@@ -13,12 +13,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -75,7 +75,7 @@ func odds(t *testing.T) []odd {
 func TestOdd(t *testing.T) {
 	rows := odds(t)
 	kept := map[string][]bson.Raw{}
-	url := testservices.FerretDB(t)
+	url := services.FerretDB(t)
 	db := database(t, url)
 	for _, r := range rows {
 		for i, v := range r.values {

@@ -9,18 +9,18 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rewrite"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
 // TestStrayValues checks that one bad value doesn't take the type of a field away, that the answer tells how many differ, and that
 // extended JSON and the spellings of MongoDB's shell are understood in conditions and ids.
 func TestStrayValues(t *testing.T) {
-	o := mongodb.Options{Name: "suite", URL: testservices.FerretDB(t)}
+	o := mongodb.Options{Name: "suite", URL: services.FerretDB(t)}
 	const id = "65a1b2c3d4e5f60718293a4b"
 	oid, err := bson.ObjectIDFromHex(id)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/ending"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/large"
@@ -136,7 +136,7 @@ func mingoField(f *schema.Field) {
 
 func openFerretDB(t *testing.T, d sourcetest.Dataset) source.Source {
 	t.Helper()
-	return openSuite(t, testservices.FerretDB(t), d.Leave(t, ferretLimits), mongodb.Options{}, ferretField)
+	return openSuite(t, services.FerretDB(t), d.Leave(t, ferretLimits), mongodb.Options{}, ferretField)
 }
 
 func openSuite(t *testing.T, url string, d sourcetest.Dataset, o mongodb.Options, adapt func(*schema.Field)) source.Source {
@@ -183,7 +183,7 @@ func mingoTarget(opened *source.Source) pipelines.Target {
 	return pipelines.Target{Tables: mingoLimits, Oracle: oracle, Show: shown(opened),
 		UTC: true, // its $dateTrunc ignores time zones
 		Open: func(t *testing.T, d sourcetest.Dataset) source.Source {
-			*opened = openSuite(t, testservices.Mingo(t), d.Leave(t, mingoLimits), mongodb.Options{Full: true}, mingoField)
+			*opened = openSuite(t, services.Mingo(t), d.Leave(t, mingoLimits), mongodb.Options{Full: true}, mingoField)
 			return *opened
 		},
 		// Whole numbers whose square a double holds, and whose third power is beyond 64 bits: it computes with doubles.
@@ -269,7 +269,7 @@ var mingoLeaves = []string{
 
 // TestFerretDBQuestions and TestMingoQuestions ask the analytical questions.
 func TestFerretDBQuestions(t *testing.T) {
-	questions.Run(t, "FerretDB", openSuite(t, testservices.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField), nil)
+	questions.Run(t, "FerretDB", openSuite(t, services.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField), nil)
 }
 
 // It runs what it can answer, and of the others what FerretDB could: the rest of these is done here.
@@ -279,7 +279,7 @@ func TestMingoQuestions(t *testing.T) {
 	}
 	there := func(words string) bool { return !left(words) }
 	open := func(full bool) source.Source {
-		return openSuite(t, testservices.Mingo(t), questions.Shop(t), mongodb.Options{Full: full}, mingoField)
+		return openSuite(t, services.Mingo(t), questions.Shop(t), mongodb.Options{Full: full}, mingoField)
 	}
 	n, m := questions.Some(t, "mingo", open(true), nil, there), questions.Some(t, "mingo", open(false), nil, left)
 	if n < 185 || n+m != 208 {

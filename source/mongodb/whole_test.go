@@ -9,10 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -20,7 +20,7 @@ import (
 // TestListsInScalarFields checks that a document which holds a list in the field of a tenant, of a filter or of the pointer to a tenant
 // belongs to nobody, although the field is of type string. MongoDB itself finds lists by their elements.
 func TestListsInScalarFields(t *testing.T) {
-	for name, server := range map[string]func(testing.TB) string{"FerretDB": testservices.FerretDB, "Mingo": testservices.Mingo} {
+	for name, server := range map[string]func(testing.TB) string{"FerretDB": services.FerretDB, "Mingo": services.Mingo} {
 		t.Run(name, func(t *testing.T) {
 			o := mongodb.Options{Name: "suite", URL: server(t)}
 			db := database(t, o.URL)

@@ -16,10 +16,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	testservices.Stop()
+	services.Stop()
 	os.Exit(code)
 }
 
@@ -109,7 +109,7 @@ func oid(n int) bson.ObjectID { return bson.ObjectID{11: byte(n)} }
 // newGround fills a database.
 func newGround(t testing.TB, on server) ground {
 	t.Helper()
-	open := map[bool]func(testing.TB) string{true: testservices.FerretDB, false: testservices.Mingo}[on == ferret]
+	open := map[bool]func(testing.TB) string{true: services.FerretDB, false: services.Mingo}[on == ferret]
 	g := ground{url: open(t), on: on}
 	client, err := mongo.Connect(options.Client().ApplyURI(g.url))
 	if err != nil {

@@ -12,22 +12,22 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A server is the private Parse Server, asked by its own REST API beside Bailiwick.
 type server struct {
-	testservices.ParseServer
+	services.ParseServer
 	t testing.TB
 }
 
-func start(t testing.TB) *server { return &server{testservices.Parse(t), t} }
+func start(t testing.TB) *server { return &server{services.Parse(t), t} }
 
 // ask sends a request with headers "Name: value" and returns the status and the answer.
 func (s *server) ask(method, path string, body any, headers ...string) (int, map[string]any) {

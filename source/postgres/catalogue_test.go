@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -254,7 +254,7 @@ func TestDescribe(t *testing.T) {
 		warnings: []string{`field "c.d"`, `field "$e"`},
 	}} {
 		t.Run(test.name, func(t *testing.T) {
-			conn := connect(t, testservices.Postgres(t))
+			conn := connect(t, services.Postgres(t))
 			run(t, conn, test.ddl)
 			got, warnings, err := describe(context.Background(), conn, "db", nil)
 			if err != nil {
@@ -267,7 +267,7 @@ func TestDescribe(t *testing.T) {
 
 // TestDescribeRole checks that a role is shown only what it may select.
 func TestDescribeRole(t *testing.T) {
-	server := testservices.Postgres(t)
+	server := services.Postgres(t)
 	owner := connect(t, server)
 	u, err := url.Parse(server)
 	if err != nil {
@@ -308,7 +308,7 @@ func TestDescribeRole(t *testing.T) {
 
 // TestDescribeClash expects tables that would have one name to be left out, unless a choice tells them apart.
 func TestDescribeClash(t *testing.T) {
-	conn := connect(t, testservices.Postgres(t))
+	conn := connect(t, services.Postgres(t))
 	run(t, conn, `CREATE SCHEMA a; CREATE SCHEMA a_b; CREATE TABLE a.b_c (x int); CREATE TABLE a_b.c (x int); CREATE TABLE a_x (x int); CREATE TABLE a.x (x int);
 		CREATE TABLE "A_x" (x int, "X" int)`)
 	names := func(choice schema.Choice) (string, string) {

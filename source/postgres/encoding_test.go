@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -15,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -51,7 +51,7 @@ func TestEncodings(t *testing.T) {
 	for _, encoding := range encodings {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
-			at := testservices.Encoded(t, encoding)
+			at := services.Encoded(t, encoding)
 			outside := suite.Outside(t, at+"&client_encoding=UTF8", `CREATE TABLE t (id int PRIMARY KEY, v text, j jsonb)`, `CREATE TABLE k (v text PRIMARY KEY)`)
 			outside.SetMaxOpenConns(1)
 			var held []value.Row

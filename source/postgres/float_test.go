@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // TestSinglePrecision checks that a real is found by its shown value, and that pages over it lose no record.
 func TestSinglePrecision(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x real); INSERT INTO m VALUES (1, 0.1), (2, 0.2), (3, 'NaN'), (4, 16777217), (5, NULL)`)
 	src, err := Open(t.Context(), "app", url)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestFull has another session take the only connection that a role may have. A call waits for it, and then says that the source is busy.
 func TestFull(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
@@ -66,7 +66,7 @@ func unsound(at string) string {
 // search path that shadows the functions, operators and types of PostgreSQL. Sources are opened at what through returns.
 func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *database.Database {
 	d := suite
-	model := testservices.Postgres(t) // to make the schema takes a second
+	model := services.Postgres(t) // to make the schema takes a second
 	suite.Outside(t, model, hostile).Close()
 	var mu sync.Mutex
 	paths := map[string]string{} // by what Fresh returned
@@ -76,7 +76,7 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 		return paths[at]
 	}
 	d.Fresh = func(t testing.TB) string {
-		at := testservices.Copy(t, model)
+		at := services.Copy(t, model)
 		u, err := url.Parse(at)
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 // TestHostile runs the suites under hostile settings: directly, and through a pooler. They run in parallel, since each mostly waits for
 // the server.
 func TestHostile(t *testing.T) {
-	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": testservices.Pooled} {
+	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.Pooled} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := hostileDatabase(t, through)
@@ -130,7 +130,7 @@ func TestHostile(t *testing.T) {
 
 // TestPooled runs the random proofs through a pooler.
 func TestPooled(t *testing.T) {
-	d := hostileDatabase(t, testservices.Pooled)
+	d := hostileDatabase(t, services.Pooled)
 	t.Run("Differential", d.TestDifferential)
 	t.Run("PipelinesDifferential", d.TestPipelinesDifferential)
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -28,7 +28,7 @@ func TestKeys(t *testing.T) {
 		{"char(4)", "b a ab", "a ab b"},
 		{"bit(2)", "10 01", "01 10"},
 	}
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	for n, k := range keys {
 		run(t, connect(t, url), fmt.Sprintf("CREATE TABLE k%d (id %s PRIMARY KEY); INSERT INTO k%[1]d VALUES ('%[3]s')", n, k.typ, strings.Join(strings.Fields(k.values), "'), ('")))
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestOrigins checks what the columns of views are made of.
 func TestOrigins(t *testing.T) {
-	conn := connect(t, testservices.Postgres(t))
+	conn := connect(t, services.Postgres(t))
 	run(t, conn, `
 CREATE TABLE people (id int PRIMARY KEY, first text, last text, pw text, born date, "Odd name (x)" text);
 CREATE TABLE orders (id int PRIMARY KEY, person int, total numeric, note text);

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -19,7 +19,7 @@ import (
 // TestPoints checks $geoWithin on a column of points, on JSON with numbers that no double holds, and that a hidden column is refused
 // as one that isn't there.
 func TestPoints(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x point, doc jsonb, r int4range); INSERT INTO m (id, x, doc) VALUES (1, '(10.7522,59.9139)', '[10.7522,59.9139]'),
 		(2, '(5.3221,60.3913)', '{"lng":1e-320,"lat":1e-320}'), (3, '(NaN,60)', '[1e999,1]'), (4, '(Infinity,60)', '[1e-999,-0.0]'), (5, '(200,60)', '[1]'), (6, NULL, NULL)`)
 	src, p := pointsOf(t, url, policy.Rules{Unlisted: true})
@@ -92,7 +92,7 @@ func TestPlaces(t *testing.T) {
 
 // TestPostGIS asks for points in columns of PostGIS, where the server has it. Another geometry is refused, also one that isn't in degrees.
 func TestPostGIS(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn := connect(t, url)
 	var has bool
 	if err := conn.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'postgis')`).Scan(&has); err != nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
 )
@@ -79,7 +79,7 @@ func date(s string) plan.Expr {
 
 func connect(t *testing.T) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), testservices.Postgres(t))
+	conn, err := pgx.Connect(t.Context(), services.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

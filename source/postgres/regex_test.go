@@ -9,12 +9,12 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
@@ -47,7 +47,7 @@ type regexServer struct {
 
 func newRegexServer(t *testing.T, texts []string) *regexServer {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), testservices.Postgres(t))
+	conn, err := pgx.Connect(t.Context(), services.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

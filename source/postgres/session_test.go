@@ -13,10 +13,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // others are values of settings that aren't those of pins.
@@ -29,13 +29,13 @@ var others = map[string]string{
 }
 
 // ways are the ways to a database: directly, and through a pooler.
-var ways = map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": testservices.Pooled}
+var ways = map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.Pooled}
 
 // TestPins gives a role other settings, and looks at them in sessions that read and that write.
 func TestPins(t *testing.T) {
 	for name, through := range ways {
 		t.Run(name, func(t *testing.T) {
-			at := testservices.Postgres(t)
+			at := services.Postgres(t)
 			u, _ := url.Parse(at)
 			conn := connect(t, at)
 			for _, list := range [][]pin{pins, readPins, writePins} {
@@ -100,7 +100,7 @@ func TestPins(t *testing.T) {
 func TestShadowedTables(t *testing.T) {
 	for name, through := range ways {
 		t.Run(name, func(t *testing.T) {
-			at := testservices.Postgres(t)
+			at := services.Postgres(t)
 			u, _ := url.Parse(at)
 			const made = "(id int PRIMARY KEY, name text); INSERT INTO "
 			run(t, connect(t, at), `CREATE SCHEMA app; CREATE SCHEMA bailiwick; CREATE TABLE public.t `+made+`public.t VALUES (1, 'right');

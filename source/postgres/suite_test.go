@@ -11,8 +11,8 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // for database/sql
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
@@ -23,7 +23,7 @@ var suite = database.Database{
 	Kind:    sourcetest.PostgreSQL,
 	Dialect: postgres.Dialect(),
 	Tables:  limits(),
-	Fresh:   testservices.Postgres,
+	Fresh:   services.Postgres,
 	Driver:  func(at string) (string, string) { return "pgx", at },
 	Open: func(ctx context.Context, name, at string) (database.Source, error) {
 		return postgres.Open(ctx, name, at)
@@ -43,7 +43,7 @@ func limits() sourcetest.Limits {
 		sourcetest.Untyped:    "its columns have types",
 		sourcetest.LongRepeat: "its regular expressions repeat at most 255 times",
 	}
-	if testservices.PostgresMajor() < 14 {
+	if services.PostgresMajor() < 14 {
 		out[sourcetest.FarDecimals] = "its decimals are never infinite"
 	}
 	return out
@@ -80,7 +80,7 @@ func TestIndexes(t *testing.T) {
 
 func TestPreviews(t *testing.T) {
 	outside := `invalid_argument: b does not take this value: it is not of the type of the field, or out of its range`
-	if testservices.PostgresMajor() < 14 { // which finds out when it writes the record
+	if services.PostgresMajor() < 14 { // which finds out when it writes the record
 		outside = `{"id":3,"b":-2} a constraint on the record doesn't hold: positive_check`
 	}
 	suite.TestPreviews(t, []database.Preview{
@@ -98,7 +98,7 @@ func TestPreviews(t *testing.T) {
 // TestAccounts checks that the reading account can't write; another one can, and if it may not create the marker table,
 // the error names the statement that the operator must run.
 func TestAccounts(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestTimeouts(t *testing.T) {
 
 // TestStopsEarly cancels readings at every moment of their beginning.
 func TestStopsEarly(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	outside := suite.Outside(t, at, "CREATE VIEW slow AS SELECT pg_sleep(30)::text AS nap")
 	src, err := postgres.Open(t.Context(), "app", at)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestStopsEarly(t *testing.T) {
 
 // TestStatementsRaw compares the corpus of SQL with what PostgreSQL itself answers.
 func TestStatementsRaw(t *testing.T) {
-	if major := testservices.PostgresMajor(); major < 15 {
+	if major := services.PostgresMajor(); major < 15 {
 		t.Skipf("LEFT OUT: PostgreSQL %d itself answers some statements in another way, as the newer ones are answered by the source", major)
 	}
 	var raw rawStatements
@@ -187,7 +187,7 @@ func TestStatementsDifferential(t *testing.T) {
 type rawStatements struct{ db *sql.DB }
 
 func (r *rawStatements) fresh(t testing.TB) string {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	r.db = suite.Outside(t, at)
 	r.db.SetMaxOpenConns(1)
 	if _, err := r.db.Exec("SET timezone = 'UTC'"); err != nil {

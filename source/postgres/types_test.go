@@ -3,18 +3,18 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 )
 
 // TestKeyTypes checks that an id of every type that can be a key is found as it is shown.
 func TestKeyTypes(t *testing.T) {
 	numeric := database.Key{"numeric", "1.50", "1.5000001", "0.00000000000000000001", "-12345678901234567890.5", "'NaN'"}
-	if testservices.PostgresMajor() >= 14 {
+	if services.PostgresMajor() >= 14 {
 		numeric = append(numeric, "'Infinity'", "'-Infinity'")
 	}
 	ranges := database.Key{"int8range", "'[1,5)'", "'empty'"}
-	if testservices.PostgresMajor() >= 14 {
+	if services.PostgresMajor() >= 14 {
 		ranges = database.Key{"int4multirange", "'{[1,5),[7,9)}'", "'{}'"}
 	}
 	suite.TestKeyTypes(t, []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // work is what the database has read of the table of changes: rows by an index, rows by a scan, and looks into indexes.
@@ -22,7 +22,7 @@ func (w work) since(before work) work {
 // TestLookedUp checks that looking for another's change reads as much as looking for one that isn't there: no row. It
 // counts what the database reads, since times say it only on an idle machine.
 func TestLookedUp(t *testing.T) {
-	url, ctx := testservices.Postgres(t), t.Context()
+	url, ctx := services.Postgres(t), t.Context()
 	db, err := pgx.Connect(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestLookedUp(t *testing.T) {
 	if _, err := db.Exec(ctx, `ANALYZE bailiwick.change`); err != nil {
 		t.Fatal(err)
 	}
-	collected := testservices.PostgresMajor() < 15
+	collected := services.PostgresMajor() < 15
 	// read returns the counters once all other connections have ended: each reports what it did by then.
 	read := func() (w work) {
 		t.Helper()

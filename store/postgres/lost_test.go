@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestWentBack restores the database to an earlier state under two processes. The one whose last record is gone notes that in the chain, also where
 // the other one has appended as many records since. Records that were moved to an archive are not gone.
 func TestWentBack(t *testing.T) {
-	url, ctx := testservices.Postgres(t), t.Context()
+	url, ctx := services.Postgres(t), t.Context()
 	db, err := pgx.Connect(ctx, url)
 	if err != nil {
 		t.Fatal(err)

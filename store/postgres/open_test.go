@@ -13,8 +13,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 var identityAddr = netip.MustParseAddr("192.0.2.1")
@@ -26,7 +26,7 @@ func pending(id string) *change.Change {
 // TestOpenAtOnce opens a store in a new database many times at once, as replicas that start together do.
 func TestOpenAtOnce(t *testing.T) {
 	for range 3 {
-		url := testservices.Postgres(t)
+		url := services.Postgres(t)
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
@@ -62,8 +62,8 @@ func with(t *testing.T, text string, change func(*url.URL)) string {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	here := testservices.Postgres(t)
-	newer := testservices.Postgres(t)
+	here := services.Postgres(t)
+	newer := services.Postgres(t)
 	open(t, newer).Close()
 	sql(t, newer, `INSERT INTO bailiwick.migration VALUES (9999)`)
 	name := fmt.Sprint("bw_", time.Now().UnixNano())
@@ -103,7 +103,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
-	empty := testservices.Postgres(t)
+	empty := services.Postgres(t)
 	if _, err := postgres.OpenWith(t.Context(), empty, postgres.Options{There: true}); !errors.Is(err, postgres.ErrNone) {
 		t.Error("a store that isn't there:", err)
 	}
@@ -117,7 +117,7 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestBesideOthers opens a store as a user who owns the schema but can't create one, in a database with other data.
 func TestBesideOthers(t *testing.T) {
-	here := testservices.Postgres(t)
+	here := services.Postgres(t)
 	name := fmt.Sprint("bw_", time.Now().UnixNano())
 	for _, text := range []string{
 		`CREATE TABLE token (id int)`, `CREATE SCHEMA other`, `CREATE TABLE other.audit (id int)`,
@@ -154,7 +154,7 @@ func TestBesideOthers(t *testing.T) {
 
 // TestUpgrade opens a store with a second migration, which keeps the rows, and checks that the program before refuses it then.
 func TestUpgrade(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	s := open(t, url)
 	put, err := s.Put(t.Context(), pending("1"), change.Filing{Life: time.Hour, Most: 9})
 	if err != nil {
@@ -186,7 +186,7 @@ func TestUpgrade(t *testing.T) {
 
 // TestPooled opens a store through a pooler in transaction mode, which is refused with the reason.
 func TestPooled(t *testing.T) {
-	s, err := postgres.Open(t.Context(), testservices.Pooled(t, testservices.Postgres(t)))
+	s, err := postgres.Open(t.Context(), services.Pooled(t, services.Postgres(t)))
 	if err == nil {
 		s.Close()
 		t.Fatal("a store behind a pooler in transaction mode was opened")

@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 func record(n int) audit.Record {
@@ -25,7 +25,7 @@ func record(n int) audit.Record {
 // TestOutage cuts the connection to the database: every operation fails soon and with a clear error, nothing is
 // assumed, and the store recovers by itself when the connection is back.
 func TestOutage(t *testing.T) {
-	line := testservices.Through(t, testservices.Postgres(t))
+	line := services.Through(t, services.Postgres(t))
 	s := open(t, line.URL)
 	defer s.Close()
 	ctx := t.Context()
@@ -92,7 +92,7 @@ func TestOutage(t *testing.T) {
 
 // TestSilence drops all network traffic: no operation takes longer than the store's limit.
 func TestSilence(t *testing.T) {
-	line := testservices.Through(t, testservices.Postgres(t))
+	line := services.Through(t, services.Postgres(t))
 	s := open(t, line.URL)
 	defer s.Close()
 	line.Silence()
@@ -111,8 +111,8 @@ func TestSilence(t *testing.T) {
 
 // TestListensAgain checks that an event is noticed that occurred while the listener was disconnected.
 func TestListensAgain(t *testing.T) {
-	url := testservices.Postgres(t)
-	line := testservices.Through(t, url)
+	url := services.Postgres(t)
+	line := services.Through(t, url)
 	s, other := open(t, line.URL), open(t, url)
 	defer s.Close()
 	defer other.Close()
@@ -141,7 +141,7 @@ func TestListensAgain(t *testing.T) {
 
 // TestEndedSessions ends every session on the server, as a restart does: reads don't notice.
 func TestEndedSessions(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	s := open(t, url)
 	defer s.Close()
 	for range 5 {
@@ -161,7 +161,7 @@ func TestEndedSessions(t *testing.T) {
 // TestStandsStill freezes a session in a transaction that holds the head of the audit log: other replicas continue
 // once the database ends that session.
 func TestStandsStill(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	s := open(t, url)
 	defer s.Close()
 	c := connect(t, url)

@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/internal/store"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestPingTries: a store that answers and takes no records is not ready, with a reason that holds nothing of the database. It is ready again
 // when the fault has ended. Nothing that Ping tries is kept.
 func TestPingTries(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	s := open(t, at)
 	defer s.Close()
 	ctx := t.Context()
@@ -71,7 +71,7 @@ func TestPingTries(t *testing.T) {
 
 // TestPingAfterAppend: an append that failed counts, at once, also where a smaller record would be taken.
 func TestPingAfterAppend(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	s := open(t, at)
 	defer s.Close()
 	ctx := t.Context()

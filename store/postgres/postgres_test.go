@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 	"github.com/bailiwick-dev/bailiwick/test/storetest/chain"
 	"github.com/bailiwick-dev/bailiwick/test/storetest/clocks"
@@ -24,7 +24,7 @@ func places(t *testing.T) storetest.Open {
 		mu.Lock()
 		url, ok := urls[place]
 		if !ok {
-			url = testservices.Postgres(t)
+			url = services.Postgres(t)
 			urls[place] = url
 		}
 		mu.Unlock()
@@ -52,11 +52,11 @@ func TestMain(m *testing.M) {
 }
 
 func TestKill(t *testing.T) {
-	storetest.Killed(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, func() string { return testservices.Postgres(t) }, true)
+	storetest.Killed(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, func() string { return services.Postgres(t) }, true)
 }
 
 func TestTampering(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	s := open(t, url)
 	defer s.Close()
 	db := connect(t, url)
@@ -69,7 +69,7 @@ func TestTampering(t *testing.T) {
 
 func TestArchived(t *testing.T) {
 	chain.Archived(t, func(t *testing.T) chain.Case {
-		url := testservices.Postgres(t)
+		url := services.Postgres(t)
 		s := open(t, url)
 		t.Cleanup(func() { s.Close() })
 		db := connect(t, url)
@@ -81,7 +81,7 @@ func TestArchived(t *testing.T) {
 
 func TestClockJumps(t *testing.T) {
 	clocks.Run(t, func(t *testing.T) clocks.Case {
-		url := testservices.Postgres(t)
+		url := services.Postgres(t)
 		s := open(t, url)
 		t.Cleanup(func() { s.Close() })
 		db := connect(t, url)
@@ -99,7 +99,7 @@ func TestClockJumps(t *testing.T) {
 }
 
 func BenchmarkAppendParallel(b *testing.B) {
-	s := open(b, testservices.Postgres(b))
+	s := open(b, services.Postgres(b))
 	defer s.Close()
 	b.SetParallelism(64)
 	b.RunParallel(func(pb *testing.PB) {
@@ -113,7 +113,7 @@ func BenchmarkAppendParallel(b *testing.B) {
 }
 
 func BenchmarkChanges(b *testing.B) {
-	s := open(b, testservices.Postgres(b))
+	s := open(b, services.Postgres(b))
 	defer s.Close()
 	storetest.Benchmark(b, s)
 }

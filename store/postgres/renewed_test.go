@@ -11,14 +11,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestPasswordRotates changes the password of the store's account while it is open, and ends its connections. New ones have the new password,
 // also the one that listens for events.
 func TestPasswordRotates(t *testing.T) {
-	at, ctx := testservices.Postgres(t), t.Context()
+	at, ctx := services.Postgres(t), t.Context()
 	admin, err := pgx.Connect(ctx, at)
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -22,7 +22,7 @@ import (
 // TestPostgresTypes reads and filters the types that PostgreSQL alone has, and searches a column that a trigger keeps. A
 // record from before the trigger, whose column holds a word of a hidden field, isn't found by it.
 func TestPostgresTypes(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	db, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)

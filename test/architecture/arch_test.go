@@ -93,7 +93,7 @@ var mayImport = map[string]string{
 	"internal/samples":             "identity internal/plan internal/secretnames policy query schema source value",
 	"test/sourcetest/large":        "identity policy query schema source test/sourcetest value",
 	"test/sourcetest/masks":        "identity internal/plan internal/redact internal/result policy query schema source test/sourcetest test/sourcetest/canonical value",
-	"test/sourcetest/database":     "identity internal/sqlgen internal/testservices internal/writes policy problem query schema source source/memory test/sourcetest test/sourcetest/canonical test/sourcetest/ending test/sourcetest/large test/sourcetest/masks test/sourcetest/pipelines test/sourcetest/statements test/sourcetest/writing value write",
+	"test/sourcetest/database":     "identity internal/sqlgen internal/writes policy problem query schema source source/memory test/services test/sourcetest test/sourcetest/canonical test/sourcetest/ending test/sourcetest/large test/sourcetest/masks test/sourcetest/pipelines test/sourcetest/statements test/sourcetest/writing value write",
 	"test/sourcetest/writing":      "change identity internal/writes policy problem query schema source test/sourcetest value write",
 	"test/sourcetest/pipelines":    "identity internal/plan policy problem query schema source test/sourcetest test/sourcetest/canonical value",
 	"test/sourcetest/selects":      "",
@@ -162,10 +162,10 @@ var mayImport = map[string]string{
 	"test/storetest/people": "identity internal/connect problem query test/storetest value",
 
 	// the demo application, servers for tests, measurements
-	"internal/demo":         "",
-	"internal/testservices": "",
-	"test/bench":            "",
-	"test/agent":            "",
+	"internal/demo": "",
+	"test/services": "",
+	"test/bench":    "",
+	"test/agent":    "",
 
 	// examples of embedding programs: they may use the public packages
 	"examples/embed":      "*",
@@ -286,7 +286,7 @@ func TestRequirementsOfTests(t *testing.T) {
 	tests := []string{"github.com/chromedp/", "github.com/anishathalye/porcupine", "github.com/getkin/kin-openapi", "github.com/google/go-cmp", "pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal", "github.com/creack/pty", "go.uber.org/goleak"}
 	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
-		for _, suite := range []string{"test/", "test/sourcetest/", "test/storetest/", "internal/sqlgen/exprtest/", "internal/testservices/"} {
+		for _, suite := range []string{"test/", "test/sourcetest/", "test/storetest/", "internal/sqlgen/exprtest/", "test/services/"} {
 			if strings.HasPrefix(dir+"/", suite) {
 				return
 			}
@@ -376,7 +376,7 @@ func TestWords(t *testing.T) {
 // that none is left behind by one that moved or got another name. Tests, suites, demo and examples are left out.
 func TestFunctionDocs(t *testing.T) {
 	const long = 15
-	others := []string{"test/", "examples/", "internal/demo/", "internal/testservices/", "test/sourcetest/"}
+	others := []string{"test/", "examples/", "internal/demo/", "test/services/", "test/sourcetest/"}
 	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
 		if slices.ContainsFunc(others, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
 			return

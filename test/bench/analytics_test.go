@@ -17,11 +17,11 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -126,7 +126,7 @@ func analysts(t testing.TB) []struct {
 	shop(t, lite, map[string]string{"%int": "INTEGER", "%text": "TEXT", "%time": "DATETIME"})
 	out = append(out, on("sqlite", sqliteSource(t, path), counted(lite)))
 
-	address := testservices.Postgres(t)
+	address := services.Postgres(t)
 	pool := pool(t, address)
 	outside := stdlib.OpenDBFromPool(pool)
 	t.Cleanup(func() { outside.Close() })
@@ -141,7 +141,7 @@ func analysts(t testing.TB) []struct {
 	t.Cleanup(func() { pg.Close() })
 	out = append(out, on("postgres", pg, countedPool(pool)))
 
-	address = testservices.MariaDB(t)
+	address = services.MariaDB(t)
 	maria := openMariaDB(t, address)
 	shop(t, maria, map[string]string{"%int": "bigint", "%text": "varchar(40)", "%time": "datetime"})
 	my, err := mariadb.Open(t.Context(), "tracker", address)

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -45,7 +45,7 @@ func onSQLite(t testing.TB) *side {
 // onPostgres opens the same issues in PostgreSQL.
 func onPostgres(t testing.TB) *side {
 	t.Helper()
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	fill(t, tracker(t), url)
 	s, err := postgres.Open(t.Context(), "tracker", url)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -46,7 +46,7 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 	path := tracker(b)
 	c.Sources[0].URL = "sqlite:" + path
 	if tracks == "postgres" {
-		c.Sources[0].URL = testservices.Postgres(b)
+		c.Sources[0].URL = services.Postgres(b)
 		fill(b, path, c.Sources[0].URL)
 		c.Rules, c.Actions = rules(b, classes...), nil // the actions need the other tables, too
 	}
@@ -76,7 +76,7 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 // storeOf returns the address of a new store.
 func storeOf(b *testing.B, kind string) string {
 	if kind == "postgres" {
-		return testservices.Postgres(b)
+		return services.Postgres(b)
 	}
 	return "sqlite:" + filepath.Join(b.TempDir(), "bailiwick.db")
 }

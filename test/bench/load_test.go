@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // Sizes of TestReplicasUnderLoad.
@@ -61,7 +61,7 @@ func TestReplicasUnderLoad(t *testing.T) {
 	if os.Getenv("BAILIWICK_REPLICAS") == "" {
 		t.Skip("LEFT OUT: a minute of load on four replicas; see make soak")
 	}
-	source, config := testservices.Postgres(t), filepath.Join(t.TempDir(), "bailiwick.yaml")
+	source, config := services.Postgres(t), filepath.Join(t.TempDir(), "bailiwick.yaml")
 	db := pool(t, source)
 	for _, text := range []string{`CREATE TABLE orders (id int PRIMARY KEY, tenant text NOT NULL, note text NOT NULL, written int NOT NULL DEFAULT 0)`,
 		`INSERT INTO orders SELECT i, 'acme', 'order ' || i FROM generate_series(1, 20000) AS i`,
@@ -71,7 +71,7 @@ func TestReplicasUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := testservices.Postgres(t)
+	kept := services.Postgres(t)
 	text := fmt.Sprintf("store: %q\nsources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100, pending_changes: 10000, proposals_per_minute: 10000}\ngates: {writes: review, raw_writes: review}\n"+
 		"classes:\n  shop.orders:\n    tenant: {field: tenant, is: principal.tenant}\n    permitted: [note]\n", kept, source)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {

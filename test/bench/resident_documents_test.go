@@ -14,13 +14,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // filledDocuments makes the collections of many on FerretDB, with fewer documents, and returns their address. A document holds 16 MB at most.
 func filledDocuments(t *testing.T) string {
 	t.Helper()
-	address := testservices.FerretDB(t)
+	address := services.FerretDB(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(address))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func textOf(times int, sum func(id, times int) string) func(id int) bson.D {
 // Parse Server has an id of its own, and no field may be called id: num is.
 func filledParse(t *testing.T) string {
 	t.Helper()
-	s := testservices.ParseAlone(t)
+	s := services.ParseAlone(t)
 	master := func(method, path, body string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, s.URL()+path, strings.NewReader(body))

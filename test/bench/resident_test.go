@@ -23,10 +23,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -114,10 +114,10 @@ func filled(t *testing.T, kind string, statements []string) string {
 		db, err = sql.Open("sqlite", address+"?_pragma=synchronous(0)")
 		address = "sqlite:" + address
 	case "postgres":
-		address = testservices.Postgres(t)
+		address = services.Postgres(t)
 		db = stdlib.OpenDBFromPool(pool(t, address))
 	case "mariadb":
-		address = testservices.MariaDB(t)
+		address = services.MariaDB(t)
 		db = openMariaDB(t, address)
 	}
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
@@ -156,7 +156,7 @@ func watchSQLite(t *testing.T) watched {
 }
 
 func watchPostgres(t *testing.T) watched {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func watchPostgres(t *testing.T) watched {
 }
 
 func watchMariaDB(t *testing.T) watched {
-	u := testservices.MariaDB(t)
+	u := services.MariaDB(t)
 	parsed, err := url.Parse(u)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -21,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // changing is a database whose tables a test changes.
@@ -45,7 +45,7 @@ func changingSQLite(t *testing.T, ddl []string) changing {
 }
 
 func changingPostgres(t *testing.T, ddl []string) changing {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func changingPostgres(t *testing.T, ddl []string) changing {
 }
 
 func changingMariaDB(t *testing.T, ddl []string) changing {
-	url := testservices.MariaDB(t)
+	url := services.MariaDB(t)
 	dsn, at, _ := strings.Cut(strings.TrimPrefix(url, "mariadb://"), "@")
 	host, name, _ := strings.Cut(at, "/")
 	db, err := sql.Open("mysql", dsn+"@tcp("+host+")/"+name)

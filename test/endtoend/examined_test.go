@@ -20,7 +20,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -28,6 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -45,9 +45,9 @@ type ground struct {
 // grounds open a ground over each kind of source that takes writes, with changes to the options.
 var grounds = map[string]func(*testing.T, func(*bailiwick.Options, *change.Options)) *ground{
 	"sqlite": sqlGround(newOffice), "postgres": sqlGround(postgresOffice), "mariadb": sqlGround(mariadbOffice),
-	"mongodb": documentGround(func(t *testing.T) mongodb.Options { return mongodb.Options{URL: testservices.Mingo(t), Full: true} }),
+	"mongodb": documentGround(func(t *testing.T) mongodb.Options { return mongodb.Options{URL: services.Mingo(t), Full: true} }),
 	"ferretdb": documentGround(func(t *testing.T) mongodb.Options {
-		return mongodb.Options{URL: testservices.FerretDB(t)}
+		return mongodb.Options{URL: services.FerretDB(t)}
 	}),
 	"parse": parseGround,
 }
@@ -86,7 +86,7 @@ func documentGround(of func(*testing.T) mongodb.Options) func(*testing.T, func(*
 }
 
 // asMaster sends a request to Parse Server with the master key, and returns the answer.
-func asMaster(t *testing.T, s testservices.ParseServer, method, path, body string) []byte {
+func asMaster(t *testing.T, s services.ParseServer, method, path, body string) []byte {
 	t.Helper()
 	r, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body)) //nolint:noctx // it also runs when the test has ended
 	if err != nil {
@@ -110,7 +110,7 @@ func asMaster(t *testing.T, s testservices.ParseServer, method, path, body strin
 // parseGround opens a ground over Parse Server, with classes of its own.
 func parseGround(t *testing.T, more func(*bailiwick.Options, *change.Options)) *ground {
 	t.Helper()
-	s := testservices.Parse(t)
+	s := services.Parse(t)
 	master := func(method, path, body string) (answer struct{ ObjectID string }) {
 		t.Helper()
 		_ = json.Unmarshal(asMaster(t, s, method, path, body), &answer)

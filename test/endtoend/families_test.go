@@ -13,10 +13,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -100,7 +100,7 @@ func TestFamilies(t *testing.T) {
 func TestFamiliesMongoDB(t *testing.T) {
 	const first, reply = `{"op":"create","class_name":"comments","data":{"issue_id":1,"body":"first"}}`, `{"op":"create","class_name":"comments","data":{"issue_id":1,"body":"reply","reply_to":"$1.id"}}`
 	dbs := map[*office]*mongo.Database{}
-	o := documentOffice(t, dbs, mongodb.Options{URL: testservices.Mingo(t), Full: true}, nil)
+	o := documentOffice(t, dbs, mongodb.Options{URL: services.Mingo(t), Full: true}, nil)
 	bot, ben, ctx := o.bot(), o.person("ben"), t.Context()
 	id, err := o.proposed(bot, first, reply)
 	if err != nil {
@@ -139,7 +139,7 @@ func TestFamiliesMongoDB(t *testing.T) {
 	if done, err := o.person("cleo").Approve(ctx, back.ID, c.Digest, ""); err != nil || done.State != change.Applied {
 		t.Errorf("%+v %v", done, err)
 	}
-	single := documentOffice(t, dbs, mongodb.Options{URL: testservices.FerretDB(t)}, nil)
+	single := documentOffice(t, dbs, mongodb.Options{URL: services.FerretDB(t)}, nil)
 	if _, err := single.proposed(single.bot(), first, reply); problem.CodeOf(err) != problem.Unsupported || !strings.Contains(problem.Of(err).Detail, "has no transactions") {
 		t.Error(err)
 	}

@@ -7,18 +7,18 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // TestGroupByOwnTypes groups by columns of types that only PostgreSQL knows: by the texts that answers show.
 func TestGroupByOwnTypes(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	db, err := sql.Open("pgx", at)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -21,8 +21,8 @@ import (
 // and one without.
 func documentServers(t *testing.T) map[string]func() mongodb.Options {
 	return map[string]func() mongodb.Options{
-		"Mingo":    func() mongodb.Options { return mongodb.Options{URL: testservices.Mingo(t), Full: true} },
-		"FerretDB": func() mongodb.Options { return mongodb.Options{URL: testservices.FerretDB(t)} },
+		"Mingo":    func() mongodb.Options { return mongodb.Options{URL: services.Mingo(t), Full: true} },
+		"FerretDB": func() mongodb.Options { return mongodb.Options{URL: services.FerretDB(t)} },
 	}
 }
 

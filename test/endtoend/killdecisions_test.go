@@ -22,7 +22,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -30,6 +29,7 @@ import (
 	sqlitesource "github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -174,7 +174,7 @@ func TestDecisionsKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			place := filepath.Join(t.TempDir(), "bailiwick.db")
 			if name == "postgres" {
-				place = testservices.Postgres(t)
+				place = services.Postgres(t)
 			}
 			tracker, effects := newTracker(t, name)
 			killDeciders(t, place, tracker)
@@ -392,7 +392,7 @@ func newTracker(t *testing.T, kind string) (at string, db *sql.DB) {
 	t.Helper()
 	driver := "sqlite"
 	if kind == "postgres" {
-		driver, at = "pgx", testservices.Postgres(t)
+		driver, at = "pgx", services.Postgres(t)
 	} else {
 		at = filepath.Join(t.TempDir(), "tracker.db")
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/prompt"
@@ -26,6 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -113,7 +113,7 @@ func TestNonInterferencePostgres(t *testing.T) {
 var unreadable = strings.NewReplacer("'1969-12-31 23:59:59'", "'infinity'", "'0001-01-01 00:00:00'", "'-infinity'")
 
 func postgresSide(t *testing.T, twin bool) side {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func postgresSide(t *testing.T, twin bool) side {
 func TestNonInterferenceSchemas(t *testing.T) {
 	t.Parallel()
 	interfereUpTo(t, pairs(t, 5_000), func(name string, twin bool) side {
-		url := testservices.Postgres(t)
+		url := services.Postgres(t)
 		text := ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision",
 			"%inet": "inet", "%cidr": "cidr", "%interval": "interval", "%clock": "time", "%money": "money", "%lexemes": "tsvector"}, twin) + postgresWords(twin)
 		var conn *pgx.Conn
@@ -189,7 +189,7 @@ func TestNonInterferenceMariaDB(t *testing.T) {
 }
 
 func mariadbSide(t *testing.T, twin bool) side {
-	u := testservices.MariaDB(t)
+	u := services.MariaDB(t)
 	parsed, err := url.Parse(u)
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // sqlOffices open an office over each kind of SQL database.
@@ -39,7 +39,7 @@ func inOffices(t *testing.T, f func(t *testing.T, open func(*testing.T, func(*ba
 // postgresOffice opens an office whose tracker is in PostgreSQL.
 func postgresOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	reads, err := postgres.Open(t.Context(), "app", at)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func within(t *testing.T, at, schema string) string {
 // tenantOffice opens an office whose tracker is in PostgreSQL, in one of several schemas that are alike.
 func tenantOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	reads, err := postgres.Open(t.Context(), "app", at)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func tenantOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) 
 // mariadbOffice opens an office whose tracker is in MariaDB.
 func mariadbOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
-	at := testservices.MariaDB(t)
+	at := services.MariaDB(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)

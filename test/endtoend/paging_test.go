@@ -16,13 +16,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -47,7 +47,7 @@ func sqlPond(open func(*testing.T, []string) changing, key string) func(*testing
 }
 
 func documentPond(t *testing.T) pond {
-	url := testservices.FerretDB(t)
+	url := services.FerretDB(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(url))
 	if err != nil {
 		t.Fatal(err)

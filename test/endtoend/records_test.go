@@ -15,10 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // A keeper is a store of changes and of their records.
@@ -61,7 +61,7 @@ func onStores(t *testing.T, test func(t *testing.T, a *archive), more func(*bail
 		t.Run(name, func(t *testing.T) {
 			a := &archive{log: &sink{}}
 			if name == "postgres" {
-				s, err := postgres.Open(t.Context(), testservices.Postgres(t))
+				s, err := postgres.Open(t.Context(), services.Postgres(t))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,9 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -131,7 +131,7 @@ func rounds(short int) int {
 // share one store, and checks their results against the model. An applied change is in the target once, and nothing else
 // is. Every other change is a group of an action and a write of another record, which are written together or not at all.
 func TestReplicas(t *testing.T) {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	var replicas []*bailiwick.Gateway
 	var stores []*postgres.Store
 	var o *office

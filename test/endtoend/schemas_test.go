@@ -12,10 +12,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -55,7 +55,7 @@ type block struct {
 // newBlock makes the schemas tenant_acme, which is the template, tenant_globex, tenant_initech and that of a tenant with a hostile name.
 func newBlock(t *testing.T) *block {
 	t.Helper()
-	b := &block{T: t, at: testservices.Postgres(t)}
+	b := &block{T: t, at: services.Postgres(t)}
 	var err error
 	if b.db, err = sql.Open("pgx", b.at); err != nil {
 		t.Fatal(err)

@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // Two actions and a write of a record.
@@ -103,7 +103,7 @@ func TestSeveralActions(t *testing.T) {
 func TestSeveralActionsMingo(t *testing.T) {
 	dbs := map[*office]*mongo.Database{}
 	severalActions(t, func(t *testing.T) desk {
-		o := documentOffice(t, dbs, mongodb.Options{URL: testservices.Mingo(t), Full: true}, func(o *bailiwick.Options, _ *change.Options) { o.Actions = groupActions(t) })
+		o := documentOffice(t, dbs, mongodb.Options{URL: services.Mingo(t), Full: true}, func(o *bailiwick.Options, _ *change.Options) { o.Actions = groupActions(t) })
 		issues := dbs[o].Collection("issues")
 		of := func(id int, field string) string {
 			var doc bson.D
@@ -143,7 +143,7 @@ func TestSeveralActionsMingo(t *testing.T) {
 
 // TestSeveralActionsFerretDB: where there are no transactions a group is refused, before anything is filed, with what to do instead.
 func TestSeveralActionsFerretDB(t *testing.T) {
-	o := documentOffice(t, map[*office]*mongo.Database{}, mongodb.Options{URL: testservices.FerretDB(t)}, func(o *bailiwick.Options, _ *change.Options) { o.Actions = groupActions(t) })
+	o := documentOffice(t, map[*office]*mongo.Database{}, mongodb.Options{URL: services.FerretDB(t)}, func(o *bailiwick.Options, _ *change.Options) { o.Actions = groupActions(t) })
 	oneByOne(o, "app has no transactions, so that 3 writes can't be made all or none", renumbers, remarks, finishes)
 }
 
@@ -167,7 +167,7 @@ func oneByOne(o *office, why string, list ...string) {
 
 // TestSeveralActionsParse is the same for Parse Server, which has no transactions over REST.
 func TestSeveralActionsParse(t *testing.T) {
-	s := testservices.Parse(t)
+	s := services.Parse(t)
 	master := func(method, path, body string) {
 		t.Helper()
 		r, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body)) //nolint:noctx // it also runs when the test has ended

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/jackc/pgx/v5"
 )
@@ -38,7 +38,7 @@ func openSQLiteShop(t *testing.T, shop sourcetest.Dataset) source.Source {
 }
 
 func openPostgresShop(t *testing.T, shop sourcetest.Dataset) source.Source {
-	url := testservices.Postgres(t)
+	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func openPostgresShop(t *testing.T, shop sourcetest.Dataset) source.Source {
 }
 
 func openMariaDBShop(t *testing.T, shop sourcetest.Dataset) source.Source {
-	u := testservices.MariaDB(t)
+	u := services.MariaDB(t)
 	parsed, err := url.Parse(u)
 	if err != nil {
 		t.Fatal(err)

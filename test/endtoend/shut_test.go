@@ -17,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -26,6 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -202,7 +202,7 @@ func shutLoad(t *testing.T, driver, at, tables string) {
 }
 
 func shutPostgres(t *testing.T) source.Source {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	shutLoad(t, "pgx", at, shutTables)
 	src, err := postgres.Open(t.Context(), "app", at)
 	if err != nil {
@@ -213,7 +213,7 @@ func shutPostgres(t *testing.T) source.Source {
 }
 
 func shutMariaDB(t *testing.T) source.Source {
-	at := testservices.MariaDB(t)
+	at := services.MariaDB(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ var (
 )
 
 func shutFerretDB(t *testing.T) source.Source {
-	at := testservices.FerretDB(t)
+	at := services.FerretDB(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(at))
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func shutFerretDB(t *testing.T) source.Source {
 
 // shutParse returns the data in Parse Server, where n has the number of a record, and what adapts a question.
 func shutParse(t *testing.T) (source.Source, func(string) string) {
-	s := testservices.Parse(t)
+	s := services.Parse(t)
 	asMaster(t, s, "POST", "/schemas/issues", `{"className":"issues","fields":{"n":{"type":"Number"},"org":{"type":"String"},"region":{"type":"String"}}}`)
 	asMaster(t, s, "POST", "/schemas/comments", `{"className":"comments","fields":{"n":{"type":"Number"},"issue_id":{"type":"Pointer","targetClass":"issues"}}}`)
 	t.Cleanup(func() {

@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -22,6 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 	sqlitesource "github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -42,14 +42,14 @@ func (p *previewed) Preview(ctx context.Context, d writes.Draft) (change.Preview
 func TestProposalWithoutStore(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		lose func(*testservices.Line)
+		lose func(*services.Line)
 	}{
-		{"after the preview", (*testservices.Line).Cut},
-		{"before the change is kept", func(l *testservices.Line) { l.CutAt("update issues 1", false, 1000) }},
-		{"while the change is kept", func(l *testservices.Line) { l.CutAt("update issues 1", true, 1000) }},
+		{"after the preview", (*services.Line).Cut},
+		{"before the change is kept", func(l *services.Line) { l.CutAt("update issues 1", false, 1000) }},
+		{"while the change is kept", func(l *services.Line) { l.CutAt("update issues 1", true, 1000) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			line := testservices.Through(t, testservices.Postgres(t))
+			line := services.Through(t, services.Postgres(t))
 			store, err := postgres.Open(t.Context(), line.URL)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +87,7 @@ func TestProposalWithoutStore(t *testing.T) {
 // TestMayRun loses the store while a write runs that needs no approval. It may not be asked for again: the agent learns that it may be carried
 // out.
 func TestMayRun(t *testing.T) {
-	line := testservices.Through(t, testservices.Postgres(t))
+	line := services.Through(t, services.Postgres(t))
 	store, err := postgres.Open(t.Context(), line.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -25,6 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -45,9 +45,9 @@ func sharingRules(o *bailiwick.Options, _ *change.Options) {
 // sharings open a sharing over each kind of source that takes writes.
 func sharings() map[string]func(*testing.T) sharing {
 	out := map[string]func(*testing.T) sharing{
-		"FerretDB": func(t *testing.T) sharing { return documentSharing(t, mongodb.Options{URL: testservices.FerretDB(t)}) },
+		"FerretDB": func(t *testing.T) sharing { return documentSharing(t, mongodb.Options{URL: services.FerretDB(t)}) },
 		"Mingo": func(t *testing.T) sharing {
-			return documentSharing(t, mongodb.Options{URL: testservices.Mingo(t), Full: true})
+			return documentSharing(t, mongodb.Options{URL: services.Mingo(t), Full: true})
 		},
 		"Parse": parseSharing,
 	}
@@ -113,7 +113,7 @@ func documentSharing(t *testing.T, of mongodb.Options) sharing {
 
 func parseSharing(t *testing.T) sharing {
 	t.Helper()
-	s := testservices.Parse(t)
+	s := services.Parse(t)
 	asMaster(t, s, "POST", "/schemas/shares", `{"className":"shares","fields":{"title":{"type":"String"},"orgs":{"type":"Array"}}}`)
 	t.Cleanup(func() {
 		asMaster(t, s, "DELETE", "/purge/shares", "")

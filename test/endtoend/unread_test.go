@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -18,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -110,7 +110,7 @@ func saysUnread(t *testing.T, set *tool.Set, queries [][3]string) {
 
 // TestUnread shows that an answer says which stored values its groups leave out, and how many of those that the asker sees.
 func TestUnread(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	db, err := sql.Open("pgx", at)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestUnread(t *testing.T) {
 
 // TestUnreadMariaDB is the same over MariaDB.
 func TestUnreadMariaDB(t *testing.T) {
-	at := testservices.MariaDB(t)
+	at := services.MariaDB(t)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)

@@ -15,17 +15,17 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // TestNonInterferenceFerretDB compares the answers over worlds in FerretDB, as documents. BAILIWICK_SOAK sets how many.
 func TestNonInterferenceFerretDB(t *testing.T) {
 	t.Parallel()
 	interfereUpTo(t, pairs(t, 1500), func(_ string, twin bool) side {
-		return documentSide(t, mongodb.Options{URL: testservices.FerretDB(t)}, twin)
+		return documentSide(t, mongodb.Options{URL: services.FerretDB(t)}, twin)
 	})
 }
 
@@ -33,7 +33,7 @@ func TestNonInterferenceFerretDB(t *testing.T) {
 func TestNonInterferenceMingo(t *testing.T) {
 	t.Parallel()
 	interfereUpTo(t, pairs(t, 500), func(_ string, twin bool) side {
-		return documentSide(t, mongodb.Options{URL: testservices.Mingo(t), Full: true}, twin)
+		return documentSide(t, mongodb.Options{URL: services.Mingo(t), Full: true}, twin)
 	})
 }
 
@@ -41,7 +41,7 @@ func TestNonInterferenceMingo(t *testing.T) {
 func TestNonInterferenceChangesFerretDB(t *testing.T) {
 	t.Parallel()
 	dbs := map[*office]*mongo.Database{}
-	open := func() *office { return documentOffice(t, dbs, mongodb.Options{URL: testservices.FerretDB(t)}, nil) }
+	open := func() *office { return documentOffice(t, dbs, mongodb.Options{URL: services.FerretDB(t)}, nil) }
 	one, other := open(), open()
 	hide := func(o *office, r *rand.Rand) {
 		o.Helper()

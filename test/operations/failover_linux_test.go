@@ -23,7 +23,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // for database/sql
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // moves is how many changes are made around a failover.
@@ -36,7 +36,7 @@ var outage = regexp.MustCompile(`The gateway can't reach its records now\. Try a
 // TestFailover ends the primary of PostgreSQL at once, which holds the store and the source, while changes are filed, approved and applied. HAProxy
 // leads to the standby then, which is promoted. Each change that was acknowledged is applied once, and its records are there.
 func TestFailover(t *testing.T) {
-	program, why := testservices.Proxy("haproxy")
+	program, why := services.Proxy("haproxy")
 	if why != "" {
 		t.Skip("LEFT OUT: HAProxy: " + why)
 	}

@@ -30,7 +30,7 @@ import (
 
 	_ "modernc.org/sqlite" // for database/sql
 
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 const (
@@ -410,7 +410,7 @@ func (p *proxy) post(ctx context.Context, text string, head map[string]string) (
 func (f *fleet) proxies() (all []*proxy) {
 	f.t.Helper()
 	for _, name := range []string{"nginx", "haproxy", "caddy"} {
-		program, why := testservices.Proxy(name)
+		program, why := services.Proxy(name)
 		if why != "" {
 			f.t.Run(name, func(t *testing.T) { t.Skipf("LEFT OUT: %s: %s", name, why) })
 			continue

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -29,7 +29,7 @@ func (d *Database) Main(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	testservices.Stop()
+	services.Stop()
 	os.Exit(code)
 }
 

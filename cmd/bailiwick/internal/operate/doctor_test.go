@@ -23,7 +23,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // authority issues certificates for a test.
@@ -169,7 +169,7 @@ func all(found []finding, about string) string {
 
 // TestPostgres: a store and a source in PostgreSQL, with the rights, the pooler and the account each as they should be and not.
 func TestPostgres(t *testing.T) {
-	at := testservices.Postgres(t)
+	at := services.Postgres(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, at)
 	if err != nil {
@@ -240,7 +240,7 @@ func TestPostgres(t *testing.T) {
 	do(`INSERT INTO bailiwick.migration VALUES (9999)`)
 	check("newer", at, at, "store", "fault store", "version 9999, and this program knows")
 	do(`DELETE FROM bailiwick.migration WHERE version = 9999`)
-	check("pooled", testservices.Pooled(t, at), testservices.Pooled(t, at), "", "fault store", "a pooler in transaction mode stands before the database", "ok source shop", "behind a pooler")
+	check("pooled", services.Pooled(t, at), services.Pooled(t, at), "", "fault store", "a pooler in transaction mode stands before the database", "ok source shop", "behind a pooler")
 }
 
 // TestOlderStore checks the finding about a store that the next start upgrades.
@@ -263,8 +263,8 @@ func count(t *testing.T, conn *pgx.Conn) (n int) {
 // TestOtherSources: MariaDB and a server that speaks MongoDB's protocol say their versions.
 func TestOtherSources(t *testing.T) {
 	for at, want := range map[string]string{
-		testservices.MariaDB(t):  "ok source shop: MariaDB 1",
-		testservices.FerretDB(t): "DB ",
+		services.MariaDB(t):  "ok source shop: MariaDB 1",
+		services.FerretDB(t): "DB ",
 	} {
 		got, _ := sources(t.Context(), load(t, fmt.Sprintf("sources: {shop: {url: %q}}\n", at)))
 		if text := all(got, "source"); !strings.Contains(text, want) || strings.Contains(text, "fault") {

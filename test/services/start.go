@@ -1,4 +1,4 @@
-package testservices
+package services
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package testservices
+package services
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 // group reviewers until GET test/groups?set=a,b sets others. The provider ends with the test.
 func OIDC(t testing.TB, back, org string) (issuer string) {
 	t.Helper()
-	folder, err := inModule("internal/testservices/testdata/provider")
+	folder, err := inModule("test/services/testdata/provider")
 	if err != nil {
 		t.Fatal(err)
 	}

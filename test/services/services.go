@@ -1,9 +1,9 @@
-// Package testservices provides real servers to tests.
+// Package services provides real servers to tests.
 //
-// Only tests import it. It uses the private servers that scripts/services has started, or else starts them through that
-// script, once for the test process. A test whose server isn't available is skipped with a message that begins with
-// "LEFT OUT:"; nothing is ever faked.
-package testservices
+// Only tests import it. It uses the private servers that scripts/services has started. Without them it starts servers
+// through that script, once for the test process. A test whose server is not available is skipped with a message that
+// begins with "LEFT OUT:". Nothing is ever faked.
+package services
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package testservices
+package services
 
 import (
 	"os"

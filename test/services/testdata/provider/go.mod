@@ -1,6 +1,6 @@
 // A real OpenID Connect provider for the tests of package signin. It is a module of its own, so that the library's go.mod holds
 // what the library needs.
-module github.com/bailiwick-dev/bailiwick/internal/testservices/testdata/provider
+module github.com/bailiwick-dev/bailiwick/test/services/testdata/provider
 
 go 1.26.0
 
