@@ -7,6 +7,13 @@
 //
 // What a server can't do with the same meaning isn't written: a Command says how far it goes, and package interpret does
 // the rest over its records.
+//
+// # Bson
+//
+// This part converts between BSON and values.
+//
+// A value keeps the type that it is stored with, whatever type its field is described with; only a whole number in a
+// field of Integers is an Int even if it is stored as a double, since many drivers store all numbers so.
 package mongogen
 
 import (
@@ -15,7 +22,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -320,7 +326,7 @@ func sortable(f *schema.Field) bool {
 	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
 		return true
 	case schema.String:
-		return f.Native == bsonvalue.ObjectID || plainText(f)
+		return f.Native == ObjectID || plainText(f)
 	}
 	return false
 }

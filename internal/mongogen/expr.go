@@ -7,7 +7,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -68,7 +67,7 @@ func (f *flow) expr(e plan.Expr) (any, bool) {
 		if e.T == schema.JSON || e.T == schema.Decimal || e.T == schema.Bytes || e.T == schema.Day {
 			return nil, false
 		}
-		x, ok := bsonvalue.Scalar(coerceConst(e), e.T, true)
+		x, ok := scalar(coerceConst(e), e.T, true)
 		return literal(x), ok
 	case plan.Case:
 		return f.cases(e)
@@ -109,7 +108,7 @@ func (f *flow) seen(i int) (any, bool) {
 	}
 	switch c.Type {
 	case schema.String:
-		if c.Field.Native == bsonvalue.ObjectID {
+		if c.Field.Native == ObjectID {
 			return cond3(isType(x, "objectId"), bson.D{{Key: "$toString", Value: x}}, cond3(isType(x, "string"), x, nil)), true
 		}
 		return cond3(isType(x, "string"), x, nil), plainText(c.Field)

@@ -9,7 +9,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -192,7 +191,7 @@ var rangeOps = map[query.Op]string{query.Gt: "$gt", query.Gte: "$gte", query.Lt:
 
 // ranged writes a comparison by order.
 func (m matcher) ranged(s spot, op query.Op, v value.Value) cond {
-	x, ok := bsonvalue.Scalar(v, s.field.Type, m.level == MongoDB)
+	x, ok := scalar(v, s.field.Type, m.level == MongoDB)
 	if !ok || v.Kind() == value.Bytes || !s.inside && v.Kind() == value.String && s.field.Type == schema.String && !plainText(s.field) {
 		return anything
 	}
@@ -216,7 +215,7 @@ func (m matcher) ranged(s spot, op query.Op, v value.Value) cond {
 }
 
 // plainText reports whether the texts of a field are stored as strings.
-func plainText(f *schema.Field) bool { return !bsonvalue.Holds(f, bsonvalue.ObjectID) }
+func plainText(f *schema.Field) bool { return !bsonHolds(f, ObjectID) }
 
 // in writes that a value, or an element of a list, equals one of a list.
 func (m matcher) in(f query.In) cond {
@@ -272,11 +271,11 @@ func (m matcher) equals(s spot, v value.Value) ([]any, bool) {
 		if _, err := strconv.ParseFloat(v.Text(), 64); err == nil && !finite(v.Text()) {
 			return nil, false // an infinity, or no number, which are text in JSON
 		}
-		return bsonvalue.Texts(v.Text()), true
+		return texts(v.Text()), true
 	case v.Kind() == value.String && s.field.Type == schema.Any:
 		return nil, false
-	case v.Kind() == value.String && bsonvalue.Holds(s.field, bsonvalue.ObjectID):
-		if id, ok := bsonvalue.OID(v.Text()); ok && s.field.Native == bsonvalue.ObjectID {
+	case v.Kind() == value.String && bsonHolds(s.field, ObjectID):
+		if id, ok := oid(v.Text()); ok && s.field.Native == ObjectID {
 			return []any{id}, true
 		} else if ok {
 			return []any{id, v.Text()}, true
@@ -287,7 +286,7 @@ func (m matcher) equals(s spot, v value.Value) ([]any, bool) {
 			return nil, false // doubles compare by the digits that they are written with
 		}
 	}
-	x, ok := bsonvalue.Scalar(v, s.field.Type, m.level == MongoDB)
+	x, ok := scalar(v, s.field.Type, m.level == MongoDB)
 	if f, is := x.(float64); is && math.IsNaN(f) {
 		return nil, false
 	}

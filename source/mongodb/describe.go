@@ -11,7 +11,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -296,7 +295,7 @@ func (s *sample) fields() []schema.Field {
 		f.Type, f.Native = typeOf(types), strings.Join(types, "|")
 		types = all
 		if name == "_id" { // the server makes ObjectIds alone
-			f.NotNull, f.Generated = true, len(types) == 0 || slices.Contains(types, bsonvalue.ObjectID)
+			f.NotNull, f.Generated = true, len(types) == 0 || slices.Contains(types, mongogen.ObjectID)
 			f.Required = !f.Generated
 		}
 		if len(types) > 1 && f.bound == nil {

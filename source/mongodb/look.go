@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -35,7 +34,7 @@ func (s *step) find(ctx context.Context) error {
 	size, weight := 0, int64(0)
 	for _, f := range seen {
 		v := found.Lookup(f.Name)
-		size, weight = size+len(v.Value), weight+bsonvalue.Weight(v)
+		size, weight = size+len(v.Value), weight+mongogen.BSONWeight(v)
 	}
 	large := size > writes.MostRecord || weight > mostWeight
 	in, err := s.w.shows(ctx, s.item.View, s.decoded(found, s.row, s.deciding()), func(string) bool { return false })

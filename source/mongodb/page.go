@@ -7,7 +7,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -51,11 +50,11 @@ func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
 				return value.Value{}
 			}
 			if piece == nil {
-				return bsonvalue.Bounded(v, f.Type, r.most())
+				return mongogen.BoundedBSON(v, f.Type, r.most())
 			}
-			some, ok := bsonvalue.Piece(v, f.Type, bsonvalue.Range{From: piece.Offset, Length: piece.Length, Size: piece.Size})
+			some, ok := mongogen.BSONPiece(v, f.Type, mongogen.BSONRange{From: piece.Offset, Length: piece.Length, Size: piece.Size})
 			if !ok {
-				some = interpret.Piece(bsonvalue.Decode(v, f.Type), piece)
+				some = interpret.Piece(mongogen.DecodeBSON(v, f.Type), piece)
 			}
 			return some
 		})
@@ -150,9 +149,9 @@ func (r *reading) result(ctx context.Context, c mongogen.Command) source.Rows {
 		for i := range shape.Columns {
 			if column := &shape.Columns[i]; column.Path != nil {
 				v := doc.Lookup(c.Columns[i].Name)
-				x := bsonvalue.Bounded(v, column.Type, r.most())
+				x := mongogen.BoundedBSON(v, column.Type, r.most())
 				if c.Columns[i].Computed && x.Kind() != value.Cut {
-					x = bsonvalue.Computed(v, column.Type)
+					x = mongogen.ComputedBSON(v, column.Type)
 				}
 				if x.IsNull() && column.List && column.NotNull { // it was too large
 					x = value.OfCut(value.Unmeasured)

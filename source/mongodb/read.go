@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -95,7 +94,7 @@ func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 func (r *reading) count(ctx context.Context, c mongogen.Command) (source.Rows, error) {
 	n := value.OfInt(0)
 	err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
-		n = bsonvalue.Decode(doc.Lookup(c.Columns[0].Name), schema.Integer)
+		n = mongogen.DecodeBSON(doc.Lookup(c.Columns[0].Name), schema.Integer)
 		return nil
 	})
 	if err != nil {
@@ -142,17 +141,17 @@ func (r *reading) decode(doc bson.Raw, columns []mongogen.Column, view string) (
 			continue
 		}
 		if len(v.Value) > large && !c.Shown {
-			if err := r.budget.Room(view, bsonvalue.Weight(v)); err != nil {
+			if err := r.budget.Room(view, mongogen.BSONWeight(v)); err != nil {
 				return nil, err
 			}
 		}
 		switch {
 		case c.Shown:
-			row[i] = bsonvalue.Bounded(v, c.Type, r.most())
+			row[i] = mongogen.BoundedBSON(v, c.Type, r.most())
 		case c.Computed:
-			row[i] = bsonvalue.Computed(v, c.Type)
+			row[i] = mongogen.ComputedBSON(v, c.Type)
 		default:
-			row[i] = bsonvalue.Decode(v, c.Type)
+			row[i] = mongogen.DecodeBSON(v, c.Type)
 		}
 	}
 	return row, nil
@@ -171,7 +170,7 @@ func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 			return nil
 		}
 		out = append(out, bson.RawValue{Type: v.Type, Value: append([]byte(nil), v.Value...)})
-		return r.budget.Take(t.View.Name(), value.Row{bsonvalue.Decode(v, schema.Any)})
+		return r.budget.Take(t.View.Name(), value.Row{mongogen.DecodeBSON(v, schema.Any)})
 	})
 	if err != nil {
 		return nil, refuse(ctx, err)

@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
@@ -106,7 +105,7 @@ func (s *step) decoded(doc bson.Raw, row value.Row, names []string) value.Row {
 	out := slices.Clone(row)
 	for i, f := range s.class().Fields {
 		if v, err := doc.LookupErr(f.Name); err == nil && (names == nil || slices.Contains(names, f.Name)) {
-			out[i] = bsonvalue.Decode(v, f.Type)
+			out[i] = mongogen.DecodeBSON(v, f.Type)
 		}
 	}
 	return out
@@ -183,13 +182,13 @@ func (s *step) form(set writes.Set) (any, error) {
 		was = s.stored.Lookup(set.Field.Name)
 	}
 	if k := set.Value.Kind(); k == value.Object || k == value.Array {
-		x, bad := bsonvalue.Merged(set.Value, was)
+		x, bad := mongogen.MergeBSON(set.Value, was)
 		if bad != "" {
 			return nil, wrong("%s: %s", set.Field.Name, bad)
 		}
 		return x, nil
 	}
-	x, ok := bsonvalue.Stored(set.Value, set.Field)
+	x, ok := mongogen.StoredBSON(set.Value, set.Field)
 	if !ok {
 		return nil, wrong("%s can't hold %s exactly", set.Field.Name, problem.Cut(set.Value.String()))
 	}

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -92,7 +92,7 @@ func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
 		if v.IsNull() && i%2 == 0 {
 			continue
 		}
-		x, ok := bsonvalue.Stored(v, &f)
+		x, ok := mongogen.StoredBSON(v, &f)
 		if !ok && v.Kind() == value.String {
 			x, ok = v.Text(), true // a text where dates are declared
 		}

@@ -1,4 +1,4 @@
-package bsonvalue
+package mongogen
 
 import (
 	"math"
@@ -64,7 +64,7 @@ func TestDecode(t *testing.T) {
 			`{"a.b":1,"$x":[1.5,"65f0a1b2c3d4e5f60718293a"],"":true}`},
 		{bson.D{{Key: "a", Value: 1}, {Key: "a", Value: 2}}, schema.JSON, value.Object, `{"a":1}`},
 	} {
-		got := Decode(raw(t, tt.v), tt.t)
+		got := DecodeBSON(raw(t, tt.v), tt.t)
 		if got.Kind() != tt.kind || got.String() != tt.text {
 			t.Errorf("%v as %s: %s %q; want %s %q", tt.v, tt.t, got.Kind(), got.String(), tt.kind, tt.text)
 		}
@@ -77,7 +77,7 @@ func TestDecodeHostile(t *testing.T) {
 	for range 150 {
 		deep = bson.D{{Key: "a", Value: deep}}
 	}
-	v := Decode(raw(t, deep), schema.JSON)
+	v := DecodeBSON(raw(t, deep), schema.JSON)
 	depth := 0
 	for v.Kind() == value.Object {
 		v, depth = v.Members()[0].Value, depth+1
@@ -88,7 +88,7 @@ func TestDecodeHostile(t *testing.T) {
 	for _, typ := range []bson.Type{bson.TypeString, bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeBinary, bson.TypeObjectID, bson.TypeDecimal128,
 		bson.TypeDateTime, bson.TypeInt64, bson.TypeDouble, bson.TypeBoolean, bson.TypeCodeWithScope, bson.Type(99)} {
 		for _, b := range [][]byte{nil, {1}, {255, 255, 255, 127, 0}, {5, 0, 0, 0}} {
-			v := Decode(bson.RawValue{Type: typ, Value: b}, schema.JSON)
+			v := DecodeBSON(bson.RawValue{Type: typ, Value: b}, schema.JSON)
 			if v.Kind() != value.Cut && v.Kind() != value.Bool {
 				t.Errorf("%s of % x: %s %s", typ, b, v.Kind(), v)
 			}
@@ -100,14 +100,14 @@ func TestDecodeHostile(t *testing.T) {
 func TestTexts(t *testing.T) {
 	id, _ := bson.ObjectIDFromHex("65f0a1b2c3d4e5f60718293a")
 	for _, v := range []any{"x", id, bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.Binary{Data: []byte("abc")}, bson.DateTime(1500), bson.DateTime(0)} {
-		text := Decode(raw(t, v), schema.JSON).Text()
+		text := DecodeBSON(raw(t, v), schema.JSON).Text()
 		found := false
-		for _, x := range Texts(text) {
+		for _, x := range texts(text) {
 			back := raw(t, x)
 			if back.Equal(raw(t, v)) {
 				found = true
 			}
-			if got := Decode(back, schema.JSON).Text(); got != text {
+			if got := DecodeBSON(back, schema.JSON).Text(); got != text {
 				t.Errorf("%q finds %v, which is %q", text, x, got)
 			}
 		}

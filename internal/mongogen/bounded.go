@@ -1,4 +1,4 @@
-package bsonvalue
+package mongogen
 
 import (
 	"encoding/base64"
@@ -16,15 +16,15 @@ import (
 // short is the size of BSON that is decoded before it is known how long its text is.
 const short = 16 << 10
 
-// Bounded is Decode for a value of which at most most bytes are wanted, as text of its own, bytes or JSON: the Cut of its
+// BoundedBSON is DecodeBSON for a value of which at most most bytes are wanted, as text of its own, bytes or JSON: the Cut of its
 // length if it is longer. What is cut isn't copied.
-func Bounded(v bson.RawValue, t schema.Type, most int) value.Value {
+func BoundedBSON(v bson.RawValue, t schema.Type, most int) value.Value {
 	if len(v.Value) > min(short, most) {
 		if n := length(v, t); n > int64(most) {
 			return value.OfCut(n)
 		}
 	}
-	out := Decode(v, t)
+	out := DecodeBSON(v, t)
 	if n := len(out.Text()); out.Kind() == value.String && n > most || out.Kind() == value.Bytes && n > most {
 		return value.OfCut(int64(n))
 	}
@@ -83,7 +83,7 @@ func write(v bson.RawValue, depth int, out func(text []byte)) {
 			ends = "{}"
 		}
 		out([]byte(ends[:1]))
-		for key, e := range parts(v) {
+		for key, e := range bsonParts(v) {
 			out([]byte(before))
 			if before = ","; ends == "{}" {
 				quote([]byte(strings.ToValidUTF8(key, "\uFFFD")), out)
@@ -102,8 +102,8 @@ func write(v bson.RawValue, depth int, out func(text []byte)) {
 	out(interpret.JSON(decode(v, max(depth, 1))).AppendJSON(nil))
 }
 
-// parts yields the names and values of a document or a list, one by one, up to what is damaged. Names may repeat.
-func parts(v bson.RawValue) func(yield func(string, bson.RawValue) bool) {
+// bsonParts yields the names and values of a document or a list, one by one, up to what is damaged. Names may repeat.
+func bsonParts(v bson.RawValue) func(yield func(string, bson.RawValue) bool) {
 	return func(yield func(string, bson.RawValue) bool) {
 		if len(v.Value) < 5 {
 			return
@@ -141,26 +141,26 @@ func quote(text []byte, out func([]byte)) {
 	out([]byte{'"'})
 }
 
-// Weight returns about how many bytes a value takes in memory once it is decoded, without decoding it.
-func Weight(v bson.RawValue) int64 {
+// BSONWeight returns about how many bytes a value takes in memory once it is decoded, without decoding it.
+func BSONWeight(v bson.RawValue) int64 {
 	const each = 3 * 64 // of the value, its name and its form as JSON
 	n := each + int64(len(v.Value))
 	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
-		for _, e := range parts(v) {
-			n += Weight(e) - int64(len(e.Value)) // which is in what holds it
+		for _, e := range bsonParts(v) {
+			n += BSONWeight(e) - int64(len(e.Value)) // which is in what holds it
 		}
 	}
 	return n
 }
 
-// A Range is Length characters of a text or of JSON, or bytes, after the first From; or, if Size is set, how many there are.
-type Range struct {
+// A BSONRange is Length characters of a text or of JSON, or bytes, after the first From; or, if Size is set, how many there are.
+type BSONRange struct {
 	From, Length int64
 	Size         bool
 }
 
-// Piece returns a range of a text, of bytes or of JSON as it is written, without the rest; false for a value of another type.
-func Piece(v bson.RawValue, t schema.Type, p Range) (value.Value, bool) {
+// BSONPiece returns a range of a text, of bytes or of JSON as it is written, without the rest; false for a value of another type.
+func BSONPiece(v bson.RawValue, t schema.Type, p BSONRange) (value.Value, bool) {
 	raw, text := data(v)
 	switch {
 	case v.Type == bson.TypeEmbeddedDocument, v.Type == bson.TypeArray:
@@ -181,8 +181,8 @@ func Piece(v bson.RawValue, t schema.Type, p Range) (value.Value, bool) {
 	return value.OfBytes(string(raw[from:min(n, from+p.Length)])), true
 }
 
-// pieceOfJSON is Piece for a document or a list.
-func pieceOfJSON(v bson.RawValue, p Range) value.Value {
+// pieceOfJSON is BSONPiece for a document or a list.
+func pieceOfJSON(v bson.RawValue, p BSONRange) value.Value {
 	n := int64(0)
 	var piece []byte
 	write(v, 0, func(text []byte) {

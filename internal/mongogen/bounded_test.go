@@ -1,4 +1,4 @@
-package bsonvalue
+package mongogen
 
 import (
 	"fmt"
@@ -40,16 +40,16 @@ func text(v value.Value) string {
 func TestBounded(t *testing.T) {
 	for i, tt := range long {
 		v := raw(t, tt.v)
-		whole := Decode(v, tt.t)
+		whole := DecodeBSON(v, tt.t)
 		n := len(text(whole))
-		if got := Bounded(v, tt.t, n); !value.Equal(got, whole) {
+		if got := BoundedBSON(v, tt.t, n); !value.Equal(got, whole) {
 			t.Errorf("%d: cut at its own length %d", i, n)
 		}
-		if got := Bounded(v, tt.t, n-1); n > 10 && (got.Kind() != value.Cut || got.Size() != int64(n)) {
+		if got := BoundedBSON(v, tt.t, n-1); n > 10 && (got.Kind() != value.Cut || got.Size() != int64(n)) {
 			t.Errorf("%d: %v of %d, want a cut of %d", i, got.Kind(), got.Size(), n)
 		}
-		if least := int64(n); Weight(v) < least/2 {
-			t.Errorf("%d: a weight of %d for %d bytes", i, Weight(v), n)
+		if least := int64(n); BSONWeight(v) < least/2 {
+			t.Errorf("%d: a weight of %d for %d bytes", i, BSONWeight(v), n)
 		}
 	}
 }
@@ -58,8 +58,8 @@ func TestBounded(t *testing.T) {
 func TestPiece(t *testing.T) {
 	for i, tt := range long {
 		v := raw(t, tt.v)
-		whole := Decode(v, tt.t)
-		if some, ok := Piece(v, tt.t, Range{Size: true}); !ok {
+		whole := DecodeBSON(v, tt.t)
+		if some, ok := BSONPiece(v, tt.t, BSONRange{Size: true}); !ok {
 			if k := whole.Kind(); (k == value.Array || k == value.Object || k == value.Bytes) && tt.t != schema.JSON {
 				t.Errorf("%d: no piece of %v", i, k)
 			}
@@ -70,7 +70,7 @@ func TestPiece(t *testing.T) {
 		all := []rune(text(whole))
 		for _, from := range []int{0, 1, 7, 5000, len(all) - 3, len(all), len(all) + 5} {
 			for _, length := range []int{1, 10, 5000, 1 << 30} {
-				some, _ := Piece(v, tt.t, Range{From: int64(from), Length: int64(length)})
+				some, _ := BSONPiece(v, tt.t, BSONRange{From: int64(from), Length: int64(length)})
 				begin := min(from, len(all))
 				want := string(all[begin:min(len(all), begin+length)])
 				if whole.Kind() == value.Bytes {
@@ -93,7 +93,7 @@ func TestWeight(t *testing.T) {
 		list = append(list, int32(1))
 	}
 	v := raw(t, list)
-	if n := Weight(v); n < 10_000*100 {
+	if n := BSONWeight(v); n < 10_000*100 {
 		t.Errorf("%d for %d bytes of BSON", n, len(v.Value))
 	}
 }

@@ -1,8 +1,4 @@
-// Package bsonvalue converts between BSON and values.
-//
-// A value keeps the type that it is stored with, whatever type its field is described with; only a whole number in a
-// field of Integers is an Int even if it is stored as a double, since many drivers store all numbers so.
-package bsonvalue
+package mongogen
 
 import (
 	"encoding/hex"
@@ -20,9 +16,9 @@ import (
 // maxDepth is the nesting that MongoDB allows; what is deeper is cut.
 const maxDepth = 100
 
-// Decode returns a stored value of a field of type t. ObjectIds and UUIDs become text, and, in a field of JSON or of
+// DecodeBSON returns a stored value of a field of type t. ObjectIds and UUIDs become text, and, in a field of JSON or of
 // lists, everything else that JSON doesn't have as well. BSON that can't be read is a Cut.
-func Decode(v bson.RawValue, t schema.Type) value.Value {
+func DecodeBSON(v bson.RawValue, t schema.Type) value.Value {
 	out := decode(v, 0)
 	switch {
 	case t.Structured():
@@ -37,9 +33,11 @@ func Decode(v bson.RawValue, t schema.Type) value.Value {
 	return out
 }
 
-// Computed is Decode for a value that a server has computed. It may be a whole number among doubles or decimals, which expressions
+// ComputedBSON is DecodeBSON for a value that a server has computed. It may be a whole number among doubles or decimals, which expressions
 // take for numbers of type t.
-func Computed(v bson.RawValue, t schema.Type) value.Value { return interpret.Widen(Decode(v, t), t) }
+func ComputedBSON(v bson.RawValue, t schema.Type) value.Value {
+	return interpret.Widen(DecodeBSON(v, t), t)
+}
 
 // decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size; a
 // type that only the database knows is the text of its extended JSON.

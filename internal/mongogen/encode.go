@@ -1,4 +1,4 @@
-package bsonvalue
+package mongogen
 
 import (
 	"encoding/base64"
@@ -17,8 +17,8 @@ import (
 // ObjectID is the Native of a field that holds ObjectIds alone; natives of fields with several types are joined by "|".
 const ObjectID = "objectId"
 
-// Holds reports whether the values of a field are, as far as its description says, of a BSON type, as $type names it.
-func Holds(f *schema.Field, native string) bool {
+// bsonHolds reports whether the values of a field are, as far as its description says, of a BSON type, as $type names it.
+func bsonHolds(f *schema.Field, native string) bool {
 	return slices.Contains(strings.Split(f.Native, "|"), native)
 }
 
@@ -52,8 +52,8 @@ func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	return d, ok && back.String() == exact.String()
 }
 
-// Scalar returns a value other than null as BSON, for a field of type t; false if it has no exact form.
-func Scalar(v value.Value, t schema.Type, decimals bool) (any, bool) {
+// scalar returns a value other than null as BSON, for a field of type t; false if it has no exact form.
+func scalar(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	switch v.Kind() {
 	case value.Bool:
 		return v.Bool(), true
@@ -79,16 +79,16 @@ func UUID(text string) (any, bool) {
 	return bson.Binary{Subtype: uuidSubtype, Data: raw}, err == nil && len(raw) == 16 && len(text) == 36
 }
 
-// OID returns the ObjectId that is written as text; Decode returns it as the same text.
-func OID(text string) (bson.ObjectID, bool) {
+// oid returns the ObjectId that is written as text; DecodeBSON returns it as the same text.
+func oid(text string) (bson.ObjectID, bool) {
 	id, err := bson.ObjectIDFromHex(text)
 	return id, err == nil && id.Hex() == text
 }
 
-// Texts returns all values of BSON that Decode returns as a text in a field of JSON.
-func Texts(text string) []any {
+// texts returns all values of BSON that DecodeBSON returns as a text in a field of JSON.
+func texts(text string) []any {
 	out := []any{text}
-	if id, ok := OID(text); ok {
+	if id, ok := oid(text); ok {
 		out = append(out, id)
 	}
 	if id, ok := UUID(text); ok && strings.ToLower(text) == text {
@@ -103,14 +103,14 @@ func Texts(text string) []any {
 	return out
 }
 
-// Stored returns a value in the form in which a field of a class stores it, for a new or changed document: ObjectIds and
+// StoredBSON returns a value in the form in which a field of a class stores it, for a new or changed document: ObjectIds and
 // UUIDs from their text, and JSON as documents. It reports false for what has no exact form.
-func Stored(v value.Value, f *schema.Field) (any, bool) {
+func StoredBSON(v value.Value, f *schema.Field) (any, bool) {
 	switch {
 	case v.IsNull():
 		return nil, true
-	case v.Kind() == value.String && Holds(f, ObjectID):
-		if id, ok := OID(v.Text()); ok {
+	case v.Kind() == value.String && bsonHolds(f, ObjectID):
+		if id, ok := oid(v.Text()); ok {
 			return id, true
 		}
 		return v.Text(), f.Native != ObjectID
@@ -119,10 +119,10 @@ func Stored(v value.Value, f *schema.Field) (any, bool) {
 		return bson.DateTime(d.Micros() / 1000), ok && d.Micros()%1000 == 0
 	case v.Kind() == value.Array || v.Kind() == value.Object:
 		return nested(v)
-	case v.Kind() == value.Int && Holds(f, "int") && v.Int() == int64(int32(v.Int())):
+	case v.Kind() == value.Int && bsonHolds(f, "int") && v.Int() == int64(int32(v.Int())):
 		return int32(v.Int()), true
 	}
-	x, ok := Scalar(v, f.Type, true)
+	x, ok := scalar(v, f.Type, true)
 	if !ok && v.Kind() == value.Int {
 		return v.Int(), true // more digits than a double has
 	}
@@ -159,5 +159,5 @@ func nested(v value.Value) (any, bool) {
 			return f, true
 		}
 	}
-	return Scalar(v, schema.JSON, true)
+	return scalar(v, schema.JSON, true)
 }
