@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
 
@@ -27,7 +26,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: &credential.Known{}, Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads, Answers: answers}
+	o := client.Options{Base: s.OpenAPI.BaseURL, Credential: who, Known: &client.KnownSecrets{}, Timeout: s.OpenAPI.Timeout, Headers: http.Header{}, Downloads: s.OpenAPI.Downloads, Answers: answers}
 	o.Known.Add(secretsOf(c)...)
 	for _, h := range s.OpenAPI.Headers {
 		if !h.Secret {
@@ -35,7 +34,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 		}
 	}
 	if t := s.OpenAPI.TLS; t != nil {
-		if o.Identity, err = credential.NewCertificate(credential.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities}); err != nil {
+		if o.Identity, err = client.NewCertificate(client.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities}); err != nil {
 			return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 		}
 	}
@@ -56,7 +55,7 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 }
 
 // credentialsOf returns the credentials of an API for base_url, and those for its further servers, by address.
-func credentialsOf(c *config.Config, s config.Source, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
+func credentialsOf(c *config.Config, s config.Source, connections *connect.Connections) (client.Credential, map[string]client.Credential, error) {
 	who, servers, err := APICredentials(s.OpenAPI, s.Name, connections)
 	if c.Credential != nil {
 		if own := c.Credential(s.Name); own != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 )
 
 // TrustedCertificate returns the authorities that connections to other hosts of a source trust: those of tls.ca, and those of the system.
 // It is nil if the configuration has none. The gateway's own certificate is shown only to base_url.
-func TrustedCertificate(t *config.APITLS) (*credential.Certificate, error) {
+func TrustedCertificate(t *config.APITLS) (*client.Certificate, error) {
 	if t == nil || t.Authorities == "" {
 		return nil, nil
 	}
-	return credential.NewCertificate(credential.CertificateFiles{Authorities: t.Authorities, System: true})
+	return client.NewCertificate(client.CertificateFiles{Authorities: t.Authorities, System: true})
 }
 
 // AccountCredential returns the credential of a source to which people connect.
-func AccountCredential(all *connect.Connections, source string, c *config.PersonAccount, trusted *credential.Certificate) (credential.Credential, error) {
+func AccountCredential(all *connect.Connections, source string, c *config.PersonAccount, trusted *client.Certificate) (client.Credential, error) {
 	provider := connect.Provider{AuthorizeURL: c.AuthorizeURL, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Issuer: c.Issuer, ID: c.ID, Secret: c.Secret,
 		InBody: c.InBody, Scopes: c.Scopes, Params: c.Params}
 	if trusted != nil {
@@ -34,16 +34,16 @@ func AccountCredential(all *connect.Connections, source string, c *config.Person
 	}
 	o := exchangeOf(c)
 	o.Trusted = trusted
-	return credential.NewTokenExchange(o, func(ctx context.Context, who identity.Principal) (string, string, error) {
+	return client.NewTokenExchange(o, func(ctx context.Context, who identity.Principal) (string, string, error) {
 		token, err := account.Token(ctx, who)
 		return token, "", err
 	})
 }
 
 // exchangeOf returns the options of a token exchange, whose client is that of the connection unless it has its own.
-func exchangeOf(c *config.PersonAccount) credential.ClientOptions {
+func exchangeOf(c *config.PersonAccount) client.OAuthClientOptions {
 	e := c.Exchange
-	o := credential.ClientOptions{TokenURL: cmp.Or(e.TokenURL, c.TokenURL), ID: c.ID, Secret: c.Secret, Scopes: e.Scopes, Params: paramsOf(e.Params)}
+	o := client.OAuthClientOptions{TokenURL: cmp.Or(e.TokenURL, c.TokenURL), ID: c.ID, Secret: c.Secret, Scopes: e.Scopes, Params: paramsOf(e.Params)}
 	if e.ID != "" {
 		o.ID, o.Secret = e.ID, e.Secret
 	}
@@ -72,7 +72,7 @@ func apiSecrets(s *config.APISource) []string {
 	}
 	for _, h := range s.Headers {
 		if h.Secret {
-			all = append(all, credential.Header{Name: h.Name, Value: h.Value}.Secrets()...)
+			all = append(all, client.HeaderCredential{Name: h.Name, Value: h.Value}.Secrets()...)
 		}
 	}
 	return all
@@ -80,19 +80,19 @@ func apiSecrets(s *config.APISource) []string {
 
 // APICredentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
 // none. Accounts that people connect need connections; if they are nil, calls with an account are refused.
-func APICredentials(s *config.APISource, name string, connections *connect.Connections) (credential.Credential, map[string]credential.Credential, error) {
-	var always []credential.Header
+func APICredentials(s *config.APISource, name string, connections *connect.Connections) (client.Credential, map[string]client.Credential, error) {
+	var always []client.HeaderCredential
 	for _, h := range s.Headers {
 		if h.Secret {
-			always = append(always, credential.Header{Name: h.Name, Value: h.Value})
+			always = append(always, client.HeaderCredential{Name: h.Name, Value: h.Value})
 		}
 	}
 	trusted, err := TrustedCertificate(s.TLS)
 	if err != nil {
 		return nil, nil, err
 	}
-	made := func(c *config.APICredential) (credential.Credential, error) { return APICredential(c, trusted) }
-	base, err := credentialSet(always, s.Credential, s.Credentials, func(c *config.APICredential) (credential.Credential, error) {
+	made := func(c *config.APICredential) (client.Credential, error) { return APICredential(c, trusted) }
+	base, err := credentialSet(always, s.Credential, s.Credentials, func(c *config.APICredential) (client.Credential, error) {
 		if c.Person != nil && connections != nil { // a look without a store has none
 			return AccountCredential(connections, name, c.Person, trusted)
 		}
@@ -101,7 +101,7 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	if err != nil {
 		return nil, nil, err
 	}
-	servers := map[string]credential.Credential{}
+	servers := map[string]client.Credential{}
 	for _, at := range s.Servers {
 		// Headers of the API are not for other hosts.
 		if servers[at.URL], err = credentialSet(nil, at.Credential, at.Credentials, made); err != nil {
@@ -112,16 +112,16 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 }
 
 // credentialBeside returns a program's own credential in the place of those that are configured, but for headers of every request.
-func credentialBeside(configured, own credential.Credential) credential.Credential {
-	if of, ok := configured.(*credential.Set); ok && len(of.Always) > 0 {
-		return &credential.Set{Always: of.Always, Members: []credential.Member{{Credential: own}}}
+func credentialBeside(configured, own client.Credential) client.Credential {
+	if of, ok := configured.(*client.CredentialSet); ok && len(of.Always) > 0 {
+		return &client.CredentialSet{Always: of.Always, Members: []client.MemberCredential{{Credential: own}}}
 	}
 	return own
 }
 
 // credentialSet returns the credentials of one address; nil for none. made makes each.
-func credentialSet(always []credential.Header, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (credential.Credential, error)) (credential.Credential, error) {
-	out := &credential.Set{Always: always}
+func credentialSet(always []client.HeaderCredential, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (client.Credential, error)) (client.Credential, error) {
+	out := &client.CredentialSet{Always: always}
 	if single != nil {
 		named = []config.SchemeCredential{{Credential: *single}}
 	}
@@ -130,7 +130,7 @@ func credentialSet(always []credential.Header, single *config.APICredential, nam
 		if err != nil {
 			return nil, err
 		}
-		out.Members = append(out.Members, credential.Member{Name: c.Scheme, Credential: one})
+		out.Members = append(out.Members, client.MemberCredential{Name: c.Scheme, Credential: one})
 	}
 	if len(out.Members)+len(out.Always) == 0 {
 		return nil, nil
@@ -157,7 +157,7 @@ func credentialSecretsOf(c *config.APICredential) []string {
 		return all
 	}
 	made, err := APICredential(c, nil)
-	if h, ok := made.(credential.Holder); ok && err == nil {
+	if h, ok := made.(client.CredentialHolder); ok && err == nil {
 		return h.Secrets()
 	}
 	return nil
@@ -165,26 +165,26 @@ func credentialSecretsOf(c *config.APICredential) []string {
 
 // APICredential returns the credential for its configuration, or nil if there is none. That of a person is made by AccountCredential; here
 // it refuses every principal.
-func APICredential(c *config.APICredential, trusted *credential.Certificate) (credential.Credential, error) {
+func APICredential(c *config.APICredential, trusted *client.Certificate) (client.Credential, error) {
 	switch {
 	case c == nil:
 		return nil, nil
 	case c.Bearer != "":
-		return credential.Bearer(c.Bearer), nil
+		return client.BearerHeader(c.Bearer), nil
 	case c.Header != nil:
-		return credential.Header(*c.Header), nil
+		return client.HeaderCredential(*c.Header), nil
 	case c.Basic != nil:
-		return credential.Basic(*c.Basic), nil
+		return client.BasicCredential(*c.Basic), nil
 	case c.Query != nil:
-		return credential.Query(*c.Query), nil
+		return client.QueryCredential(*c.Query), nil
 	case c.Cookie != nil:
-		return credential.Cookie(*c.Cookie), nil
+		return client.CookieCredential(*c.Cookie), nil
 	case c.OAuth != nil:
-		return credential.NewClient(credential.ClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: paramsOf(c.OAuth.Params), Trusted: trusted})
+		return client.NewOAuthClient(client.OAuthClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: paramsOf(c.OAuth.Params), Trusted: trusted})
 	case c.Person != nil:
-		return credential.PerPrincipal{}, nil // a look without a store: no principal has one
+		return client.PerPrincipal{}, nil // a look without a store: no principal has one
 	case c.Each != nil:
-		each := credential.PerPrincipal{By: credential.By(c.Each.By), Claim: c.Each.Claim, Of: map[string]credential.Credential{}}
+		each := client.PerPrincipal{By: client.PerMember(c.Each.By), Claim: c.Each.Claim, Of: map[string]client.Credential{}}
 		for name, of := range c.Each.Of {
 			made, err := APICredential(&of, trusted)
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -110,10 +110,10 @@ func fetched(s config.Source) (config.Document, error) {
 	if err != nil {
 		return config.Document{}, err
 	}
-	if set, ok := who.(*credential.Set); ok {
+	if set, ok := who.(*client.CredentialSet); ok {
 		defer set.Close()
 		if unsaid := of.Signing(&spec.Document{}).Unsaid; unsaid != nil { // of several for one header, the first
-			who = credential.Of(set, unsaid)
+			who = client.CredentialFor(set, unsaid)
 		}
 	}
 	base, err := url.Parse(of.BaseURL)
@@ -136,7 +136,7 @@ func fetched(s config.Source) (config.Document, error) {
 	}
 	var own *http.Transport
 	if t := of.TLS; t != nil {
-		files, err := credential.NewCertificate(credential.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities})
+		files, err := client.NewCertificate(client.CertificateFiles{Certificate: t.Certificate, Key: t.Key, Authorities: t.Authorities})
 		if err != nil {
 			return config.Document{}, err
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -84,7 +83,7 @@ func TestMutualTLS(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	dir := t.TempDir()
-	files := credential.CertificateFiles{Certificate: filepath.Join(dir, "own.pem"), Key: filepath.Join(dir, "own.key"), Authorities: filepath.Join(dir, "ca.pem")}
+	files := client.CertificateFiles{Certificate: filepath.Join(dir, "own.pem"), Key: filepath.Join(dir, "own.key"), Authorities: filepath.Join(dir, "ca.pem")}
 	write := func(file string, text []byte) {
 		t.Helper()
 		if err := os.WriteFile(file, text, 0o600); err != nil {
@@ -95,7 +94,7 @@ func TestMutualTLS(t *testing.T) {
 	write(files.Certificate, first.pem)
 	write(files.Key, firstKey)
 	write(files.Authorities, authority.pem)
-	identity, err := credential.NewCertificate(files)
+	identity, err := client.NewCertificate(files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -177,7 +177,7 @@ func (c *Config) Fetch(read func(of Source) (Document, error)) error {
 }
 
 // SignWith sets Credential. The calls of an API with such a credential always carry it, whatever its document requires.
-func (c *Config) SignWith(own func(source string) credential.Credential) {
+func (c *Config) SignWith(own func(source string) client.Credential) {
 	if c.Credential = own; own == nil {
 		return
 	}

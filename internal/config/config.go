@@ -39,7 +39,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -67,7 +67,7 @@ type Config struct {
 
 	// Credential returns the program's own credential of an HTTP API, in the place of a configured one; nil for none. No
 	// file sets it.
-	Credential func(source string) credential.Credential
+	Credential func(source string) client.Credential
 	Rules      policy.Rules // Version is set to their Digest
 	Tools      Tools
 	Results    Results

@@ -19,7 +19,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/test/services"
@@ -510,7 +510,7 @@ func TestKeys(t *testing.T) {
 func TestExchange(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)
-	e, err := credential.NewTokenExchange(credential.ClientOptions{TokenURL: h.provider.TokenURL, ID: "gate", Secret: "secret", Scopes: []string{"openid"}},
+	e, err := client.NewTokenExchange(client.OAuthClientOptions{TokenURL: h.provider.TokenURL, ID: "gate", Secret: "secret", Scopes: []string{"openid"}},
 		func(ctx context.Context, who identity.Principal) (string, string, error) {
 			token, err := h.accounts["crm"].Token(ctx, who)
 			return token, "", err

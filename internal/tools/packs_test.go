@@ -19,7 +19,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -55,7 +54,7 @@ func newSite(t *testing.T, apis, gates string) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	sender, err := client.New(client.Options{Base: server.URL, Credential: credential.Bearer(forgeToken)})
+	sender, err := client.New(client.Options{Base: server.URL, Credential: client.BearerHeader(forgeToken)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
@@ -32,32 +31,32 @@ type (
 	// A Credential authenticates requests on behalf of a principal: Apply(ctx, principal, request) sets headers or the query.
 	// It is safe for concurrent use. It fails with problem.PermissionDenied if the principal has no credential, and with
 	// problem.Upstream if none can be obtained now.
-	Credential = credential.Credential
+	Credential = client.Credential
 
 	// An Exchange is a Credential that calls the program for the token of each principal: a function (ctx, principal) (token,
 	// error). It is called for every request, so it should keep tokens. An error that isn't a problem.Error is logged and not
 	// shown.
-	Exchange = credential.Exchange
+	Exchange = client.ExchangeFunc
 
 	// Headers is a Credential that calls the program for the headers of each principal's requests: a function (ctx, principal)
 	// (http.Header, error), called as an Exchange is.
-	Headers = credential.Headers
+	Headers = client.HeaderFunc
 
 	// A TokenExchange is a Credential that exchanges a token of each principal's own at an authorization server (RFC 8693).
 	// NewTokenExchange returns one.
-	TokenExchange = credential.TokenExchange
+	TokenExchange = client.TokenExchange
 
 	// ExchangeOptions configure a TokenExchange: the TokenURL, the ID and Secret of the client there, the Scopes to ask for,
 	// Params, further parameters such as audience, and the Roots, Trusted and Resolver of the connection: Trusted is for files that
 	// a configuration names; nil in a program.
-	ExchangeOptions = credential.ClientOptions
+	ExchangeOptions = client.OAuthClientOptions
 
 	// A Subject returns the token that a TokenExchange exchanges, and its type as RFC 8693 names it: a function (ctx,
 	// principal) (token, type, error). "" for the type means an access token.
-	Subject = credential.Subject
+	Subject = client.SubjectToken
 
 	// A Header is a Credential that is a fixed header: Name, such as X-API-Key, and Value.
-	Header = credential.Header
+	Header = client.HeaderCredential
 
 	// Access says what the operations of an API can do, for policy.APIRules.Access: the first of Rules that matches an operation
 	// decides, else its method, else, with RPCNames, the name of a POST operation (Get, List and Search read, Delete destroys).
@@ -82,11 +81,11 @@ const (
 )
 
 // Bearer returns the Credential that sends token in the Authorization header.
-func Bearer(token string) Header { return credential.Bearer(token) }
+func Bearer(token string) Header { return client.BearerHeader(token) }
 
 // NewTokenExchange returns the Credential that exchanges what subject returns.
 func NewTokenExchange(o ExchangeOptions, subject Subject) (*TokenExchange, error) {
-	return credential.NewTokenExchange(o, subject)
+	return client.NewTokenExchange(o, subject)
 }
 
 // Load reads a document, as JSON or YAML. Its errors name the location.

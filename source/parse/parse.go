@@ -38,7 +38,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
-	secrets "github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
@@ -90,9 +90,9 @@ type Source struct {
 	http    *http.Client
 	direct  Direct // nil without one
 	whose   *expression.Expression
-	page    int           // how many records are asked for at once
-	looks   chan struct{} // held while a record is read to be written, whose size isn't known
-	secrets secrets.Known // to find in answers
+	page    int                 // how many records are asked for at once
+	looks   chan struct{}       // held while a record is read to be written, whose size isn't known
+	secrets client.KnownSecrets // to find in answers
 	keys    atomic.Pointer[keys]
 
 	mu      sync.Mutex

@@ -20,7 +20,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -168,7 +167,7 @@ func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := credential.Headers(func(_ context.Context, who identity.Principal) (http.Header, error) {
+	own := client.HeaderFunc(func(_ context.Context, who identity.Principal) (http.Header, error) {
 		return http.Header{"X-For": {who.Owner}}, nil
 	})
 	sender, err := client.New(client.Options{Base: h.server.URL, Credential: own, Answers: givenBack(t)})

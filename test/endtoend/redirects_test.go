@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -76,7 +75,7 @@ func newDoor(t *testing.T) (*office, *door) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := client.New(client.Options{Base: server.URL, Credential: credential.Bearer(doorKey), Answers: givenBack(t)})
+	sender, err := client.New(client.Options{Base: server.URL, Credential: client.BearerHeader(doorKey), Answers: givenBack(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -123,7 +122,7 @@ func TestStripe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := client.New(client.Options{Base: at, Credential: credential.Bearer("sk_test_123456789")})
+	sender, err := client.New(client.Options{Base: at, Credential: client.BearerHeader("sk_test_123456789")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 )
 
 // BenchmarkSend measures one read over loopback, with a Sender and with net/http alone, and one read of a handler in
@@ -51,6 +49,6 @@ func BenchmarkSend(b *testing.B) {
 			res.Body.Close()
 		}
 	})
-	b.Run("loopback", run(Options{Base: srv.URL, Credential: credential.Bearer("s")}))
-	b.Run("handler", run(Options{Handler: handler, Credential: credential.Bearer("s")}))
+	b.Run("loopback", run(Options{Base: srv.URL, Credential: BearerHeader("s")}))
+	b.Run("handler", run(Options{Handler: handler, Credential: BearerHeader("s")}))
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -49,7 +48,7 @@ func TestDownloads(t *testing.T) {
 		{"of a write", files.URL + "/f", "POST", []string{"127.0.0.1"}, "the API redirects (status 302) elsewhere", ""},
 	} {
 		came, to = "", row.location
-		s, err := client.New(client.Options{Base: api.URL, Credential: credential.Bearer("hunter2secret"), Headers: http.Header{"X-Org": {"acme"}}, Downloads: row.downloads, Attempts: 1})
+		s, err := client.New(client.Options{Base: api.URL, Credential: client.BearerHeader("hunter2secret"), Headers: http.Header{"X-Org": {"acme"}}, Downloads: row.downloads, Attempts: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

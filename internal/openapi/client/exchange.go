@@ -16,7 +16,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -34,7 +33,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*calls.H
 		if f != nil || res.Status != http.StatusUnauthorized || renewed {
 			return res, f
 		}
-		renewer, ok := s.of(m.Request).(credential.Renewer)
+		renewer, ok := s.of(m.Request).(Renewer)
 		if !ok || !renewer.Renew(m.Who, r) || !m.Repeat {
 			return res, nil
 		}

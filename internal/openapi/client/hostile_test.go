@@ -17,7 +17,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -93,7 +92,7 @@ func TestHostile(t *testing.T) {
 				if strings.HasPrefix(tt.want, "timeout") {
 					timeout = 400 * time.Millisecond
 				}
-				s := sender(t, Options{Base: a.url + "/api", Credential: credential.Query{Name: "key", Value: secret}, MaxBody: 100000, Timeout: timeout, Attempts: 2})
+				s := sender(t, Options{Base: a.url + "/api", Credential: QueryCredential{Name: "key", Value: secret}, MaxBody: 100000, Timeout: timeout, Attempts: 2})
 				begun := time.Now()
 				res, err := s.Send(t.Context(), m)
 				if tt.unread != "" && !m.Repeat {
@@ -182,7 +181,7 @@ func TestRedirects(t *testing.T) {
 				redirect(302, to)(n, c)
 			})
 			base, host = a.url, strings.TrimPrefix(a.url, "http://")
-			s := sender(t, Options{Base: base + "/api", Credential: credential.Query{Name: "key", Value: secret}, Attempts: 1})
+			s := sender(t, Options{Base: base + "/api", Credential: QueryCredential{Name: "key", Value: secret}, Attempts: 1})
 			m := get("/a")
 			m.Redirected = anywhere
 			res, err := s.Send(t.Context(), m)

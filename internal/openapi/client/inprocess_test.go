@@ -14,7 +14,6 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -32,7 +31,7 @@ func TestInProcess(t *testing.T) {
 	})
 	mux.HandleFunc("GET /api/old", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "new", http.StatusFound) })
 	mux.HandleFunc("GET /api/new", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
-	s := sender(t, Options{Base: "https://app.test/api", Handler: mux, Credential: credential.Bearer("s")})
+	s := sender(t, Options{Base: "https://app.test/api", Handler: mux, Credential: BearerHeader("s")})
 	m := post("/items/a%2Fb/", "{}")
 	m.Request.Query, m.Key = "q=1", "k"
 	res, err := s.Send(t.Context(), m)

@@ -6,6 +6,14 @@
 // or endless. Credentials repeated in a response are masked before it is returned. A request that changes nothing is
 // retried; a write is sent once, over its own connection, and an error whose outcome is unknown is marked with
 // ErrUnsure.
+//
+// # Credential
+//
+// This part authenticates requests to an HTTP API.
+//
+// A credential comes from the configuration, or from an embedding program for each principal. It is never the one the
+// agent presented to the gateway, which is not forwarded and not part of a Principal. It is applied after policy, just
+// before sending; a principal without a credential is refused and nothing is sent.
 package client
 
 import (
@@ -25,7 +33,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -33,21 +40,21 @@ import (
 
 // Options configure a Sender. Base or Handler is required.
 type Options struct {
-	Base       string                  // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
-	Handler    http.Handler            // answers in this process instead of the network
-	Credential credential.Credential   // added to every request, or of a credential.Set those that the request names; nil adds none
-	Downloads  []string                // hosts, or *.host for those below one, to which reads are redirected without the credential
-	Headers    http.Header             // added to every request; they are no secrets
-	Identity   *credential.Certificate // the certificate of TLS connections, and the authorities; nil for none and Roots
-	Known      *credential.Known       // credentials masked in responses, shared with other APIs; nil masks only the Sender's own
-	Timeout    time.Duration           // for one Send including its retries; 0 is 30 s
-	MaxBody    int                     // maximum bytes of a response body; 0 is 8 MiB
-	Attempts   int                     // maximum attempts of a request that changes nothing; 0 is 3
-	Answers    *fair.Answers           // the memory for responses, shared with other APIs. Nil for the Sender's own
+	Base       string        // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
+	Handler    http.Handler  // answers in this process instead of the network
+	Credential Credential    // added to every request, or of a CredentialSet those that the request names; nil adds none
+	Downloads  []string      // hosts, or *.host for those below one, to which reads are redirected without the credential
+	Headers    http.Header   // added to every request; they are no secrets
+	Identity   *Certificate  // the certificate of TLS connections, and the authorities; nil for none and Roots
+	Known      *KnownSecrets // credentials masked in responses, shared with other APIs; nil masks only the Sender's own
+	Timeout    time.Duration // for one Send including its retries; 0 is 30 s
+	MaxBody    int           // maximum bytes of a response body; 0 is 8 MiB
+	Attempts   int           // maximum attempts of a request that changes nothing; 0 is 3
+	Answers    *fair.Answers // the memory for responses, shared with other APIs. Nil for the Sender's own
 
-	Roots    *x509.CertPool          // trusted certificates; nil is the system's
-	Trusted  *credential.Certificate // the authorities of Downloads; nil for Roots
-	Resolver *net.Resolver           // nil is the system's
+	Roots    *x509.CertPool // trusted certificates; nil is the system's
+	Trusted  *Certificate   // the authorities of Downloads; nil for Roots
+	Resolver *net.Resolver  // nil is the system's
 }
 
 // A Message is one request to send.
@@ -82,11 +89,11 @@ type Sender struct {
 }
 
 // A signer holds the credential in use. Nil for none.
-type signer struct{ credential.Credential }
+type signer struct{ Credential }
 
 // Use makes c, as Options.Credential, the credential of all further requests. The former one stays masked in responses.
-func (s *Sender) Use(c credential.Credential) {
-	if h, ok := c.(credential.Holder); ok {
+func (s *Sender) Use(c Credential) {
+	if h, ok := c.(CredentialHolder); ok {
 		s.o.Known.Add(h.Secrets()...)
 	}
 	if former := s.signs.Swap(&signer{c}); former != nil {
@@ -102,8 +109,8 @@ func (s *signer) close() {
 }
 
 // of returns the credential of one request.
-func (s *Sender) of(r *calls.HTTPRequest) credential.Credential {
-	return credential.Of(s.signs.Load().Credential, r.Credentials)
+func (s *Sender) of(r *calls.HTTPRequest) Credential {
+	return CredentialFor(s.signs.Load().Credential, r.Credentials)
 }
 
 // Mask adds secrets to those that are masked in responses.
@@ -120,7 +127,7 @@ func New(o Options) (*Sender, error) {
 	}
 	o.Timeout, o.MaxBody, o.Attempts = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxBody, 8<<20), cmp.Or(o.Attempts, 3)
 	if o.Known == nil {
-		o.Known = &credential.Known{}
+		o.Known = &KnownSecrets{}
 	}
 	if o.Answers == nil {
 		o.Answers = fair.NewAnswers(0, 0)
@@ -157,7 +164,7 @@ func (s *Sender) Close() {
 
 // Whose returns whose credentials a request on behalf of a principal carries.
 func (s *Sender) Whose(who identity.Principal, r *calls.HTTPRequest) []string {
-	return credential.Owners(s.of(r), who)
+	return owners(s.of(r), who)
 }
 
 // Send sends m and returns the API's response once it was read completely, whatever its status except 429. A request

@@ -19,7 +19,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -115,11 +114,11 @@ func post(path, body string) Message {
 func TestRequests(t *testing.T) {
 	claims := value.OfObject([]value.Member{{Name: "sub", Value: value.OfString("ana-subject")}})
 	principal := identity.Principal{ID: "token:7", TokenID: "7", Owner: "ana", Claims: claims}
-	own := credential.PerPrincipal{By: credential.ByOwner, Of: map[string]credential.Credential{"ana": credential.Bearer("for-ana")}}
+	own := PerPrincipal{By: ByOwner, Of: map[string]Credential{"ana": BearerHeader("for-ana")}}
 	for _, tt := range []struct {
 		name  string
 		base  string
-		with  credential.Credential
+		with  Credential
 		alter func(*Message)
 		want  string
 	}{
@@ -134,15 +133,15 @@ func TestRequests(t *testing.T) {
 		{"no body, no type", "", nil, func(m *Message) { m.Request.Body = nil }, "POST /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Content-Length: 0|Accept: application/json|Accept-Encoding: gzip|Connection: close||"},
 		{"delete", "", nil, func(m *Message) { m.Request.Body, m.Request.Method = nil, "DELETE" }, "DELETE /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Accept-Encoding: gzip|Connection: close||"},
 		{"agent named by the API", "", nil, func(m *Message) { *m = get("/a"); m.Request.Header.Set("User-Agent", "x") }, "GET /a HTTP/1.1|Host: HOST|User-Agent: x|Accept: application/json|Accept-Encoding: gzip||"},
-		{"header key", "", credential.Header{Name: "X-API-Key", Value: "s"}, func(m *Message) { *m = get("/a"); m.Request.Header.Set("X-Api-Key", "of the agent") },
+		{"header key", "", HeaderCredential{Name: "X-API-Key", Value: "s"}, func(m *Message) { *m = get("/a"); m.Request.Header.Set("X-Api-Key", "of the agent") },
 			"GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|X-Api-Key: s|Accept-Encoding: gzip||"},
-		{"basic", "", credential.Basic{User: "u", Password: "p"}, func(m *Message) { *m = get("/a") }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Basic dTpw|Accept-Encoding: gzip||"},
-		{"query key", "", credential.Query{Name: "key", Value: "s&t"}, func(m *Message) { *m = get("/a"); m.Request.Query = "%6Bey=mine&b=%2F" },
+		{"basic", "", BasicCredential{User: "u", Password: "p"}, func(m *Message) { *m = get("/a") }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Basic dTpw|Accept-Encoding: gzip||"},
+		{"query key", "", QueryCredential{Name: "key", Value: "s&t"}, func(m *Message) { *m = get("/a"); m.Request.Query = "%6Bey=mine&b=%2F" },
 			"GET /a?b=%2F&key=s%26t HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Accept-Encoding: gzip||"},
 		// A Principal with all its fields set: none of them is sent upstream, and the agent's own credential isn't even
 		// part of it.
 		{"of the principal", "", own, func(m *Message) { *m = get("/a"); m.Who = principal }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer for-ana|Accept-Encoding: gzip||"},
-		{"exchanged", "", credential.Exchange(func(_ context.Context, p identity.Principal) (string, error) { return "x-" + p.ID, nil }), func(m *Message) { *m = get("/a"); m.Who = principal },
+		{"exchanged", "", ExchangeFunc(func(_ context.Context, p identity.Principal) (string, error) { return "x-" + p.ID, nil }), func(m *Message) { *m = get("/a"); m.Who = principal },
 			"GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer x-token:7|Accept-Encoding: gzip||"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,7 +197,7 @@ func TestRefused(t *testing.T) {
 		"nobody":               {func(m *Message) { m.Who.Owner = "eve" }, "permission_denied: you have no credential for this API"},
 		"without owner":        {func(m *Message) { m.Who.Owner = "" }, "permission_denied: you have no credential for this API"},
 	} {
-		s := sender(t, Options{Base: a.url + "/api", Credential: credential.PerPrincipal{By: credential.ByOwner, Of: map[string]credential.Credential{"ana": credential.Bearer("x"), "": credential.Bearer("y")}}})
+		s := sender(t, Options{Base: a.url + "/api", Credential: PerPrincipal{By: ByOwner, Of: map[string]Credential{"ana": BearerHeader("x"), "": BearerHeader("y")}}})
 		m := get("/a")
 		m.Who.Owner = "ana"
 		tt.alter(&m)
@@ -242,15 +241,15 @@ func TestCredentialStays(t *testing.T) {
 	to, _ := url.Parse(b.url)
 	elsewhere, lines := "the credential changes where the request goes", "the credential can't stand in a header"
 	for name, tt := range map[string]struct {
-		c    credential.Credential
+		c    Credential
 		want string // the logged error
 	}{
 		"scheme":      {hostile(func(r *http.Request) { r.URL.Scheme = "https" }), elsewhere},
 		"host":        {hostile(func(r *http.Request) { r.URL.Host = to.Host }), elsewhere},
 		"host header": {hostile(func(r *http.Request) { r.Host = to.Host }), elsewhere},
 		"path":        {hostile(func(r *http.Request) { r.URL.Path = "/x" }), elsewhere},
-		"lines":       {credential.Bearer("secret\r\nX: y"), lines},
-		"name":        {credential.Header{Name: "a b", Value: "secret"}, lines},
+		"lines":       {BearerHeader("secret\r\nX: y"), lines},
+		"name":        {HeaderCredential{Name: "a b", Value: "secret"}, lines},
 		"fails":       {failing{}, "anything"},
 	} {
 		_, err := sender(t, Options{Base: a.url, Credential: tt.c}).Send(t.Context(), post("/a", ""))

@@ -1,4 +1,4 @@
-package credential
+package client
 
 import (
 	"context"
@@ -9,33 +9,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// A Member is one credential of a Set.
-type Member struct {
+// A MemberCredential is one credential of a CredentialSet.
+type MemberCredential struct {
 	Name       string // as request.Request.Credentials names it; "" for the only one
 	Credential Credential
 }
 
-// A Set holds several credentials of one API. Each operation is called with some of them.
-type Set struct {
-	Always  []Header // on each request, such as the key of an application
-	Members []Member // in the order in which they are applied
+// A CredentialSet holds several credentials of one API. Each operation is called with some of them.
+type CredentialSet struct {
+	Always  []HeaderCredential // on each request, such as the key of an application
+	Members []MemberCredential // in the order in which they are applied
 }
 
-// Of returns the credential of one call from c: of a Set, the members with these names. Nil names mean all of them. Any
+// CredentialFor returns the credential of one call from c: of a CredentialSet, the members with these names. Nil names mean all of them. Any
 // other credential is whole: it is left out only for an empty list of names.
-func Of(c Credential, names []string) Credential {
-	set, ok := c.(*Set)
+func CredentialFor(c Credential, names []string) Credential {
+	set, ok := c.(*CredentialSet)
 	switch {
 	case !ok && names != nil && len(names) == 0:
 		return nil
 	case !ok || names == nil:
 		return c
 	}
-	out := &Set{Always: set.Always}
+	out := &CredentialSet{Always: set.Always}
 	for _, name := range names {
-		i := slices.IndexFunc(set.Members, func(m Member) bool { return m.Name == name })
+		i := slices.IndexFunc(set.Members, func(m MemberCredential) bool { return m.Name == name })
 		if i < 0 {
-			return failing{}
+			return credentialFailing{}
 		}
 		out.Members = append(out.Members, set.Members[i])
 	}
@@ -45,14 +45,16 @@ func Of(c Credential, names []string) Credential {
 	return out
 }
 
-// failing is the credential of a name that isn't configured.
-type failing struct{}
+// credentialFailing is the credential of a name that isn't configured.
+type credentialFailing struct{}
 
 // Apply implements Credential.
-func (failing) Apply(context.Context, identity.Principal, *http.Request) error { return missing() }
+func (credentialFailing) Apply(context.Context, identity.Principal, *http.Request) error {
+	return missing()
+}
 
 // Apply implements Credential.
-func (s *Set) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
+func (s *CredentialSet) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
 	for _, h := range s.Always {
 		if err := h.Apply(ctx, who, r); err != nil {
 			return err
@@ -70,7 +72,7 @@ func (s *Set) Apply(ctx context.Context, who identity.Principal, r *http.Request
 }
 
 // Renew implements Renewer. It renews all members that can be renewed.
-func (s *Set) Renew(who identity.Principal, r *http.Request) bool {
+func (s *CredentialSet) Renew(who identity.Principal, r *http.Request) bool {
 	renewed := false
 	for _, m := range s.Members {
 		if renewer, ok := m.Credential.(Renewer); ok && renewer.Renew(who, r) {
@@ -80,12 +82,14 @@ func (s *Set) Renew(who identity.Principal, r *http.Request) bool {
 	return renewed
 }
 
-// Whose implements Named. Different owners are joined.
-func (s *Set) Whose(who identity.Principal) string { return strings.Join(Owners(s, who), " and ") }
+// Whose implements named. Different owners are joined.
+func (s *CredentialSet) Whose(who identity.Principal) string {
+	return strings.Join(owners(s, who), " and ")
+}
 
-// Owners returns whose credentials c has for a principal, each once.
-func Owners(c Credential, who identity.Principal) (all []string) {
-	s, ok := c.(*Set)
+// owners returns whose credentials c has for a principal, each once.
+func owners(c Credential, who identity.Principal) (all []string) {
+	s, ok := c.(*CredentialSet)
 	if !ok {
 		if whose := Whose(c, who); whose != "" {
 			all = append(all, whose)
@@ -103,13 +107,13 @@ func Owners(c Credential, who identity.Principal) (all []string) {
 	return all
 }
 
-// Secrets implements Holder.
-func (s *Set) Secrets() (all []string) {
+// Secrets implements CredentialHolder.
+func (s *CredentialSet) Secrets() (all []string) {
 	for _, h := range s.Always {
 		all = append(all, h.Secrets()...)
 	}
 	for _, m := range s.Members {
-		if h, ok := m.Credential.(Holder); ok {
+		if h, ok := m.Credential.(CredentialHolder); ok {
 			all = append(all, h.Secrets()...)
 		}
 	}
@@ -117,7 +121,7 @@ func (s *Set) Secrets() (all []string) {
 }
 
 // Close closes the connections of the members.
-func (s *Set) Close() {
+func (s *CredentialSet) Close() {
 	for _, m := range s.Members {
 		if c, ok := m.Credential.(interface{ Close() }); ok {
 			c.Close()

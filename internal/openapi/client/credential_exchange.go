@@ -1,4 +1,4 @@
-package credential
+package client
 
 import (
 	"cmp"
@@ -16,12 +16,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Exchange returns a principal's token for the API, for example by RFC 8693. It is provided by an embedding program and
+// ExchangeFunc returns a principal's token for the API, for example by RFC 8693. It is provided by an embedding program and
 // called for every request, so it should cache tokens. An error that is not a problem.Error is logged and not shown.
-type Exchange func(ctx context.Context, who identity.Principal) (token string, err error)
+type ExchangeFunc func(ctx context.Context, who identity.Principal) (token string, err error)
 
 // Apply implements Credential.
-func (e Exchange) Apply(ctx context.Context, principal identity.Principal, r *http.Request) error {
+func (e ExchangeFunc) Apply(ctx context.Context, principal identity.Principal, r *http.Request) error {
 	if e == nil {
 		return missing()
 	}
@@ -35,18 +35,18 @@ func (e Exchange) Apply(ctx context.Context, principal identity.Principal, r *ht
 	if token == "" {
 		return missing()
 	}
-	return Bearer(token).Apply(ctx, principal, r)
+	return BearerHeader(token).Apply(ctx, principal, r)
 }
 
-// Whose implements Named.
-func (e Exchange) Whose(who identity.Principal) string { return "program for " + who.Account() }
+// Whose implements named.
+func (e ExchangeFunc) Whose(who identity.Principal) string { return "program for " + who.Account() }
 
-// Headers returns the headers that authenticate a principal's requests, such as those with which an embedding program
+// HeaderFunc returns the headers that authenticate a principal's requests, such as those with which an embedding program
 // serves the same person. It is called for every request. An error that is not a problem.Error is logged and not shown.
-type Headers func(ctx context.Context, who identity.Principal) (http.Header, error)
+type HeaderFunc func(ctx context.Context, who identity.Principal) (http.Header, error)
 
 // Apply implements Credential. It refuses headers that frame a message or that the gateway sets.
-func (h Headers) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
+func (h HeaderFunc) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
 	if h == nil {
 		return missing()
 	}
@@ -71,22 +71,22 @@ func (h Headers) Apply(ctx context.Context, who identity.Principal, r *http.Requ
 	return nil
 }
 
-// Whose implements Named.
-func (h Headers) Whose(who identity.Principal) string { return "program for " + who.Account() }
+// Whose implements named.
+func (h HeaderFunc) Whose(who identity.Principal) string { return "program for " + who.Account() }
 
-// A Subject returns the token of the one for whom a principal acts, and its type as RFC 8693 names it; "" means
+// A SubjectToken returns the token of the one for whom a principal acts, and its type as RFC 8693 names it; "" means
 // urn:ietf:params:oauth:token-type:access_token. Its errors are those of Credential.Apply.
-type Subject func(ctx context.Context, who identity.Principal) (token, kind string, err error)
+type SubjectToken func(ctx context.Context, who identity.Principal) (token, kind string, err error)
 
 // A TokenExchange is a credential that exchanges a token of the one for whom a principal acts for one of the API (RFC
 // 8693). It keeps tokens in memory, each for the token that it was exchanged for, so that it is never another one's.
 type TokenExchange struct {
-	options ClientOptions
-	subject Subject
+	options OAuthClientOptions
+	subject SubjectToken
 	http    *http.Client
 
 	mu   sync.Mutex
-	kept map[[sha256.Size]byte]*Client // by subject token
+	kept map[[sha256.Size]byte]*OAuthClient // by subject token
 }
 
 // maxExchanged is the most exchanged tokens that are kept.
@@ -94,19 +94,19 @@ const maxExchanged = 10_000
 
 // NewTokenExchange returns a TokenExchange at o.TokenURL for what subject returns. o.ID and o.Secret are the client's; for
 // audience and resource use o.Params.
-func NewTokenExchange(o ClientOptions, subject Subject) (*TokenExchange, error) {
+func NewTokenExchange(o OAuthClientOptions, subject SubjectToken) (*TokenExchange, error) {
 	if subject == nil {
 		return nil, errors.New("a token exchange needs a subject")
 	}
-	one, err := NewClient(o)
+	one, err := NewOAuthClient(o)
 	if err != nil {
 		return nil, err
 	}
-	return &TokenExchange{options: o, subject: subject, http: one.http, kept: map[[sha256.Size]byte]*Client{}}, nil
+	return &TokenExchange{options: o, subject: subject, http: one.http, kept: map[[sha256.Size]byte]*OAuthClient{}}, nil
 }
 
-// client returns the Client of a subject's token.
-func (e *TokenExchange) client(ctx context.Context, who identity.Principal) (*Client, error) {
+// client returns the OAuthClient of a subject's token.
+func (e *TokenExchange) client(ctx context.Context, who identity.Principal) (*OAuthClient, error) {
 	token, kind, err := e.subject(ctx, who)
 	if err != nil {
 		if p, ok := errors.AsType[*problem.Error](err); ok {
@@ -130,7 +130,7 @@ func (e *TokenExchange) client(ctx context.Context, who identity.Principal) (*Cl
 		for name, values := range e.options.Params {
 			params[name] = values
 		}
-		c = &Client{http: e.http, asking: make(chan struct{}, 1), config: clientcredentials.Config{ClientID: e.options.ID, ClientSecret: e.options.Secret,
+		c = &OAuthClient{http: e.http, asking: make(chan struct{}, 1), config: clientcredentials.Config{ClientID: e.options.ID, ClientSecret: e.options.Secret,
 			TokenURL: e.options.TokenURL, Scopes: e.options.Scopes, EndpointParams: params}}
 		e.kept[sum] = c
 	}
@@ -156,10 +156,10 @@ func (e *TokenExchange) Renew(who identity.Principal, r *http.Request) bool {
 	return true
 }
 
-// Whose implements Named.
+// Whose implements named.
 func (e *TokenExchange) Whose(who identity.Principal) string { return "exchanged for " + who.Account() }
 
-// Secrets implements Holder.
+// Secrets implements CredentialHolder.
 func (e *TokenExchange) Secrets() []string { return []string{e.options.Secret} }
 
 // Close closes idle connections.

@@ -1,4 +1,4 @@
-package credential
+package client
 
 import (
 	"bytes"
@@ -13,21 +13,21 @@ import (
 	"sync"
 )
 
-// Masked replaces a credential in a response.
-const Masked = "[masked]"
+// masked replaces a credential in a response.
+const masked = "[masked]"
 
-// Known is a set of credentials to find in responses: any nine consecutive bytes of one, plain, in lower or upper case, in base64 or
+// KnownSecrets is a set of credentials to find in responses: any nine consecutive bytes of one, plain, in lower or upper case, in base64 or
 // hexadecimal, or escaped for URLs, JSON or HTML up to three times. A credential shorter than nine bytes is found only
 // as a whole word, one shorter than four not at all. It is safe for concurrent use.
-type Known struct {
+type KnownSecrets struct {
 	mu    sync.RWMutex
 	fixed grams
 	fresh grams // tokens learnt at run time, since the last rotation
 	past  grams // those before it
 }
 
-// A Holder is a Credential that lists its secrets.
-type Holder interface {
+// A CredentialHolder is a Credential that lists its secrets.
+type CredentialHolder interface {
 	Secrets() []string
 }
 
@@ -38,7 +38,7 @@ const (
 )
 
 // Add adds permanent secrets.
-func (k *Known) Add(secrets ...string) {
+func (k *KnownSecrets) Add(secrets ...string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, s := range secrets {
@@ -48,7 +48,7 @@ func (k *Known) Add(secrets ...string) {
 
 // Learn adds and returns the secrets that a credential added to a request: before is the request without it. Learnt
 // secrets are dropped when there are too many, so the caller passes own to Hide as well.
-func (k *Known) Learn(before, after *http.Request) (own []string) {
+func (k *KnownSecrets) Learn(before, after *http.Request) (own []string) {
 	for name, values := range after.Header {
 		if !slices.Equal(values, before.Header[name]) {
 			for _, v := range values {
@@ -81,7 +81,7 @@ func secretOf(value string) string {
 
 // learn adds a secret that was seen at run time. When the set is full, it becomes the past one, which is searched until the next
 // rotation.
-func (k *Known) learn(s string) {
+func (k *KnownSecrets) learn(s string) {
 	k.mu.RLock()
 	known := k.fixed.seen[s] || k.fresh.seen[s]
 	k.mu.RUnlock()
@@ -205,8 +205,8 @@ const (
 	overlap = 1 << 13
 )
 
-// Hide returns b with Masked in place of known secrets and of own; it returns b itself if there are none.
-func (k *Known) Hide(b []byte, own ...string) []byte {
+// Hide returns b with masked in place of known secrets and of own; it returns b itself if there are none.
+func (k *KnownSecrets) Hide(b []byte, own ...string) []byte {
 	var forgotten grams
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -236,9 +236,9 @@ func (k *Known) Hide(b []byte, own ...string) []byte {
 }
 
 // Text is Hide for a string.
-func (k *Known) Text(s string, own ...string) string { return string(k.Hide([]byte(s), own...)) }
+func (k *KnownSecrets) Text(s string, own ...string) string { return string(k.Hide([]byte(s), own...)) }
 
-// replace replaces the ranges found by Masked.
+// replace replaces the ranges found by masked.
 func replace(b []byte, found []stretch) []byte {
 	if len(found) == 0 {
 		return b
@@ -259,7 +259,7 @@ func replace(b []byte, found []stretch) []byte {
 		if quoted {
 			out = append(out, '"')
 		}
-		out = append(out, Masked...)
+		out = append(out, masked...)
 		if quoted {
 			out = append(out, '"')
 		}
@@ -268,7 +268,7 @@ func replace(b []byte, found []stretch) []byte {
 	return append(out, b[done:]...)
 }
 
-// number extends s to the whole JSON number that contains it, and reports whether there is one: Masked needs quotes in
+// number extends s to the whole JSON number that contains it, and reports whether there is one: masked needs quotes in
 // place of a number.
 func number(b []byte, s stretch) (stretch, bool) {
 	isNumber := func(c byte) bool { return '0' <= c && c <= '9' || strings.IndexByte("+-.eE", c) >= 0 }

@@ -1,9 +1,4 @@
-// Package credential authenticates requests to an HTTP API.
-//
-// A credential comes from the configuration, or from an embedding program for each principal. It is never the one the
-// agent presented to the gateway, which is not forwarded and not part of a Principal. It is applied after policy, just
-// before sending; a principal without a credential is refused and nothing is sent.
-package credential
+package client
 
 import (
 	"context"
@@ -30,9 +25,9 @@ type Renewer interface {
 	Renew(who identity.Principal, r *http.Request) bool
 }
 
-// A Named credential says whose it is for each principal, for the audit, such as "person ana@example.com". One that isn't
-// Named is the gateway's own.
-type Named interface {
+// A named credential says whose it is for each principal, for the audit, such as "person ana@example.com". One that isn't
+// named is the gateway's own.
+type named interface {
 	Whose(who identity.Principal) string
 }
 
@@ -41,20 +36,22 @@ func Whose(c Credential, who identity.Principal) string {
 	if c == nil {
 		return ""
 	}
-	if n, ok := c.(Named); ok {
+	if n, ok := c.(named); ok {
 		return n.Whose(who)
 	}
 	return "gateway"
 }
 
-// A Header is a credential in a header, such as X-API-Key.
-type Header struct{ Name, Value string }
+// A HeaderCredential is a credential in a header, such as X-API-Key.
+type HeaderCredential struct{ Name, Value string }
 
-// Bearer returns token as an Authorization header.
-func Bearer(token string) Header { return Header{"Authorization", "Bearer " + token} }
+// BearerHeader returns token as an Authorization header.
+func BearerHeader(token string) HeaderCredential {
+	return HeaderCredential{"Authorization", "Bearer " + token}
+}
 
 // Apply implements Credential.
-func (h Header) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
+func (h HeaderCredential) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
 	if h.Name == "" || h.Value == "" {
 		return missing()
 	}
@@ -66,8 +63,8 @@ func (h Header) Apply(_ context.Context, _ identity.Principal, r *http.Request) 
 	return nil
 }
 
-// Secrets implements Holder. The secrets of a header of cookies are their values.
-func (h Header) Secrets() []string {
+// Secrets implements CredentialHolder. The secrets of a header of cookies are their values.
+func (h HeaderCredential) Secrets() []string {
 	if !strings.EqualFold(h.Name, "Cookie") {
 		return []string{secretOf(h.Value)}
 	}
@@ -97,11 +94,11 @@ func withCookies(r *http.Request, cookies string) {
 	r.Header.Set("Cookie", strings.Join(append(all, strings.TrimSpace(cookies)), "; "))
 }
 
-// Cookie is a credential in a cookie, such as a session. It replaces a cookie of the same name.
-type Cookie struct{ Name, Value string }
+// CookieCredential is a credential in a cookie, such as a session. It replaces a cookie of the same name.
+type CookieCredential struct{ Name, Value string }
 
 // Apply implements Credential.
-func (c Cookie) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
+func (c CookieCredential) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
 	if c.Name == "" || c.Value == "" {
 		return missing()
 	}
@@ -109,23 +106,23 @@ func (c Cookie) Apply(_ context.Context, _ identity.Principal, r *http.Request) 
 	return nil
 }
 
-// Secrets implements Holder.
-func (c Cookie) Secrets() []string { return []string{c.Value} }
+// Secrets implements CredentialHolder.
+func (c CookieCredential) Secrets() []string { return []string{c.Value} }
 
-// Basic is HTTP Basic authentication (RFC 7617).
-type Basic struct{ User, Password string }
+// BasicCredential is HTTP BasicCredential authentication (RFC 7617).
+type BasicCredential struct{ User, Password string }
 
 // Apply implements Credential.
-func (b Basic) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
-	if b == (Basic{}) {
+func (b BasicCredential) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
+	if b == (BasicCredential{}) {
 		return missing()
 	}
 	r.SetBasicAuth(b.User, b.Password)
 	return nil
 }
 
-// Secrets implements Holder. Without a password, the user name is the secret.
-func (b Basic) Secrets() []string {
+// Secrets implements CredentialHolder. Without a password, the user name is the secret.
+func (b BasicCredential) Secrets() []string {
 	all := []string{b.Password, base64.StdEncoding.EncodeToString([]byte(b.User + ":" + b.Password))}
 	if b.Password == "" {
 		all = append(all, b.User)
@@ -133,11 +130,11 @@ func (b Basic) Secrets() []string {
 	return all
 }
 
-// Query is a key in the query of the URL. It replaces query parameters of the same name.
-type Query struct{ Name, Value string }
+// QueryCredential is a key in the query of the URL. It replaces query parameters of the same name.
+type QueryCredential struct{ Name, Value string }
 
 // Apply implements Credential.
-func (q Query) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
+func (q QueryCredential) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
 	if q.Name == "" || q.Value == "" {
 		return missing()
 	}
@@ -152,22 +149,22 @@ func (q Query) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 	return nil
 }
 
-// Secrets implements Holder.
-func (q Query) Secrets() []string { return []string{q.Value} }
+// Secrets implements CredentialHolder.
+func (q QueryCredential) Secrets() []string { return []string{q.Value} }
 
-// By is the property of a principal that selects its credential.
-type By string
+// PerMember is the property of a principal that selects its credential.
+type PerMember string
 
 // The properties that can select a credential.
 const (
-	ByToken By = "token" // the id of the gateway token it presented
-	ByOwner By = "owner" // the person on whose behalf it acts
-	ByClaim By = "claim" // one of its claims, a string or an integer
+	ByToken PerMember = "token" // the id of the gateway token it presented
+	ByOwner PerMember = "owner" // the person on whose behalf it acts
+	ByClaim PerMember = "claim" // one of its claims, a string or an integer
 )
 
 // PerPrincipal uses a separate credential for each principal. A principal that has none is refused.
 type PerPrincipal struct {
-	By    By
+	By    PerMember
 	Claim string                // the name of the claim, for ByClaim
 	Of    map[string]Credential // by the value of the property
 }
@@ -188,18 +185,18 @@ func (p PerPrincipal) Renew(principal identity.Principal, r *http.Request) bool 
 	return ok && own.Renew(principal, r)
 }
 
-// Secrets implements Holder.
+// Secrets implements CredentialHolder.
 func (p PerPrincipal) Secrets() []string {
 	var all []string
 	for _, of := range p.Of {
-		if h, ok := of.(Holder); ok {
+		if h, ok := of.(CredentialHolder); ok {
 			all = append(all, h.Secrets()...)
 		}
 	}
 	return all
 }
 
-// Whose implements Named.
+// Whose implements named.
 func (p PerPrincipal) Whose(principal identity.Principal) string {
 	if name := p.name(principal); name != "" {
 		return string(p.By) + " " + name

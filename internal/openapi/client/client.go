@@ -1,4 +1,4 @@
-package credential
+package client
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// ClientOptions configure tokens obtained with OAuth 2.0 client credentials (RFC 6749, section 4.4). TokenURL, ID and
+// OAuthClientOptions configure tokens obtained with OAuth 2.0 client credentials (RFC 6749, section 4.4). TokenURL, ID and
 // Secret are required.
-type ClientOptions struct {
+type OAuthClientOptions struct {
 	TokenURL   string
 	ID, Secret string
 	Scopes     []string
@@ -31,9 +31,9 @@ type ClientOptions struct {
 	Resolver   *net.Resolver  // nil is the system's
 }
 
-// Client is a credential that obtains a token with client credentials, keeps it until shortly before it expires, and
+// OAuthClient is a credential that obtains a token with client credentials, keeps it until shortly before it expires, and
 // replaces it when the API refuses it.
-type Client struct {
+type OAuthClient struct {
 	config clientcredentials.Config
 	http   *http.Client
 	asking chan struct{} // a semaphore: only one goroutine requests a token
@@ -48,9 +48,9 @@ const (
 	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
 )
 
-// NewClient returns a Client. It requests no token yet; it resolves the host of the token URL, which netguard.Transport
+// NewOAuthClient returns a OAuthClient. It requests no token yet; it resolves the host of the token URL, which netguard.Transport
 // protects.
-func NewClient(o ClientOptions) (*Client, error) {
+func NewOAuthClient(o OAuthClientOptions) (*OAuthClient, error) {
 	u, err := netguard.Parse(o.TokenURL)
 	if err != nil {
 		return nil, fmt.Errorf("the token URL %w", err)
@@ -62,7 +62,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	if o.Trusted != nil {
 		guard.Identity = o.Trusted.Current
 	}
-	return &Client{
+	return &OAuthClient{
 		config: clientcredentials.Config{ClientID: o.ID, ClientSecret: o.Secret, TokenURL: u.String(), Scopes: o.Scopes, EndpointParams: o.Params},
 		http: &http.Client{Transport: netguard.Transport(u, guard),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
@@ -71,7 +71,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 }
 
 // Apply implements Credential.
-func (c *Client) Apply(ctx context.Context, _ identity.Principal, r *http.Request) error {
+func (c *OAuthClient) Apply(ctx context.Context, _ identity.Principal, r *http.Request) error {
 	token := c.kept()
 	if token == "" {
 		var err error
@@ -84,7 +84,7 @@ func (c *Client) Apply(ctx context.Context, _ identity.Principal, r *http.Reques
 }
 
 // Renew implements Renewer. It drops the token of r, unless it was already replaced.
-func (c *Client) Renew(_ identity.Principal, r *http.Request) bool {
+func (c *OAuthClient) Renew(_ identity.Principal, r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Header.Get("Authorization") == "Bearer "+c.token {
@@ -93,14 +93,14 @@ func (c *Client) Renew(_ identity.Principal, r *http.Request) bool {
 	return true
 }
 
-// Secrets implements Holder.
-func (c *Client) Secrets() []string { return []string{c.config.ClientSecret} }
+// Secrets implements CredentialHolder.
+func (c *OAuthClient) Secrets() []string { return []string{c.config.ClientSecret} }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *OAuthClient) Close() { c.http.CloseIdleConnections() }
 
 // kept returns the cached token, or "" if there is none or it expires soon.
-func (c *Client) kept() string {
+func (c *OAuthClient) kept() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.until.IsZero() && !time.Now().Before(c.until) {
@@ -110,7 +110,7 @@ func (c *Client) kept() string {
 }
 
 // ask obtains a token. One goroutine requests it at a time; the others wait and use the result.
-func (c *Client) ask(ctx context.Context) (string, error) {
+func (c *OAuthClient) ask(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	select {

@@ -1,4 +1,4 @@
-package credential
+package client
 
 import (
 	"encoding/base64"
@@ -93,7 +93,7 @@ func TestKnown(t *testing.T) {
 			b.WriteByte(letters[random.IntN(len(letters)-2)])
 		}
 		secret := b.String()
-		k := &Known{}
+		k := &KnownSecrets{}
 		k.Add(secret)
 		for name, spell := range spelt {
 			if name == "middle" && len(secret) < 10 {
@@ -112,7 +112,7 @@ func TestKnown(t *testing.T) {
 
 // TestKnownRows checks exact results: what is masked and what is kept.
 func TestKnownRows(t *testing.T) {
-	k := &Known{}
+	k := &KnownSecrets{}
 	k.Add("sk-live-4f9a8b7c6d5e", "hunter2", "abc", "123456789012")
 	for in, want := range map[string]string{
 		"":      "",
@@ -134,17 +134,17 @@ func TestKnownRows(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("x", chunk-10) + everyByte("sk-live-4f9a8b7c6d5e", `\u%04x`) + strings.Repeat("y", chunk)
-	if got := k.Text(long); got != strings.Repeat("x", chunk-10)+Masked+strings.Repeat("y", chunk) {
+	if got := k.Text(long); got != strings.Repeat("x", chunk-10)+masked+strings.Repeat("y", chunk) {
 		t.Error("what lies where two parts meet is not found")
 	}
-	odd := &Known{}
+	odd := &KnownSecrets{}
 	odd.Add("~~~???~~~???") // in base64 each group of four characters has one of those that the two alphabets write differently
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		if got := odd.Text(encoding.EncodeToString([]byte("~~~???~~~???"))); got != Masked {
+		if got := odd.Text(encoding.EncodeToString([]byte("~~~???~~~???"))); got != masked {
 			t.Error(got)
 		}
 	}
-	if got := (&Known{}).Text("nothing % is known"); got != "nothing % is known" {
+	if got := (&KnownSecrets{}).Text("nothing % is known"); got != "nothing % is known" {
 		t.Error(got)
 	}
 }
@@ -152,15 +152,15 @@ func TestKnownRows(t *testing.T) {
 // TestLearn checks that the secrets a credential adds are known, and returned for use after they were dropped.
 func TestLearn(t *testing.T) {
 	for name, c := range map[string]Credential{
-		"bearer": Bearer("token-of-the-api"), "header": Header{"X-Key", "token-of-the-api"}, "query": Query{"k", "token-of-the-api"},
-		"basic": Basic{"ana", "token-of-the-api"}, "scheme": Header{"Authorization", "Token token-of-the-api"},
+		"bearer": BearerHeader("token-of-the-api"), "header": HeaderCredential{"X-Key", "token-of-the-api"}, "query": QueryCredential{"k", "token-of-the-api"},
+		"basic": BasicCredential{"ana", "token-of-the-api"}, "scheme": HeaderCredential{"Authorization", "Token token-of-the-api"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/?a=1", nil)
 		before := r.Clone(t.Context())
 		if err := c.Apply(t.Context(), identity.Principal{}, r); err != nil {
 			t.Fatal(err)
 		}
-		k := &Known{}
+		k := &KnownSecrets{}
 		own := k.Learn(before, r)
 		echo := r.Header.Get("Authorization") + r.Header.Get("X-Key") + r.URL.RawQuery
 		if got := k.Text(echo); holds(got, "token-of-the-api") {
@@ -175,7 +175,7 @@ func TestLearn(t *testing.T) {
 		if n := len(k.fresh.pieces) + len(k.past.pieces); n > 2*maxFresh+1000 {
 			t.Errorf("%d pieces are kept", n)
 		}
-		if h, ok := c.(Holder); !ok || !strings.Contains(strings.Join(h.Secrets(), " "), "token-of-the-api") {
+		if h, ok := c.(CredentialHolder); !ok || !strings.Contains(strings.Join(h.Secrets(), " "), "token-of-the-api") {
 			t.Errorf("%s doesn't say what is secret", name)
 		}
 	}
@@ -183,7 +183,7 @@ func TestLearn(t *testing.T) {
 
 // BenchmarkHide measures a response of 1 MiB.
 func BenchmarkHide(b *testing.B) {
-	k := &Known{}
+	k := &KnownSecrets{}
 	for i := range 100 {
 		k.Add(fmt.Sprintf("secret-%d-%x", i, rand.Uint64()))
 	}

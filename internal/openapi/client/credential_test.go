@@ -1,4 +1,4 @@
-package credential_test
+package client_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -28,36 +28,36 @@ func claim(v value.Value) identity.Principal {
 
 // TestApply checks what each credential adds to a request for which principal, and which principals are refused.
 func TestApply(t *testing.T) {
-	of := map[string]credential.Credential{"ana": credential.Bearer("a"), "7": credential.Header{Name: "X-Key", Value: "s"}, "": credential.Bearer("of nobody")}
-	per := func(by credential.By) credential.Credential {
-		return credential.PerPrincipal{By: by, Claim: "sub", Of: of}
+	of := map[string]client.Credential{"ana": client.BearerHeader("a"), "7": client.HeaderCredential{Name: "X-Key", Value: "s"}, "": client.BearerHeader("of nobody")}
+	per := func(by client.PerMember) client.Credential {
+		return client.PerPrincipal{By: by, Claim: "sub", Of: of}
 	}
-	exchange := func(token string, err error) credential.Credential {
-		return credential.Exchange(func(context.Context, identity.Principal) (string, error) { return token, err })
+	exchange := func(token string, err error) client.Credential {
+		return client.ExchangeFunc(func(context.Context, identity.Principal) (string, error) { return token, err })
 	}
 	none := "permission_denied: you have no credential for this API"
 	for name, tt := range map[string]struct {
-		c    credential.Credential
+		c    client.Credential
 		who  identity.Principal
 		want string // the query and headers, or the error
 	}{
-		"bearer":                {credential.Bearer("s"), identity.Principal{}, "q=1 Authorization: Bearer s"},
-		"basic":                 {credential.Basic{User: "u", Password: "p:w"}, identity.Principal{}, "q=1 Authorization: Basic dTpwOnc="},
-		"query":                 {credential.Query{Name: "a b", Value: "x y"}, identity.Principal{}, "q=1&a+b=x+y "},
-		"query over another":    {credential.Query{Name: "q", Value: "2"}, identity.Principal{}, "q=2 "},
-		"empty header":          {credential.Header{Name: "X"}, identity.Principal{}, "internal_error: Internal error"},
-		"empty basic":           {credential.Basic{}, identity.Principal{}, "internal_error: Internal error"},
-		"empty query":           {credential.Query{Name: "q"}, identity.Principal{}, "internal_error: Internal error"},
-		"no exchange":           {credential.Exchange(nil), identity.Principal{}, "internal_error: Internal error"},
-		"owner":                 {per(credential.ByOwner), identity.Principal{Owner: "ana"}, "q=1 Authorization: Bearer a"},
-		"token":                 {per(credential.ByToken), identity.Principal{TokenID: "7", Owner: "ana"}, "q=1 X-Key: s"},
-		"claim":                 {per(credential.ByClaim), claim(value.OfString("ana")), "q=1 Authorization: Bearer a"},
-		"claim, a number":       {per(credential.ByClaim), claim(value.OfInt(7)), "q=1 X-Key: s"},
-		"another owner":         {per(credential.ByOwner), identity.Principal{Owner: "eve", TokenID: "7"}, none},
-		"no owner":              {per(credential.ByOwner), identity.Principal{}, none},
-		"no claims":             {per(credential.ByClaim), identity.Principal{Owner: "ana"}, none},
-		"claim, an object":      {per(credential.ByClaim), claim(value.OfObject(nil)), none},
-		"claim, empty":          {per(credential.ByClaim), claim(value.OfString("")), none},
+		"bearer":                {client.BearerHeader("s"), identity.Principal{}, "q=1 Authorization: Bearer s"},
+		"basic":                 {client.BasicCredential{User: "u", Password: "p:w"}, identity.Principal{}, "q=1 Authorization: Basic dTpwOnc="},
+		"query":                 {client.QueryCredential{Name: "a b", Value: "x y"}, identity.Principal{}, "q=1&a+b=x+y "},
+		"query over another":    {client.QueryCredential{Name: "q", Value: "2"}, identity.Principal{}, "q=2 "},
+		"empty header":          {client.HeaderCredential{Name: "X"}, identity.Principal{}, "internal_error: Internal error"},
+		"empty basic":           {client.BasicCredential{}, identity.Principal{}, "internal_error: Internal error"},
+		"empty query":           {client.QueryCredential{Name: "q"}, identity.Principal{}, "internal_error: Internal error"},
+		"no exchange":           {client.ExchangeFunc(nil), identity.Principal{}, "internal_error: Internal error"},
+		"owner":                 {per(client.ByOwner), identity.Principal{Owner: "ana"}, "q=1 Authorization: Bearer a"},
+		"token":                 {per(client.ByToken), identity.Principal{TokenID: "7", Owner: "ana"}, "q=1 X-Key: s"},
+		"claim":                 {per(client.ByClaim), claim(value.OfString("ana")), "q=1 Authorization: Bearer a"},
+		"claim, a number":       {per(client.ByClaim), claim(value.OfInt(7)), "q=1 X-Key: s"},
+		"another owner":         {per(client.ByOwner), identity.Principal{Owner: "eve", TokenID: "7"}, none},
+		"no owner":              {per(client.ByOwner), identity.Principal{}, none},
+		"no claims":             {per(client.ByClaim), identity.Principal{Owner: "ana"}, none},
+		"claim, an object":      {per(client.ByClaim), claim(value.OfObject(nil)), none},
+		"claim, empty":          {per(client.ByClaim), claim(value.OfString("")), none},
 		"by nothing":            {per(""), identity.Principal{Owner: "ana"}, none},
 		"exchanged":             {exchange("t", nil), identity.Principal{}, "q=1 Authorization: Bearer t"},
 		"exchanged nothing":     {exchange("", nil), identity.Principal{}, "internal_error: Internal error"},
@@ -109,10 +109,10 @@ func gives(life int) func(http.ResponseWriter, int64) {
 	}
 }
 
-func client(t *testing.T, o credential.ClientOptions) *credential.Client {
+func testClient(t *testing.T, o client.OAuthClientOptions) *client.OAuthClient {
 	t.Helper()
 	o.ID, o.Secret = "me", "swordfish"
-	c, err := credential.NewClient(o)
+	c, err := client.NewOAuthClient(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func client(t *testing.T, o credential.ClientOptions) *credential.Client {
 	return c
 }
 
-func apply(t *testing.T, c credential.Credential) (*http.Request, string) {
+func apply(t *testing.T, c client.Credential) (*http.Request, string) {
 	t.Helper()
 	r := httptest.NewRequest("GET", "http://api.test/a", nil)
 	if err := c.Apply(t.Context(), identity.Principal{}, r); err != nil {
@@ -132,7 +132,7 @@ func apply(t *testing.T, c credential.Credential) (*http.Request, string) {
 // TestClient checks that a token is shared, and renewed once for all requests refused with it.
 func TestClient(t *testing.T) {
 	s := serve(t, gives(3600))
-	c := client(t, credential.ClientOptions{TokenURL: s.URL + "/token", Scopes: []string{"a", "b"}, Params: url.Values{"audience": {"x"}}})
+	c := testClient(t, client.OAuthClientOptions{TokenURL: s.URL + "/token", Scopes: []string{"a", "b"}, Params: url.Values{"audience": {"x"}}})
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -160,7 +160,7 @@ func TestClient(t *testing.T) {
 func TestClientEnd(t *testing.T) {
 	for life, want := range map[int]string{1: "Bearer t2", 0: "Bearer t1", 3600: "Bearer t1"} {
 		s := serve(t, gives(life))
-		c := client(t, credential.ClientOptions{TokenURL: s.URL})
+		c := testClient(t, client.OAuthClientOptions{TokenURL: s.URL})
 		apply(t, c)
 		if life == 1 {
 			time.Sleep(time.Second)
@@ -191,7 +191,7 @@ func TestClientRefused(t *testing.T) {
 		"redirects": {func(w http.ResponseWriter, _ int64) { w.Header().Set("Location", elsewhere.URL); w.WriteHeader(307) }, "the token URL answered 307"},
 	} {
 		s := serve(t, tt.says)
-		err := client(t, credential.ClientOptions{TokenURL: s.URL}).Apply(t.Context(), identity.Principal{}, httptest.NewRequest("GET", "/", nil))
+		err := testClient(t, client.OAuthClientOptions{TokenURL: s.URL}).Apply(t.Context(), identity.Principal{}, httptest.NewRequest("GET", "/", nil))
 		if p := problem.Of(err); p == nil || p.Error() != told || p.Err.Error() != tt.log {
 			t.Errorf("%s: %v: %v", name, err, errors.Unwrap(err))
 		}
@@ -202,11 +202,11 @@ func TestClientRefused(t *testing.T) {
 	for u, want := range map[string]string{
 		"https://u:swordfish@a": "the token URL holds a name or a password; give these as a credential", "ftp://a": "the token URL must begin with https:// or http://",
 	} {
-		if _, err := credential.NewClient(credential.ClientOptions{TokenURL: u, ID: "a", Secret: "b"}); fmt.Sprint(err) != want {
+		if _, err := client.NewOAuthClient(client.OAuthClientOptions{TokenURL: u, ID: "a", Secret: "b"}); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v", u, err)
 		}
 	}
-	if _, err := credential.NewClient(credential.ClientOptions{TokenURL: "https://127.0.0.1", ID: "a"}); fmt.Sprint(err) != "client credentials have an id and a secret" {
+	if _, err := client.NewOAuthClient(client.OAuthClientOptions{TokenURL: "https://127.0.0.1", ID: "a"}); fmt.Sprint(err) != "client credentials have an id and a secret" {
 		t.Error(err)
 	}
 }
@@ -215,7 +215,7 @@ func TestClientRefused(t *testing.T) {
 func TestClientWaits(t *testing.T) {
 	asked, end := make(chan bool, 1), make(chan bool)
 	s := serve(t, func(w http.ResponseWriter, n int64) { asked <- true; <-end; gives(60)(w, n) })
-	c := client(t, credential.ClientOptions{TokenURL: s.URL})
+	c := testClient(t, client.OAuthClientOptions{TokenURL: s.URL})
 	var all sync.WaitGroup
 	all.Go(func() { apply(t, c) })
 	<-asked
