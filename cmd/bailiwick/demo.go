@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -187,7 +187,7 @@ func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net
 		return nil, nil, err
 	}
 	l, err := s.MCP.Listen(d.listen)
-	if reach.PortTaken(err) && d.anyPort {
+	if health.PortTaken(err) && d.anyPort {
 		l, err = s.MCP.Listen("127.0.0.1:0")
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
 // calls are an agent's calls to the application's own HTTP API.
@@ -45,7 +45,7 @@ func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err er
 		return nil, fmt.Errorf("read the key of the tracker's API: %w", err)
 	}
 	l, err := net.Listen("tcp", demo.ListenAPI)
-	if reach.PortTaken(err) {
+	if health.PortTaken(err) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -296,7 +296,7 @@ func refuseStdio(t *terminal.Terminal, err error) error {
 
 // inUse returns a helpful error if another program listens on addr.
 func inUse(addr string, err error) error {
-	if reach.PortTaken(err) {
+	if health.PortTaken(err) {
 		return fmt.Errorf("another program listens on %s; name another address with --listen, such as 127.0.0.1:0 for any free port", addr)
 	}
 	return err

@@ -61,8 +61,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -96,7 +96,7 @@ type App struct {
 	log         *slog.Logger         // nil for a program that ends with its answer
 	connections *connect.Connections // accounts that people connect; nil for none
 	signing     string               // the identifier of the key that signs the audit
-	shares      atomic.Pointer[replicas.Keeper]
+	shares      atomic.Pointer[health.ReplicaKeeper]
 	answers     *fair.Answers // the memory for the answers of all APIs
 
 	closers []func() error

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -13,8 +13,8 @@ func (p *App) Share(ctx context.Context, log *slog.Logger) (stop func()) {
 	if storePath(p.Config.Store) == sqlite.Memory {
 		return func() {}
 	}
-	k := replicas.Keep(ctx, replicas.Options{Store: p.Store, Log: log, Own: func() replicas.Row {
-		return replicas.Row{Rules: p.Gateway.PolicyVersion(), Key: p.signing, Program: Version()}
+	k := health.KeepReplica(ctx, health.KeepOptions{Store: p.Store, Log: log, Own: func() health.ReplicaRow {
+		return health.ReplicaRow{Rules: p.Gateway.PolicyVersion(), Key: p.signing, Program: Version()}
 	}})
 	p.shares.Store(k)
 	return k.Close

@@ -15,9 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -38,7 +37,7 @@ type Store interface {
 	source.Pinger
 	once.Store
 	connect.Store
-	replicas.Store
+	health.ReplicaStore
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer
 }
@@ -112,7 +111,7 @@ func StoreName(text string) string {
 	}
 	at := u.Path // of a socket at the usual place
 	if u.Host != "" || u.Query().Has("host") {
-		at = reach.Place(text)
+		at = health.Place(text)
 	}
 	return u.Scheme + "://" + user + at
 }

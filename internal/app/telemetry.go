@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -69,7 +69,7 @@ func (p *App) observers(ctx context.Context) (told bailiwick.Observer, _ audit.L
 	if err != nil {
 		return nil, nil, err
 	}
-	p.signing = replicas.KeyID(key.Public().(ed25519.PublicKey))
+	p.signing = health.KeyID(key.Public().(ed25519.PublicKey))
 	signed, err := audit.NewSigner(ctx, log, p.Store, key, p.serves)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +97,7 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 		return h, nil
 	}
 	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.Closed()) },
-		Withheld: func() int { return len(p.Gateway.Withheld()) }, Replicas: func() replicas.State { return p.shares.Load().State() }}
+		Withheld: func() int { return len(p.Gateway.Withheld()) }, Replicas: func() health.ReplicaState { return p.shares.Load().State() }}
 	for name, src := range p.sources {
 		if pooled, ok := src.(source.Pooled); ok {
 			w.Pools[name] = pooled

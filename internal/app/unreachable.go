@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
 // unreachable returns a one-sentence error for a source that can't be opened, without its password.
@@ -20,9 +20,9 @@ func unreachable(s config.Source, err error) error {
 		}
 		return err
 	}
-	why := reach.Text(err)
+	why := health.FaultText(err)
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting || s.MariaDB() {
-		why = reach.Why(err)
+		why = health.FaultReason(err)
 	}
-	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, reach.Place(s.URL), strings.TrimPrefix(why, "source "+s.Name+": "))
+	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, health.Place(s.URL), strings.TrimPrefix(why, "source "+s.Name+": "))
 }

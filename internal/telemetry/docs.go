@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -24,7 +24,7 @@ type Metric struct {
 func Described() ([]Metric, error) {
 	r, m := newMetrics("")
 	m.touch()
-	r.MustRegister(&gauges{Watch{Load: func() wire.Load { return wire.Load{} }, Policy: func() string { return "" }, Closed: func() int { return 0 }, Withheld: func() int { return 0 }, Replicas: func() replicas.State { return replicas.State{} }, Pools: map[string]source.Pooled{"": full{}}}})
+	r.MustRegister(&gauges{Watch{Load: func() wire.Load { return wire.Load{} }, Policy: func() string { return "" }, Closed: func() int { return 0 }, Withheld: func() int { return 0 }, Replicas: func() health.ReplicaState { return health.ReplicaState{} }, Pools: map[string]source.Pooled{"": full{}}}})
 	families, err := r.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: %w", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -20,8 +20,8 @@ type Watch struct {
 	Pools  map[string]source.Pooled
 	Closed func() int // how many classes, actions and sources don't fit their description
 
-	Withheld func() int            // how many fields are hidden because of their values
-	Replicas func() replicas.State // how the processes that share the store compare
+	Withheld func() int                 // how many fields are hidden because of their values
+	Replicas func() health.ReplicaState // how the processes that share the store compare
 }
 
 // Look makes t report w. It must be called at most once.
@@ -71,7 +71,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	if g.w.Replicas != nil {
 		s := g.w.Replicas()
 		tell(replicaInfo, float64(s.Replicas))
-		for _, kind := range replicas.Kinds() {
+		for _, kind := range health.DifferenceKinds() {
 			tell(replicaDiff, float64(s.Kinds[kind]), string(kind))
 		}
 		tell(storeClock, s.Clock.Seconds())

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
@@ -78,7 +78,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	cfg, err := pgxpool.ParseConfig(parsed.URL)
 	if err != nil {
-		return nil, reach.Unreadable(err)
+		return nil, health.Unreadable(err)
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "bailiwick"
 	cfg.AfterConnect, cfg.PrepareConn = established, prepared

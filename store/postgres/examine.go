@@ -6,20 +6,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // An Examination is what is found out about a store without changing it.
 type Examination struct {
-	Server     string         // "PostgreSQL 16.2"
-	Version    int            // of the tables. 0 if there are none
-	Newest     int            // the version that this program brings them to
-	Pooled     bool           // a pooler in session mode stands before the database
-	Unwritable error          // why the store takes no records. Nil if it does, or if there are no tables of this version
-	Lacks      []string       // the rights that the user lacks
-	Clock      time.Duration  // by which the clock of this process is ahead of the clock of the store
-	Replicas   []replicas.Row // the processes that use it
+	Server     string              // "PostgreSQL 16.2"
+	Version    int                 // of the tables. 0 if there are none
+	Newest     int                 // the version that this program brings them to
+	Pooled     bool                // a pooler in session mode stands before the database
+	Unwritable error               // why the store takes no records. Nil if it does, or if there are no tables of this version
+	Lacks      []string            // the rights that the user lacks
+	Clock      time.Duration       // by which the clock of this process is ahead of the clock of the store
+	Replicas   []health.ReplicaRow // the processes that use it
 }
 
 // Examine examines the store at url. The error says why it can't be reached or used.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -76,11 +76,11 @@ func (s *Store) failed(doing string, err error) error {
 	case strings.HasPrefix(code, "57P0"):
 		f.Why = "the database is being stopped or started"
 	case code == "" && connecting(err):
-		f.Why = "the database can't be reached: " + reach.Why(err)
+		f.Why = "the database can't be reached: " + health.FaultReason(err)
 	case code == "57014" || errors.Is(err, context.DeadlineExceeded):
 		f.Why = "the database did not answer in time"
 	case lost(err):
-		f.Why = "the database can't be reached: " + reach.Why(err)
+		f.Why = "the database can't be reached: " + health.FaultReason(err)
 	}
 	f.Public = public[state(err)]
 	return f

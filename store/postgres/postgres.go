@@ -24,9 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -66,7 +65,7 @@ var (
 	_ change.Store        = (*Store)(nil)
 	_ webhook.Store       = (*Store)(nil)
 	_ once.Store          = (*Store)(nil)
-	_ replicas.Store      = (*Store)(nil)
+	_ health.ReplicaStore = (*Store)(nil)
 )
 
 // Open connects to the database at url, postgres://user:password@host/database, and migrates its store to the current
@@ -106,7 +105,7 @@ func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, 
 func connected(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("open the store: its URL can't be read: %w", reach.Unreadable(err)) // the driver's error would repeat the password
+		return nil, fmt.Errorf("open the store: its URL can't be read: %w", health.Unreadable(err)) // the driver's error would repeat the password
 	}
 	c := cfg.ConnConfig
 	s := &Store{at: place(c), renewed: o.Renewed}

@@ -9,18 +9,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // An Examination is what is found out about a store without changing it.
 type Examination struct {
-	Version    int            // of the tables. 0 if there are none
-	Newest     int            // the version that this program brings them to
-	Unwritable error          // why the file can't be written. Nil if it can
-	Private    bool           // only its owner can read it
-	Journal    string         // the folder of the journal. "" if there is none now
-	Replicas   []replicas.Row // the processes that use it
+	Version    int                 // of the tables. 0 if there are none
+	Newest     int                 // the version that this program brings them to
+	Unwritable error               // why the file can't be written. Nil if it can
+	Private    bool                // only its owner can read it
+	Journal    string              // the folder of the journal. "" if there is none now
+	Replicas   []health.ReplicaRow // the processes that use it
 }
 
 // Examine examines the store in the file at path, while others use it or not. fs.ErrNotExist is in the error if there is no file.

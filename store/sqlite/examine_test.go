@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -41,7 +41,7 @@ func TestExamine(t *testing.T) {
 		t.Error("no file:", err)
 	}
 	s := openFile(t, path)
-	row := replicas.Row{ID: "1", Name: "a process 7", Rules: "r1", Key: "k1", Program: "v1"}
+	row := health.ReplicaRow{ID: "1", Name: "a process 7", Rules: "r1", Key: "k1", Program: "v1"}
 	if _, err := s.Beat(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestExamine(t *testing.T) {
 	}
 	for _, name := range []string{"in use", "not in use"} {
 		e := look(name)
-		if e.Version != e.Newest || e.Version == 0 || e.Unwritable != nil || !e.Private || !cmp.Equal(e.Replicas, []replicas.Row{row}) || (e.Journal != "") != (name == "in use") {
+		if e.Version != e.Newest || e.Version == 0 || e.Unwritable != nil || !e.Private || !cmp.Equal(e.Replicas, []health.ReplicaRow{row}) || (e.Journal != "") != (name == "in use") {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if err := s.Close(); err != nil {

@@ -5,15 +5,15 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// Beat implements replicas.Store. The clock of a file is that of the machine.
-func (s *Store) Beat(ctx context.Context, r replicas.Row) (time.Time, error) {
+// Beat implements health.ReplicaStore. The clock of a file is that of the machine.
+func (s *Store) Beat(ctx context.Context, r health.ReplicaRow) (time.Time, error) {
 	at := now()
 	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at = now() // others may have written before
-		if _, err := tx.ExecContext(ctx, `DELETE FROM replica WHERE id <> ? AND abs(seen - ?) > ?`, r.ID, at.UnixMicro(), replicas.Lasting.Microseconds()); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM replica WHERE id <> ? AND abs(seen - ?) > ?`, r.ID, at.UnixMicro(), health.Lasting.Microseconds()); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO replica (id, name, rules, key, program, clock, seen) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -27,8 +27,8 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, rules = excluded.rules, key
 	return at, nil
 }
 
-// Replicas implements replicas.Store.
-func (s *Store) Replicas(ctx context.Context) ([]replicas.Row, error) {
+// Replicas implements health.ReplicaStore.
+func (s *Store) Replicas(ctx context.Context) ([]health.ReplicaRow, error) {
 	all, err := replicasOf(ctx, s.read)
 	if err != nil {
 		return nil, s.failed("read which processes there are", err)
@@ -37,14 +37,14 @@ func (s *Store) Replicas(ctx context.Context) ([]replicas.Row, error) {
 }
 
 // replicasOf returns the rows of a file that are not too old.
-func replicasOf(ctx context.Context, db *sql.DB) (out []replicas.Row, err error) {
-	rows, err := db.QueryContext(ctx, `SELECT id, name, rules, key, program, clock FROM replica WHERE abs(seen - ?) <= ? ORDER BY name, id`, now().UnixMicro(), replicas.Lasting.Microseconds())
+func replicasOf(ctx context.Context, db *sql.DB) (out []health.ReplicaRow, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT id, name, rules, key, program, clock FROM replica WHERE abs(seen - ?) <= ? ORDER BY name, id`, now().UnixMicro(), health.Lasting.Microseconds())
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var r replicas.Row
+		var r health.ReplicaRow
 		var clock int64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Rules, &r.Key, &r.Program, &clock); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func replicasOf(ctx context.Context, db *sql.DB) (out []replicas.Row, err error)
 	return out, rows.Err()
 }
 
-// Leave implements replicas.Store.
+// Leave implements health.ReplicaStore.
 func (s *Store) Leave(ctx context.Context, id string) error {
 	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM replica WHERE id = ?`, id)

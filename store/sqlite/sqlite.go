@@ -24,8 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
@@ -72,7 +72,7 @@ var (
 	_ change.Store        = (*Store)(nil)
 	_ webhook.Store       = (*Store)(nil)
 	_ once.Store          = (*Store)(nil)
-	_ replicas.Store      = (*Store)(nil)
+	_ health.ReplicaStore = (*Store)(nil)
 )
 
 // Open opens the file at path, makes it readable by its owner only, and migrates it to the current version. It

@@ -66,7 +66,7 @@ var mayImport = map[string]string{
 	"internal/sqldriver/parsed":    "",
 	"internal/openapi/spec":        "internal/secretnames problem",
 	"source/sqlite":                "internal/literals internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/parsed internal/sqldriver/writing internal/sqlgen policy problem query schema source source/sqlite/internal/heap value write",
-	"source/postgres":              "internal/connstring internal/plan internal/reach internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
+	"source/postgres":              "internal/connstring internal/health internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
 	"source/mariadb":               "internal/connstring internal/plan internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem query schema source value write",
 	"source/parse":                 "change identity internal/expression internal/interpret internal/netguard internal/openapi/client internal/writes policy problem query schema source value write",
 	"source/sqlite/internal/heap":  "",
@@ -132,7 +132,7 @@ var mayImport = map[string]string{
 	// below the owner's configuration
 
 	// the clients that people use
-	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/policyops internal/reach internal/replicas internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",
+	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/health internal/policyops internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",
 
 	// beside change
 	"internal/webhook":  "change identity internal/edge internal/expression internal/netguard internal/review problem write",
@@ -144,18 +144,17 @@ var mayImport = map[string]string{
 	"internal/scaffold": "internal/config internal/netguard internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
 
 	// used by the steps of a call
-	"internal/telemetry": ". audit identity internal/replicas internal/trace internal/wire problem source",
+	"internal/telemetry": ". audit identity internal/health internal/trace internal/wire problem source",
 
 	// storage
 	"internal/once":         "",
-	"internal/reach":        "",
-	"internal/replicas":     "internal/edge",
+	"internal/health":       "internal/edge",
 	"internal/store":        "audit change identity problem value",
-	"store/postgres":        "audit change identity internal/connect internal/once internal/reach internal/replicas internal/store internal/webhook limit problem",
-	"store/sqlite":          "audit change identity internal/connect internal/fair internal/once internal/replicas internal/sqldriver/parsed internal/store internal/webhook limit problem",
-	"test/storetest":        "audit change identity internal/connect internal/once internal/replicas internal/store internal/webhook limit problem value write",
+	"store/postgres":        "audit change identity internal/connect internal/health internal/once internal/store internal/webhook limit problem",
+	"store/sqlite":          "audit change identity internal/connect internal/fair internal/health internal/once internal/sqldriver/parsed internal/store internal/webhook limit problem",
+	"test/storetest":        "audit change identity internal/connect internal/health internal/once internal/store internal/webhook limit problem value write",
 	"test/storetest/chain":  "audit identity internal/store test/storetest",
-	"test/storetest/clocks": "audit change internal/replicas limit test/storetest write",
+	"test/storetest/clocks": "audit change internal/health limit test/storetest write",
 	"test/storetest/usage":  "limit problem test/storetest",
 	"test/storetest/people": "identity internal/connect problem query test/storetest value",
 

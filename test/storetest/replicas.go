@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
 // testReplicas keeps the rows of two processes: each handle reads both, a beat replaces its own row only, and Leave removes one.
 func testReplicas(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	here, there := Handle(t, open, place), Handle(t, open, place)
-	check := func(want ...replicas.Row) {
+	check := func(want ...health.ReplicaRow) {
 		t.Helper()
 		for _, s := range []Store{here, there} {
 			if got, err := s.Replicas(ctx); err != nil || !cmp.Equal(got, want) {
@@ -22,9 +22,9 @@ func testReplicas(t *testing.T, open Open) {
 		}
 	}
 	check()
-	a := replicas.Row{ID: "1", Name: "a process 7", Rules: "r1", Key: "k1", Program: "v1", Clock: -1500 * time.Millisecond}
-	b := replicas.Row{ID: "0", Name: "b process 7", Rules: "r2", Key: "k2", Program: "v2", Clock: 3 * time.Second}
-	beat := func(s Store, r replicas.Row) {
+	a := health.ReplicaRow{ID: "1", Name: "a process 7", Rules: "r1", Key: "k1", Program: "v1", Clock: -1500 * time.Millisecond}
+	b := health.ReplicaRow{ID: "0", Name: "b process 7", Rules: "r2", Key: "k2", Program: "v2", Clock: 3 * time.Second}
+	beat := func(s Store, r health.ReplicaRow) {
 		t.Helper()
 		before := time.Now()
 		at, err := s.Beat(ctx, r)

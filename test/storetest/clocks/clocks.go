@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -135,7 +135,7 @@ func processes(t *testing.T, c Case, by time.Duration) {
 	}
 	beat := func(id string) {
 		t.Helper()
-		if _, err := c.Beat(ctx, replicas.Row{ID: id}); err != nil {
+		if _, err := c.Beat(ctx, health.ReplicaRow{ID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +148,7 @@ func processes(t *testing.T, c Case, by time.Duration) {
 	beat("a")
 	check("a")
 	jump(by)
-	if by.Abs() <= replicas.Lasting {
+	if by.Abs() <= health.Lasting {
 		check("a")
 		return
 	}

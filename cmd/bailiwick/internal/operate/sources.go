@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/reach"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -148,7 +148,7 @@ func hostPort(at *url.URL) string {
 
 // unreachable returns a fault of a server that takes no connection.
 func unreachable(about, host string, err error) finding {
-	return failed(about, fmt.Errorf("%s can't be reached: %s", host, reach.Why(err)))
+	return failed(about, fmt.Errorf("%s can't be reached: %s", host, health.FaultReason(err)))
 }
 
 // served connects to a server with TLS, and looks at its certificate.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -72,7 +72,7 @@ func shared(ctx context.Context, c *config.Config) []finding {
 	if e.Unwritable != nil {
 		out = append(out, failed(about, e.Unwritable))
 	}
-	if e.Clock.Abs() > replicas.MaxClock {
+	if e.Clock.Abs() > health.MaxClock {
 		out = append(out, finding{warning, "clock", fmt.Sprintf("this machine is %s the store", ahead(e.Clock)), "set the clocks of both machines by a time server"})
 	} else {
 		out = append(out, finding{State: good, About: "clock", Text: "this machine and the store agree"})
@@ -103,14 +103,14 @@ func version(text string, is, newest int) finding {
 }
 
 // processes compares the processes that share a store with the configuration and with each other.
-func processes(c *config.Config, rows []replicas.Row) []finding {
+func processes(c *config.Config, rows []health.ReplicaRow) []finding {
 	const about = "replicas"
 	if len(rows) == 0 {
 		return []finding{{State: good, About: about, Text: "no server runs with this store"}}
 	}
-	want := replicas.Row{Rules: c.Rules.Version, Key: rows[0].Key, Program: app.Version()}
+	want := health.ReplicaRow{Rules: c.Rules.Version, Key: rows[0].Key, Program: app.Version()}
 	if c.Audit.Key != nil {
-		want.Key = replicas.KeyID(ed25519.NewKeyFromSeed(c.Audit.Key).Public().(ed25519.PublicKey))
+		want.Key = health.KeyID(ed25519.NewKeyFromSeed(c.Audit.Key).Public().(ed25519.PublicKey))
 	}
 	var out []finding
 	for _, r := range rows {
@@ -125,14 +125,14 @@ func processes(c *config.Config, rows []replicas.Row) []finding {
 }
 
 // differs says what a process has in force that isn't wanted.
-func differs(r, want replicas.Row, kind replicas.Kind) finding {
+func differs(r, want health.ReplicaRow, kind health.DifferenceKind) finding {
 	const about = "replicas"
 	switch kind {
-	case replicas.Rules:
+	case health.DifferentRules:
 		return finding{warning, about, fmt.Sprintf("%s serves rules %s, and the configuration has %s", r.Name, r.Rules, want.Rules), "give it this configuration, or read in its log why it refuses it"}
-	case replicas.Key:
+	case health.DifferentKey:
 		return finding{fault, about, fmt.Sprintf("%s signs the audit with key %s, not %s", r.Name, r.Key, want.Key), "give all processes the same audit.key and restart them: audit verify believes one key"}
-	case replicas.Program:
+	case health.DifferentProgram:
 		return finding{warning, about, fmt.Sprintf("%s runs version %s, and this is %s", r.Name, r.Program, want.Program), "run the same version everywhere"}
 	}
 	return finding{warning, about, fmt.Sprintf("the clock of %s is %s the store's", r.Name, ahead(r.Clock)), "set the clock of its machine by a time server"}

@@ -1,8 +1,4 @@
-// Package replicas compares the processes that share a store: the rules in force, the key that signs the audit, the program and the clock.
-//
-// Each process keeps one row in the store and reads the rows of the others. A row holds digests and versions only. A process that
-// ended without removing its row is ignored after a while.
-package replicas
+package health
 
 import (
 	"context"
@@ -21,8 +17,8 @@ const Lasting = 35 * time.Second
 // MaxClock is the largest difference between the clocks of a process and of the store that isn't reported.
 const MaxClock = 2 * time.Second
 
-// A Row is what a process says of itself.
-type Row struct {
+// A ReplicaRow is what a process says of itself.
+type ReplicaRow struct {
 	ID      string        // random, unique to the process
 	Name    string        // host and process, for operators
 	Rules   string        // the version of the rules in force
@@ -31,12 +27,12 @@ type Row struct {
 	Clock   time.Duration // by which its clock was ahead of the clock of the store
 }
 
-// A Store keeps rows for all processes that share it. It is safe for concurrent use.
-type Store interface {
+// A ReplicaStore keeps rows for all processes that share it. It is safe for concurrent use.
+type ReplicaStore interface {
 	// Beat stores r as of now, in place of the row with the same ID, and removes rows that are too old. It returns the time of the store.
-	Beat(ctx context.Context, r Row) (time.Time, error)
+	Beat(ctx context.Context, r ReplicaRow) (time.Time, error)
 	// Replicas returns the rows that are not too old, by Name and ID.
-	Replicas(ctx context.Context) ([]Row, error)
+	Replicas(ctx context.Context) ([]ReplicaRow, error)
 	// Leave removes the row with this ID.
 	Leave(ctx context.Context, id string) error
 }
@@ -47,24 +43,26 @@ func KeyID(key ed25519.PublicKey) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A Kind is what processes differ in.
-type Kind string
+// A DifferenceKind is what processes differ in.
+type DifferenceKind string
 
 // The kinds of differences.
 const (
-	Rules   Kind = "rules"
-	Key     Kind = "audit_key"
-	Program Kind = "program"
-	Clock   Kind = "clock"
+	DifferentRules   DifferenceKind = "rules"
+	DifferentKey     DifferenceKind = "audit_key"
+	DifferentProgram DifferenceKind = "program"
+	DifferentClock   DifferenceKind = "clock"
 )
 
-// Kinds returns all kinds of differences.
-func Kinds() []Kind { return []Kind{Rules, Key, Program, Clock} }
+// DifferenceKinds returns all kinds of differences.
+func DifferenceKinds() []DifferenceKind {
+	return []DifferenceKind{DifferentRules, DifferentKey, DifferentProgram, DifferentClock}
+}
 
 // Differs returns what r differs in from own. A clock differs if it is wrong by the clock of the store.
-func (r Row) Differs(own Row) []Kind {
-	var out []Kind
-	for kind, differs := range map[Kind]bool{Rules: r.Rules != own.Rules, Key: r.Key != own.Key, Program: r.Program != own.Program, Clock: r.Clock.Abs() > MaxClock} {
+func (r ReplicaRow) Differs(own ReplicaRow) []DifferenceKind {
+	var out []DifferenceKind
+	for kind, differs := range map[DifferenceKind]bool{DifferentRules: r.Rules != own.Rules, DifferentKey: r.Key != own.Key, DifferentProgram: r.Program != own.Program, DifferentClock: r.Clock.Abs() > MaxClock} {
 		if differs {
 			out = append(out, kind)
 		}
@@ -74,17 +72,17 @@ func (r Row) Differs(own Row) []Kind {
 }
 
 // Describe says how r differs from own, for operators. "" if it doesn't.
-func (r Row) Describe(own Row) string {
+func (r ReplicaRow) Describe(own ReplicaRow) string {
 	var parts []string
 	for _, kind := range r.Differs(own) {
 		switch kind {
-		case Rules:
+		case DifferentRules:
 			parts = append(parts, fmt.Sprintf("rules %s, not %s", r.Rules, own.Rules))
-		case Key:
+		case DifferentKey:
 			parts = append(parts, fmt.Sprintf("audit key %s, not %s", r.Key, own.Key))
-		case Program:
+		case DifferentProgram:
 			parts = append(parts, fmt.Sprintf("program %s, not %s", r.Program, own.Program))
-		case Clock:
+		case DifferentClock:
 			ahead := "ahead of"
 			if r.Clock < 0 {
 				ahead = "behind"
@@ -98,17 +96,17 @@ func (r Row) Describe(own Row) string {
 	return r.Name + ": " + strings.Join(parts, "; ")
 }
 
-// A State is how the processes that share a store compare with this one.
-type State struct {
-	Replicas int           // with this one. 0 if it isn't known
-	Differ   int           // others that differ from this one
-	Kinds    map[Kind]int  // the others that differ, by what they differ in
-	Clock    time.Duration // by which the clock of this process is ahead of the clock of the store
+// A ReplicaState is how the processes that share a store compare with this one.
+type ReplicaState struct {
+	Replicas int                    // with this one. 0 if it isn't known
+	Differ   int                    // others that differ from this one
+	Kinds    map[DifferenceKind]int // the others that differ, by what they differ in
+	Clock    time.Duration          // by which the clock of this process is ahead of the clock of the store
 }
 
 // compare compares all rows with own, which is among them.
-func compare(rows []Row, own Row) (s State, described []string) {
-	s = State{Replicas: 1, Kinds: map[Kind]int{}, Clock: own.Clock}
+func compare(rows []ReplicaRow, own ReplicaRow) (s ReplicaState, described []string) {
+	s = ReplicaState{Replicas: 1, Kinds: map[DifferenceKind]int{}, Clock: own.Clock}
 	for _, r := range rows {
 		if r.ID == own.ID {
 			continue
@@ -128,11 +126,11 @@ func compare(rows []Row, own Row) (s State, described []string) {
 }
 
 // Notes returns what anyone may read of the state: numbers and kinds, and no names.
-func (s State) Notes() []string {
+func (s ReplicaState) Notes() []string {
 	var out []string
 	if s.Differ > 0 {
 		var kinds []string
-		for _, kind := range Kinds() {
+		for _, kind := range DifferenceKinds() {
 			if s.Kinds[kind] > 0 {
 				kinds = append(kinds, string(kind))
 			}

@@ -1,6 +1,4 @@
-// Package reach says in words why a server can't be reached, and what to do about it. Its texts are for operators: they name hosts and
-// files, and no password.
-package reach
+package health
 
 import (
 	"crypto/x509"
@@ -24,8 +22,8 @@ func PortTaken(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windowsInUse)
 }
 
-// Why returns why a connection failed, and what to do about it. If several hosts were tried, it gives the reason of each.
-func Why(err error) string {
+// FaultReason returns why a connection failed, and what to do about it. If several hosts were tried, it gives the reason of each.
+func FaultReason(err error) string {
 	hosts := perHost(err)
 	if len(hosts) < 2 {
 		cause := innermost(err)
@@ -42,8 +40,8 @@ func Why(err error) string {
 	return strings.Join(reasons, "; ") + strings.Join(advices, "")
 }
 
-// Text returns the last line of err, and what to do about it.
-func Text(err error) string { return lastLine(err.Error()) + advice(err, innermost(err)) }
+// FaultText returns the last line of err, and what to do about it.
+func FaultText(err error) string { return lastLine(err.Error()) + advice(err, innermost(err)) }
 
 // A host is a server that was tried, and why it can't be used.
 type host struct {

@@ -1,4 +1,4 @@
-package replicas
+package health
 
 import (
 	"context"
@@ -20,21 +20,21 @@ const (
 	brief   = time.Second      // a beat that takes longer doesn't tell the time
 )
 
-// Options configure a Keeper.
-type Options struct {
-	Store Store
-	Own   func() Row // what is in force in this process. Its ID, Name and Clock are ignored
+// KeepOptions configure a ReplicaKeeper.
+type KeepOptions struct {
+	Store ReplicaStore
+	Own   func() ReplicaRow // what is in force in this process. Its ID, Name and DifferentClock are ignored
 	Log   *slog.Logger
 
 	Every time.Duration    // between two beats. 0 is ten seconds
 	Now   func() time.Time // the clock of this process. Nil is time.Now
 }
 
-// A Keeper keeps the row of this process and compares it with the others. A nil Keeper knows nothing.
-type Keeper struct {
-	options Options
-	own     Row
-	state   atomic.Pointer[State]
+// A ReplicaKeeper keeps the row of this process and compares it with the others. A nil ReplicaKeeper knows nothing.
+type ReplicaKeeper struct {
+	options KeepOptions
+	own     ReplicaRow
+	state   atomic.Pointer[ReplicaState]
 	found   []string // how others differed in the last round
 	logged  []string // how others differed when it was last logged
 	late    bool     // the log says that the clock differs
@@ -43,8 +43,8 @@ type Keeper struct {
 	done    chan struct{}
 }
 
-// Keep starts a Keeper. A store that can't be written or read is logged and tried again.
-func Keep(ctx context.Context, o Options) *Keeper {
+// KeepReplica starts a ReplicaKeeper. A store that can't be written or read is logged and tried again.
+func KeepReplica(ctx context.Context, o KeepOptions) *ReplicaKeeper {
 	if o.Every == 0 {
 		o.Every = every
 	}
@@ -52,7 +52,7 @@ func Keep(ctx context.Context, o Options) *Keeper {
 		o.Now = time.Now
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	k := &Keeper{options: o, cancel: cancel, done: make(chan struct{}),
+	k := &ReplicaKeeper{options: o, cancel: cancel, done: make(chan struct{}),
 		failing: &edge.OutageLog{Log: o.Log, Level: slog.LevelWarn, Fails: "this process can't be compared with its replicas", Works: "this process is compared with its replicas again"}}
 	k.own.ID = rand.Text()
 	host, _ := os.Hostname() // without a name, the process id must do
@@ -62,24 +62,24 @@ func Keep(ctx context.Context, o Options) *Keeper {
 }
 
 // Close removes the row of this process.
-func (k *Keeper) Close() {
+func (k *ReplicaKeeper) Close() {
 	k.cancel()
 	<-k.done
 }
 
 // State returns how the processes compared in the last round.
-func (k *Keeper) State() State {
+func (k *ReplicaKeeper) State() ReplicaState {
 	if k == nil {
-		return State{}
+		return ReplicaState{}
 	}
 	if s := k.state.Load(); s != nil {
 		return *s
 	}
-	return State{}
+	return ReplicaState{}
 }
 
 // run makes a round at once, at regular times, and when what is in force here changes.
-func (k *Keeper) run(ctx context.Context) {
+func (k *ReplicaKeeper) run(ctx context.Context) {
 	defer close(k.done)
 	tick := time.NewTicker(min(changes, k.options.Every))
 	defer tick.Stop()
@@ -102,7 +102,7 @@ func (k *Keeper) run(ctx context.Context) {
 }
 
 // beat stores the row of this process, and measures the clock for the next one.
-func (k *Keeper) beat(ctx context.Context) error {
+func (k *ReplicaKeeper) beat(ctx context.Context) error {
 	now := k.options.Own()
 	k.own.Rules, k.own.Key, k.own.Program = now.Rules, now.Key, now.Program
 	before := k.options.Now()
@@ -116,7 +116,7 @@ func (k *Keeper) beat(ctx context.Context) error {
 }
 
 // round stores the row of this process and compares all.
-func (k *Keeper) round(ctx context.Context) error {
+func (k *ReplicaKeeper) round(ctx context.Context) error {
 	err := k.beat(ctx)
 	rows, unread := k.options.Store.Replicas(ctx)
 	if err = errors.Join(err, unread); err != nil {
@@ -130,7 +130,7 @@ func (k *Keeper) round(ctx context.Context) error {
 }
 
 // tell logs a difference once it was found twice in a row, because replicas don't reload a changed configuration at the same moment.
-func (k *Keeper) tell(ctx context.Context, differ []string) {
+func (k *ReplicaKeeper) tell(ctx context.Context, differ []string) {
 	again := slices.Equal(differ, k.found)
 	k.found = differ
 	log := k.options.Log

@@ -1,4 +1,4 @@
-package replicas_test
+package health_test
 
 import (
 	"bytes"
@@ -14,18 +14,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/replicas"
+	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
 // memory is a Store with the clock of the test.
 type memory struct {
 	mu    sync.Mutex
-	rows  map[string]replicas.Row
+	rows  map[string]health.ReplicaRow
 	fails error
 	beats int
 }
 
-func (m *memory) Beat(_ context.Context, r replicas.Row) (time.Time, error) {
+func (m *memory) Beat(_ context.Context, r health.ReplicaRow) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fails != nil {
@@ -36,10 +36,10 @@ func (m *memory) Beat(_ context.Context, r replicas.Row) (time.Time, error) {
 	return time.Now(), nil
 }
 
-func (m *memory) Replicas(context.Context) ([]replicas.Row, error) {
+func (m *memory) Replicas(context.Context) ([]health.ReplicaRow, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Values(m.rows), func(a, b replicas.Row) int { return strings.Compare(a.ID, b.ID) }), m.fails
+	return slices.SortedFunc(maps.Values(m.rows), func(a, b health.ReplicaRow) int { return strings.Compare(a.ID, b.ID) }), m.fails
 }
 
 func (m *memory) Leave(_ context.Context, id string) error {
@@ -58,10 +58,10 @@ func (m *memory) breaks(err error) {
 // A place is a process for a test: what is in force in it, its clock and its log.
 type place struct {
 	mu   sync.Mutex
-	row  replicas.Row
+	row  health.ReplicaRow
 	off  time.Duration
 	log  bytes.Buffer
-	keep *replicas.Keeper
+	keep *health.ReplicaKeeper
 }
 
 func (p *place) Write(b []byte) (int, error) {
@@ -83,11 +83,11 @@ func (p *place) set(change func(*place)) {
 }
 
 // begin starts a process with a row.
-func begin(t *testing.T, s replicas.Store, row replicas.Row) *place {
+func begin(t *testing.T, s health.ReplicaStore, row health.ReplicaRow) *place {
 	t.Helper()
 	p := &place{row: row}
-	p.keep = replicas.Keep(t.Context(), replicas.Options{Store: s, Log: slog.New(slog.NewTextHandler(p, nil)),
-		Own: func() replicas.Row { p.mu.Lock(); defer p.mu.Unlock(); return p.row },
+	p.keep = health.KeepReplica(t.Context(), health.KeepOptions{Store: s, Log: slog.New(slog.NewTextHandler(p, nil)),
+		Own: func() health.ReplicaRow { p.mu.Lock(); defer p.mu.Unlock(); return p.row },
 		Now: func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return time.Now().Add(p.off) }})
 	return p
 }
@@ -101,17 +101,17 @@ func later(by time.Duration) {
 // TestKeep compares three processes: who differs is named in the log of each, and counted for anyone, until all agree.
 func TestKeep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &memory{rows: map[string]replicas.Row{}}
-		same := replicas.Row{Rules: "r1", Key: "k1", Program: "v1"}
+		s := &memory{rows: map[string]health.ReplicaRow{}}
+		same := health.ReplicaRow{Rules: "r1", Key: "k1", Program: "v1"}
 		a, b := begin(t, s, same), begin(t, s, same)
 		later(time.Second)
-		c := begin(t, s, replicas.Row{Rules: "r2", Key: "k2", Program: "v1"})
+		c := begin(t, s, health.ReplicaRow{Rules: "r2", Key: "k2", Program: "v1"})
 		later(time.Second)
 		if got := c.keep.State(); got.Replicas != 3 || got.Differ != 2 {
 			t.Errorf("at once: %+v", got)
 		}
 		later(25 * time.Second)
-		if got := a.keep.State(); got.Replicas != 3 || got.Differ != 1 || got.Kinds[replicas.Rules] != 1 || got.Kinds[replicas.Key] != 1 || got.Kinds[replicas.Program] != 0 {
+		if got := a.keep.State(); got.Replicas != 3 || got.Differ != 1 || got.Kinds[health.DifferentRules] != 1 || got.Kinds[health.DifferentKey] != 1 || got.Kinds[health.DifferentProgram] != 0 {
 			t.Errorf("%+v", got)
 		}
 		notes := strings.Join(a.keep.State().Notes(), "\n")
@@ -145,8 +145,8 @@ func TestKeep(t *testing.T) {
 // TestReload: replicas that reload one after the other within seconds are no difference for the log.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &memory{rows: map[string]replicas.Row{}}
-		a, b := begin(t, s, replicas.Row{Rules: "r1"}), begin(t, s, replicas.Row{Rules: "r1"})
+		s := &memory{rows: map[string]health.ReplicaRow{}}
+		a, b := begin(t, s, health.ReplicaRow{Rules: "r1"}), begin(t, s, health.ReplicaRow{Rules: "r1"})
 		for range 20 {
 			later(9500 * time.Millisecond)
 			for _, p := range []*place{a, b} {
@@ -166,8 +166,8 @@ func TestReload(t *testing.T) {
 // TestClock: the process whose clock differs from the store's is told so, and the others are told of it.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &memory{rows: map[string]replicas.Row{}}
-		a, b := begin(t, s, replicas.Row{}), begin(t, s, replicas.Row{})
+		s := &memory{rows: map[string]health.ReplicaRow{}}
+		a, b := begin(t, s, health.ReplicaRow{}), begin(t, s, health.ReplicaRow{})
 		b.set(func(p *place) { p.off = -5 * time.Second })
 		later(40 * time.Second)
 		if got := b.keep.State(); got.Clock != -5*time.Second || got.Differ != 0 || strings.Join(got.Notes(), "") != "clock: this machine and the store differ by more than 2 s" {
@@ -176,7 +176,7 @@ func TestClock(t *testing.T) {
 		if got := b.said(); strings.Count(got, "the clock of this machine differs from the clock of the store") != 1 || !strings.Contains(got, "ahead=-5s") {
 			t.Error(got)
 		}
-		if got := a.keep.State(); got.Clock != 0 || got.Kinds[replicas.Clock] != 1 {
+		if got := a.keep.State(); got.Clock != 0 || got.Kinds[health.DifferentClock] != 1 {
 			t.Errorf("%+v", got)
 		}
 		if got := a.said(); strings.Count(got, "clock behind the store's") != 1 {
@@ -195,9 +195,9 @@ func TestClock(t *testing.T) {
 // TestStoreFails: a store that can't be written is logged once a minute, nothing is claimed meanwhile, and it is tried again.
 func TestStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &memory{rows: map[string]replicas.Row{}}
+		s := &memory{rows: map[string]health.ReplicaRow{}}
 		s.breaks(errors.New("read-only"))
-		p := begin(t, s, replicas.Row{Rules: "r1"})
+		p := begin(t, s, health.ReplicaRow{Rules: "r1"})
 		later(30 * time.Second)
 		if got := p.keep.State(); got.Replicas != 0 || got.Notes() != nil {
 			t.Errorf("%+v", got)
@@ -213,7 +213,7 @@ func TestStoreFails(t *testing.T) {
 		s.breaks(errors.New("gone"))
 		p.keep.Close() // ends, although it can't leave
 	})
-	var none *replicas.Keeper
+	var none *health.ReplicaKeeper
 	if got := none.State(); got.Replicas != 0 || got.Notes() != nil {
 		t.Errorf("%+v", got)
 	}
@@ -222,8 +222,8 @@ func TestStoreFails(t *testing.T) {
 // TestBeats: an idle process writes one row each ten seconds.
 func TestBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &memory{rows: map[string]replicas.Row{}}
-		p := begin(t, s, replicas.Row{})
+		s := &memory{rows: map[string]health.ReplicaRow{}}
+		p := begin(t, s, health.ReplicaRow{})
 		later(time.Minute)
 		if s.beats > 8 || s.beats < 6 {
 			t.Errorf("%d beats in a minute", s.beats)
@@ -237,7 +237,7 @@ func TestKeyID(t *testing.T) {
 	seed := bytes.Repeat([]byte{7}, ed25519.SeedSize)
 	private := ed25519.NewKeyFromSeed(seed)
 	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
-	a, b := replicas.KeyID(private.Public().(ed25519.PublicKey)), replicas.KeyID(other.Public().(ed25519.PublicKey))
+	a, b := health.KeyID(private.Public().(ed25519.PublicKey)), health.KeyID(other.Public().(ed25519.PublicKey))
 	if a == b || len(a) != 12 || strings.Contains(a, "0707") {
 		t.Error(a, b)
 	}

@@ -1,4 +1,4 @@
-package reach
+package health
 
 import (
 	"crypto/x509"
@@ -47,7 +47,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%v: %q", row.err, got)
 		}
 	}
-	if got := Why(errors.New("something else")); got != "something else" {
+	if got := FaultReason(errors.New("something else")); got != "something else" {
 		t.Errorf("of an unknown error: %q", got)
 	}
 }
@@ -59,7 +59,7 @@ func TestHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = pgconn.ConnectConfig(t.Context(), config)
-	got := Why(err)
+	got := FaultReason(err)
 	for _, want := range []string{"127.0.0.1:1 connection refused", "127.0.0.1:3 connection refused", "nowhere.invalid ", "Check the host in the url", "the port in the url"} {
 		if strings.Count(got, want) != 1 {
 			t.Errorf("%s\nhas not once: %s", got, want)

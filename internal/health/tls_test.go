@@ -1,4 +1,4 @@
-package reach
+package health
 
 import (
 	"crypto/ecdsa"
@@ -87,7 +87,7 @@ func TestTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = pgconn.ConnectConfig(t.Context(), config)
-		if got := Why(err); !strings.Contains(got, row.want) || !strings.Contains(got, row.do) || strings.Contains(got, "sesame") {
+		if got := FaultReason(err); !strings.Contains(got, row.want) || !strings.Contains(got, row.do) || strings.Contains(got, "sesame") {
 			t.Errorf("%s\nwant %s, %s", got, row.want, row.do)
 		}
 	}
