@@ -13,16 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
 // asks returns an extension with a tool that asks back and keeps state, one that panics, and one of the SDK alone.
-func asks(runs *int) extension.Extension {
-	return extension.Extension{Mount: func(s *sdk.Server, raw extension.Raw) {
+func asks(runs *int) wire.Extension {
+	return wire.Extension{Mount: func(s *sdk.Server, raw wire.RawTool) {
 		empty := json.RawMessage(`{"type":"object"}`)
 		raw(&sdk.Tool{Name: "ask", InputSchema: empty}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			*runs++
@@ -114,7 +114,7 @@ func TestRequestState(t *testing.T) {
 	if got := answer(retry("ask", `"n":1`, state), ""); got != refused {
 		t.Errorf("late: %s", got)
 	}
-	if _, err := mcp.New(mcp.Options{Tools: &shelf{}, Extend: extension.Extension{StateKey: []byte("short")}}); err == nil {
+	if _, err := mcp.New(mcp.Options{Tools: &shelf{}, Extend: wire.Extension{StateKey: []byte("short")}}); err == nil {
 		t.Error("a short key was taken")
 	}
 }

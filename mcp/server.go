@@ -30,7 +30,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
@@ -107,7 +106,7 @@ type Options struct {
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
 	Notes  func() []string             // further text of /readyz, shown to anyone; may be nil
-	Extend extension.Extension         // for tests; programs leave it zero
+	Extend wire.Extension              // for tests; programs leave it zero
 }
 
 // A Server is the MCP transport. It is safe for concurrent use.

@@ -20,14 +20,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/extension"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
 // asking returns an extension with a tool that asks back, and counts how often it was answered.
-func asking(used *app.App, answered *atomic.Int64) extension.Extension {
-	return extension.Extension{StateKey: []byte(strings.Repeat("k", 32)), Used: used.Store, Mount: func(_ *sdk.Server, raw extension.Raw) {
+func asking(used *app.App, answered *atomic.Int64) wire.Extension {
+	return wire.Extension{StateKey: []byte(strings.Repeat("k", 32)), Used: used.Store, Mount: func(_ *sdk.Server, raw wire.RawTool) {
 		raw(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			if r.Params.RequestState == "held" {
 				answered.Add(1)

@@ -14,6 +14,11 @@
 // This part defines what the MCP transport reports of the requests it admits, for metrics and traces.
 //
 // It decides nothing about requests.
+//
+// # Extension
+//
+// This part adds tools and features made with the SDK alone to the MCP transport: the fixtures of the official
+// conformance suites (test/conformance), and nothing that is served to agents.
 package wire
 
 import (

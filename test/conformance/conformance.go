@@ -21,7 +21,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/internal/extension"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
 const watchedResource = "test://watched-resource"
@@ -30,15 +30,15 @@ const watchedResource = "test://watched-resource"
 const watchInterval = 3 * time.Second
 
 // Extension returns the fixtures. Until ctx ends, subscribers are notified every three seconds that a resource changed.
-func Extension(ctx context.Context) extension.Extension {
-	return extension.Extension{
+func Extension(ctx context.Context) wire.Extension {
+	return wire.Extension{
 		Options: func(o *sdk.ServerOptions) {
 			o.Capabilities.Logging = &sdk.LoggingCapabilities{}
 			o.CompletionHandler = complete
 			o.SubscribeHandler = func(context.Context, *sdk.SubscribeRequest) error { return nil }
 			o.UnsubscribeHandler = func(context.Context, *sdk.UnsubscribeRequest) error { return nil }
 		},
-		Mount: func(s *sdk.Server, raw extension.Raw) {
+		Mount: func(s *sdk.Server, raw wire.RawTool) {
 			add := func(t *sdk.Tool, h sdk.ToolHandler) {
 				if t.InputSchema == nil {
 					t.InputSchema = noArguments

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -134,7 +134,7 @@ func TestNilRefuses(t *testing.T) {
 		"changes without a refresher":               gateway(bailiwick.Options{Audit: store, Changes: change.NewQueue(change.Options{Store: store})}),
 		"tokens without an audit":                   unrecorded,
 		"mcp without tools":                         of(mcp.New(mcp.Options{})),
-		"a shared state key without a shared store": of(mcp.New(mcp.Options{Tools: shelf, Extend: extension.Extension{StateKey: make([]byte, 32)}})),
+		"a shared state key without a shared store": of(mcp.New(mcp.Options{Tools: shelf, Extend: wire.Extension{StateKey: make([]byte, 32)}})),
 		"mcp without credentials":                   answers(closed.Handler(), "POST", "/mcp", http.StatusUnauthorized),
 		"a console without Allow":                   page(func(o *console.Options) { o.Allow = nil }),
 		"a console without Admit":                   page(func(o *console.Options) { o.Admit = nil }),
