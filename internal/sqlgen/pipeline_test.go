@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -15,11 +14,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
 var _ = flag.Bool("update", false, "write the golden files anew")
 
-var where, pipeline, arguments, reader = exprtest.Where, exprtest.Pipeline, exprtest.Arguments, exprtest.Reader()
+var where, pipeline, arguments, reader = dialecttest.Where, dialecttest.Pipeline, dialecttest.Arguments, dialecttest.Reader()
 
 // names returns the names of databases.
 func names(all []database) []string {
@@ -91,7 +91,7 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
 // is a class and the stages over it.
 func TestPipelines(t *testing.T) {
-	exprtest.Shown(t, "testdata/pipelines.txt", names(databases), func(database int, question string) string {
+	dialecttest.Shown(t, "testdata/pipelines.txt", names(databases), func(database int, question string) string {
 		class, stages, _ := strings.Cut(question, " ")
 		return pipelineSQL(t, database, class, stages)
 	})

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
 // selectPermit returns the permit for a caller's SELECT over the classes of TestPipelines in one of databases.
@@ -45,5 +45,5 @@ func selectSQL(t *testing.T, database int, text string) string {
 // TestSelects shows the SELECTs of callers and what databases get for them side by side. A line of testdata/selects.txt
 // that begins with > is one.
 func TestSelects(t *testing.T) {
-	exprtest.Shown(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
+	dialecttest.Shown(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -17,10 +16,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
 // viewed are the databases of TestViews. "apart" is SQLite with views that are computed apart, as after a value that was too long.
-var viewed = []exprtest.Viewed{
+var viewed = []dialecttest.Viewed{
 	{Name: "sqlite", Dialect: sqlite.Dialect(), Natives: inSQLite}, {Name: "apart", Dialect: apart{sqlite.Dialect()}, Natives: inSQLite},
 	{Name: "postgresql", Dialect: postgres.Dialect(), Natives: map[schema.Type]string{schema.String: "text", schema.Integer: "int8", schema.Boolean: "bool", schema.JSON: "jsonb",
 		schema.Bytes: "bytea", schema.Date: "timestamptz"}},
@@ -38,7 +38,7 @@ func (apart) Bounds() (copied, read int) { return 4 << 20, 40 << 20 }
 // TestViews shows what questions become whose views have conditions on long values, and fields that the rules declare. A line of
 // testdata/views.txt that begins with > is a question.
 func TestViews(t *testing.T) {
-	exprtest.Views(t, "testdata/views.txt", viewed)
+	dialecttest.Views(t, "testdata/views.txt", viewed)
 }
 
 // TestFaultyViews checks that no error is ignored on the way to those statements.

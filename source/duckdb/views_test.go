@@ -4,14 +4,14 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
 var _ = flag.Bool("update", false, "write the golden files anew")
 
 // TestViews shows what questions become whose views have conditions on long values, and fields that the rules declare.
 func TestViews(t *testing.T) {
-	exprtest.Views(t, "testdata/views.txt", []exprtest.Viewed{{Name: "duckdb", Dialect: dialect{}, Natives: map[schema.Type]string{schema.String: "VARCHAR",
+	dialecttest.Views(t, "testdata/views.txt", []dialecttest.Viewed{{Name: "duckdb", Dialect: dialect{}, Natives: map[schema.Type]string{schema.String: "VARCHAR",
 		schema.Integer: "BIGINT", schema.Boolean: "BOOLEAN", schema.JSON: "JSON", schema.Bytes: "BLOB", schema.Date: "TIMESTAMP"}}})
 }

@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
 // conditions shows how nodes of JSON are compared: with documents, and with the keys of other classes.
-func conditions(t *testing.T, b *exprtest.Sheet) {
+func conditions(t *testing.T, b *dialecttest.Sheet) {
 	c := mariadb.Dialect()
 	b.Part("conditions")
 	for _, doc := range []string{`[1,1.50,1e99,"a",true,false,null]`, `{"a":{},"b":[{"c\"":"d"}]}`} {
@@ -23,7 +23,7 @@ func conditions(t *testing.T, b *exprtest.Sheet) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Line(doc, exprtest.Bound(text, args))
+		b.Line(doc, dialecttest.Bound(text, args))
 	}
 	for _, v := range []any{sqlgen.Document("{"), sqlgen.Document("[1] 2"), sqlgen.Moment{}} {
 		if err := c.CompareValue(&sqlgen.Writer{}, sqlgen.Operand{Text: "x"}, "=", v); problem.CodeOf(err) == "" {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -26,7 +26,7 @@ const long = "x y" // it isn't a name
 // TestTexts shows the texts for operands named x, y and z, or "x y" for a long one. Their results are tested on a server
 // (see TestExpressions); this test is about computing operands once, and about columns of each type.
 func TestTexts(t *testing.T) {
-	b := &exprtest.Sheet{}
+	b := &dialecttest.Sheet{}
 	b.WriteString("# What MariaDB gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
 	operators(t, b)
 	functions(t, b)
@@ -39,8 +39,8 @@ func TestTexts(t *testing.T) {
 	b.Golden(t)
 }
 
-func operators(t *testing.T, b *exprtest.Sheet) {
-	d, ok := mariadb.Dialect(), exprtest.Text(t)
+func operators(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := mariadb.Dialect(), dialecttest.Text(t)
 	apply := func(name string, o plan.Op, typ schema.Type, args ...string) {
 		b.Line(name, ok(d.Apply(b, plan.Apply{Op: o, T: typ}, slices.Clone(args))))
 	}
@@ -100,8 +100,8 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 }
 
 // functions shows the operators that are calls.
-func functions(t *testing.T, b *exprtest.Sheet) {
-	d, ok := mariadb.Dialect(), exprtest.Text(t)
+func functions(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := mariadb.Dialect(), dialecttest.Text(t)
 	b.Part("functions")
 	for _, o := range []plan.Op{plan.Quo, plan.BitAnd, plan.BitOr, plan.BitXor} {
 		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: schema.Integer}, []string{long, "y"})))
@@ -145,7 +145,7 @@ func functions(t *testing.T, b *exprtest.Sheet) {
 	}
 }
 
-func conversions(b *exprtest.Sheet) {
+func conversions(b *dialecttest.Sheet) {
 	d := mariadb.Dialect()
 	b.Part("conversions")
 	for _, from := range []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.Day, schema.UUID, schema.Bytes, schema.JSON} {
@@ -159,7 +159,7 @@ func conversions(b *exprtest.Sheet) {
 	}
 }
 
-func dates(b *exprtest.Sheet) {
+func dates(b *dialecttest.Sheet) {
 	d := mariadb.Dialect()
 	b.Part("dates")
 	zones := []string{"", "-05:30", "Asia/Kathmandu"}
@@ -198,8 +198,8 @@ func dates(b *exprtest.Sheet) {
 	}
 }
 
-func documents(t *testing.T, b *exprtest.Sheet) {
-	d, ok := mariadb.Dialect(), exprtest.Text(t)
+func documents(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := mariadb.Dialect(), dialecttest.Text(t)
 	b.Part("JSON")
 	b.Line("part", ok(d.Part(b, long, query.Path{"a", "b"})))
 	b.Line("a name with quotes", ok(d.Part(b, long, query.Path{`a"\`})))
@@ -242,8 +242,8 @@ func documents(t *testing.T, b *exprtest.Sheet) {
 	}
 }
 
-func groups(t *testing.T, b *exprtest.Sheet) {
-	d, ok := mariadb.Dialect(), exprtest.Text(t)
+func groups(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := mariadb.Dialect(), dialecttest.Text(t)
 	b.Part("groups")
 	for _, typ := range []schema.Type{schema.Integer, schema.Decimal, schema.Double} {
 		b.Line("sum of "+typ.String(), ok(d.Accumulate(b, plan.Sum, long, typ)))
@@ -281,7 +281,7 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 	}
 }
 
-func fields(t *testing.T, b *exprtest.Sheet) {
+func fields(t *testing.T, b *dialecttest.Sheet) {
 	d := mariadb.Dialect()
 	b.Part("columns")
 	for _, f := range []schema.Field{{Type: schema.String, Native: "varchar"}, {Type: schema.Integer, Native: "int"}, {Type: schema.Integer, Native: "bit"}, {Type: schema.Double, Native: "float"},

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -34,11 +34,11 @@ func shown(t *testing.T, write func(*sqlgen.Writer) error) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exprtest.Bound(text, args)
+	return dialecttest.Bound(text, args)
 }
 
 // conditions shows how columns are read, ordered and compared.
-func conditions(t *testing.T, b *exprtest.Sheet) {
+func conditions(t *testing.T, b *dialecttest.Sheet) {
 	c := postgres.Dialect()
 	b.Part("conditions")
 	for _, f := range columns {
@@ -77,7 +77,7 @@ func conditions(t *testing.T, b *exprtest.Sheet) {
 }
 
 // searches shows how words are found in columns that hold words, and which a trigger may keep.
-func searches(t *testing.T, b *exprtest.Sheet) {
+func searches(t *testing.T, b *dialecttest.Sheet) {
 	b.Part("searches")
 	for _, kept := range []bool{false, true} {
 		of := &policy.Search{Terms: []string{"t"}, In: []policy.Searched{

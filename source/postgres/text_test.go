@@ -12,11 +12,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -27,7 +27,7 @@ const long = "x y" // it isn't a name
 // TestTexts shows the texts for operands named x, y and z, or "x y" for a long one. Their results are tested on a server
 // (see answers); this test is about computing operands once, and about columns of each type.
 func TestTexts(t *testing.T) {
-	b := &exprtest.Sheet{}
+	b := &dialecttest.Sheet{}
 	b.WriteString("# What PostgreSQL gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
 	operators(t, b)
 	functions(t, b)
@@ -41,8 +41,8 @@ func TestTexts(t *testing.T) {
 	b.Golden(t)
 }
 
-func operators(t *testing.T, b *exprtest.Sheet) {
-	d, ok := postgres.Dialect(), exprtest.Text(t)
+func operators(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := postgres.Dialect(), dialecttest.Text(t)
 	apply := func(name string, o plan.Op, typ schema.Type, args ...string) {
 		b.Line(name, ok(d.Apply(b, plan.Apply{Op: o, T: typ}, slices.Clone(args))))
 	}
@@ -85,8 +85,8 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 }
 
 // functions shows the operators that are calls, and what is refused.
-func functions(t *testing.T, b *exprtest.Sheet) {
-	d, ok := postgres.Dialect(), exprtest.Text(t)
+func functions(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := postgres.Dialect(), dialecttest.Text(t)
 	b.Part("functions")
 	for _, o := range []plan.Op{plan.Sub, plan.Mod, plan.Quo, plan.BitAnd, plan.BitOr, plan.BitXor} {
 		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: i}, []string{long, "y"})))
@@ -116,7 +116,7 @@ func functions(t *testing.T, b *exprtest.Sheet) {
 	b.Line("nothing of a text", d.Const(b, value.Value{}, s))
 }
 
-func conversions(b *exprtest.Sheet) {
+func conversions(b *dialecttest.Sheet) {
 	d := postgres.Dialect()
 	b.Part("conversions")
 	for _, from := range []schema.Type{s, i, schema.Double, m, schema.Boolean, schema.Date, schema.Day, schema.UUID, schema.Bytes, schema.JSON} {
@@ -130,7 +130,7 @@ func conversions(b *exprtest.Sheet) {
 	}
 }
 
-func dates(b *exprtest.Sheet) {
+func dates(b *dialecttest.Sheet) {
 	d := postgres.Dialect()
 	b.Part("dates")
 	zones := []string{"", "-05:30", "Europe/Oslo"}
@@ -162,8 +162,8 @@ func dates(b *exprtest.Sheet) {
 	}
 }
 
-func documents(t *testing.T, b *exprtest.Sheet) {
-	d, ok := postgres.Dialect(), exprtest.Text(t)
+func documents(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := postgres.Dialect(), dialecttest.Text(t)
 	b.Part("JSON")
 	b.Line("part", ok(d.Part(b, long, query.Path{"a", "b"})))
 	b.Line("the whole", ok(d.Part(b, long, nil)))
@@ -204,8 +204,8 @@ func documents(t *testing.T, b *exprtest.Sheet) {
 	}
 }
 
-func groups(t *testing.T, b *exprtest.Sheet) {
-	d, ok := postgres.Dialect(), exprtest.Text(t)
+func groups(t *testing.T, b *dialecttest.Sheet) {
+	d, ok := postgres.Dialect(), dialecttest.Text(t)
 	b.Part("groups")
 	ops := []struct {
 		name string
@@ -252,7 +252,7 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 	}
 }
 
-func fields(t *testing.T, b *exprtest.Sheet) {
+func fields(t *testing.T, b *dialecttest.Sheet) {
 	d := postgres.Dialect()
 	b.Part("columns")
 	for _, f := range []schema.Field{{Type: s, Native: "text"}, {Type: s, Native: "varchar"}, {Type: s, Native: "text", Unordered: true}, {Type: s, Native: "citext", Unordered: true}, {Type: s, Native: "enum"},

@@ -1,4 +1,4 @@
-package exprtest
+package dialecttest
 
 import (
 	"flag"

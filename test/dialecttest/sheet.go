@@ -1,5 +1,5 @@
-// Package exprtest shows the texts that a dialect writes, for golden tests. Only tests import it.
-package exprtest
+// Package dialecttest writes the texts of a dialect to golden files. Only tests import it.
+package dialecttest
 
 import (
 	"flag"
