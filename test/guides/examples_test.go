@@ -32,18 +32,18 @@ var testedElsewhere = map[string]string{
 // pictures lists blocks that show what comes out, or how parts fit, by page and the beginning of their first line. Commands in them
 // are checked as others are; what comes out is checked where the comment says.
 var pictures = map[string][]string{
-	"docs/apis.md":           {"sources:"},                                                                                                    // a configuration with a document, of internal/config's TestAPIsDocument
-	"docs/architecture.md":   {"SELECT +v1", "request ─", "write.Request ─", "Arguments ─"},                                                   // how parts fit
-	"docs/assistant.md":      {"$ export LLM_PROVIDER=compatible", "$ bailiwick eval"},                                                        // conversations with the scripted model of cmd/bailiwick's TestScripts/ask and eval
-	"docs/attacks.md":        {"go run ./test/attack/run"},                                                                                    // the suite on any server, of test/attack
-	"docs/authentication.md": {"WWW-Authenticate:"},                                                                                           // a header, of oauthmeta's tests
-	"docs/changes.md":        {"  agent proposes", `{"type": "change.created"`, `{"change_id"`},                                               // what happens when; what webhooks send and take, of internal/webhook's tests
-	"docs/clients.md":        {"invalid_query:"},                                                                                              // an answer, of tool's golden files
-	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                                                                            // where files are; of source/duckdb, which "make duckdb" tests
-	"docs/metadata.md":       {".metadata/.plugins"},                                                                                          // where files are
-	"docs/operating.md":      {"$ bailiwick doctor"},                                                                                          // of cmd/bailiwick's script doctor
-	"docs/parse.md":          {`{"$relatedTo"`},                                                                                               // written as Parse writes it, of TestRelatedTo
-	"docs/policy.md":         {"$ bailiwick policy describe", "$ bailiwick audit tail", "$ bailiwick policy test", "$ bailiwick policy diff"}, // of cmd/bailiwick's scripts policy, audit, policy-test and policy-diff
+	"docs/apis.md":           {"sources:"},                                                      // a configuration with a document, of internal/config's TestAPIsDocument
+	"docs/architecture.md":   {"SELECT +v1", "request ─", "write.Request ─", "Arguments ─"},     // how parts fit
+	"docs/assistant.md":      {"$ export LLM_PROVIDER=compatible", "$ bailiwick eval"},          // conversations with the scripted model of cmd/bailiwick's TestScripts/ask and eval
+	"docs/attacks.md":        {"go run ./test/attack/run"},                                      // the suite on any server, of test/attack
+	"docs/authentication.md": {"WWW-Authenticate:"},                                             // a header, of oauthmeta's tests
+	"docs/changes.md":        {"  agent proposes", `{"type": "change.created"`, `{"change_id"`}, // what happens when; what webhooks send and take, of internal/webhook's tests
+	"docs/clients.md":        {"invalid_query:"},                                                // an answer, of tool's golden files
+	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                              // where files are; of source/duckdb, which "make duckdb" tests
+	"docs/metadata.md":       {".metadata/.plugins"},                                            // where files are
+	"docs/operating.md":      {"$ bailiwick doctor"},                                            // of cmd/bailiwick's script doctor
+	"docs/parse.md":          {`{"$relatedTo"`},                                                 // written as Parse writes it, of TestRelatedTo
+	"docs/policy.md":         {"$ bailiwick policy describe", "$ bailiwick policy diff"},        // of cmd/bailiwick's scripts policy and policy-diff
 }
 
 // A block is an example of a page: a fenced block, or one that is indented by four spaces after an empty line.
