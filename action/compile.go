@@ -26,7 +26,7 @@ const (
 	principalName = "principal"
 )
 
-// revert is a reserved name: reverting a change, as in package rules/writes.
+// revert is a reserved name: reverting a change, as in package writes.
 const revert = "revert"
 
 // Arguments of calls besides those of the action.

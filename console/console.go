@@ -1,75 +1,22 @@
-// Package console is the web interface in which people review changes, read the audit log, and see the tools and
-// views of a principal.
+// Package console is the web interface in which people review changes, read the audit log, and see a principal's views.
 //
-// It is a transport for people, as mcp is for agents: it calls a Reviewer and computes no rights itself. Pages are
-// rendered on the server and work without scripts; the included scripts only update them live. It admits people with
-// at least one of its scopes, through a session. It refuses forms that are not from its own pages, shows what agents
-// wrote only as text, and never shows the cause of an internal error.
+//	request ─session→ visit ─route→ Reviewer, audit, tokens ─page→ HTML
 //
-// # Access
+// It is a transport for people, as mcp is for agents. It calls a Reviewer and computes no rights itself. Pages are
+// rendered on the server and work without scripts. The included scripts only update them live. It admits people with at
+// least one of its scopes, through a session. It refuses forms that are not from its own pages, and never shows the
+// cause of an internal error.
 //
-// This part is what the console shows of the tools and views of one principal.
+// Text of agents, people and databases can do no harm in a page. Markup is escaped, and invisible characters are shown
+// by their code point. Long texts are cut, with their length shown. Markdown is limited to paragraphs, lists, quotes,
+// code and emphasis. An address is text beside the words of its link.
 //
-// # Assets
+// The pages follow the parts of the gateway: the queue and its changes, records and their sums, people, tokens,
+// sources, and notifications. A sum reads backwards from the newest record, up to a maximum number of records. It
+// reports if it stopped there, so a partial sum is not taken for a whole one. Records of other tenants are omitted.
 //
-// This part serves the files that pages of the console reference.
-//
-// # Chart
-//
-// This part draws small SVG charts: bars over time, and shares of a whole.
-//
-// A chart consists of marks only: colours come from the page's style, and its texts are next to it, so that it is
-// readable at any width and by screen readers. Input is numbers and text, which is escaped, and never markup.
-//
-// # Cookies
-//
-// This part is what browsers keep for the console: a session, a visitor's mark of forms, a sign-in under way, and the
-// colours that a person chose.
-//
-// # Editing
-//
-// This part is the form in which a reviewer edits the values of a change, and how it is read.
-//
-// # Listing
-//
-// This part reads and writes the filters of the queue: in addresses, and those that a visitor keeps. All of it comes
-// from outside.
-//
-// # Markdown
-//
-// This part renders Markdown of agents, people and databases so that it can do no harm in a page.
-//
-// It makes paragraphs, lists, quotes, code and emphasis, and nothing else: an address is text beside its link's words, an
-// image is its description, HTML is shown as it is written. All text goes through package sanitize.
-//
-// # Outbox
-//
-// This part says how notifications to a webhook or a recipient fare.
-//
-// # Pagefunc
-//
-// This part is the functions that the console's pages call: from values to words, and from texts of others to HTML in
-// which nothing is alive.
-//
-// # Sanitize
-//
-// This part renders text of agents, people and databases so that it can do no harm in a page.
-//
-// Markup is escaped. Characters that are invisible, change the direction of text or control a terminal are shown by
-// their code point. Long texts are cut, with their length shown. Markdown is not interpreted, and addresses don't
-// become links.
-//
-// # Usagelog
-//
-// This part searches the audit log for people, and sums records by day, tool and agent.
-//
-// It reads backwards from the newest record, up to a maximum number of records, and reports when it has stopped
-// there, so that a partial sum is never taken for a whole one. Records of tenants other than the reader's are
-// omitted.
-//
-// # Words
-//
-// This part turns values into the words and signs that pages of the console show.
+// Browsers keep the session, a visitor's mark of forms, a pending sign-in, saved filters and colours. All filters come
+// from outside, in addresses or cookies, and are checked.
 package console
 
 import (

@@ -1,11 +1,21 @@
 // Package identity authenticates callers: it turns a credential into a Principal.
 //
-// It is the first step of every request. All later steps take the Principal as an argument. Nothing else that an agent
-// sends (arguments, _meta, other headers) can change it.
+//	credential ─Authenticator→ Principal ─Derive→ sub-principal
+//	stored Principal ─Thaw, PrincipalRefresher→ Principal as it is now
 //
-// # People
+// It is the first step of every request, and all later steps take the Principal as an argument. Nothing else that an
+// agent sends (arguments, _meta, other headers) can change it. A sub-principal never has or sees more than its parent.
 //
-// This part lists the people with rights at a gateway, from its tokens and sessions.
+// Tokens is the Authenticator of the gateway's own tokens and of their tickets, such as sessions of the console. It
+// keeps both in a TokenStore. Package oidc authenticates the tokens of other issuers. Forms selects one of the two by
+// the form of the credential, and never tries the other after a refusal.
+//
+// Freeze encodes a Principal that outlives its request, such as the author of a change. A PrincipalRefresher returns
+// its current state, because a token may have been revoked meanwhile. While cancels a long call once its credential
+// ends.
+//
+// ListPeople lists the people with rights at a gateway, from its tokens and sessions. Reconcile compares the tokens
+// with the audit.
 package identity
 
 import (

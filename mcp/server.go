@@ -1,17 +1,19 @@
 // Package mcp is the MCP transport: it serves the tools over HTTP and over standard input and output.
 //
-// It authenticates and bounds requests and encodes results. It accepts only requests of a known principal, over an
-// allowed host and origin, of bounded size, depth and number, and written so that all parsers agree on them. It
-// refuses all others before anything else parses them. It does not depend on classes or rules: the tools it is given
-// decide what a principal may call and sees. Tools don't depend on the protocol; only this package encodes their
-// results and problems as MCP. Comments name the bugs and limitations of go-sdk v1.8.0 that a piece of code works
-// around.
+//	request ─edge, wire: bounds→ message ─authenticate→ Principal ─Tools→ tool.Result ─encode→ response
 //
-// # Sealed
+// It accepts only requests of a known principal, over an allowed host and origin, of bounded size, depth and number.
+// They must be written so that all parsers agree on them. All others are refused before anything else parses them.
+// Package wire is the strict parser, package edge bounds the connections, and package fair shares the work.
 //
-// This part seals the requestState of MCP tools that ask back: data that the client keeps for the server between
-// two requests. It refuses state that was not sealed here, belongs to another principal or call, has expired, or was
-// used.
+// It does not depend on classes or rules: the tools decide what a principal may call and see. Tools don't depend on the
+// protocol. Only this package encodes their results and problems as MCP.
+//
+// The client keeps two kinds of sealed data for the server, so that any process with the same key can continue. One is
+// the ID of a session. The other is the requestState of a tool that asks back. The server rejects data that was not
+// sealed here, belongs to another principal, or has expired. State is also bound to its call, and valid once.
+//
+// Comments name the bugs and limitations of go-sdk v1.8.0 that a piece of code works around.
 package mcp
 
 import (

@@ -1,65 +1,25 @@
-// Package policy decides what a principal may do: it turns a Principal and a Query into a Permit or a refusal.
+// Package policy decides what a principal may do: it turns a Principal and a query into a Permit or a refusal.
+//
+//	Rules, catalogue ─New→ Policy
+//	Principal, query ─View of each class, typecheck or sqlbind→ Plan ─scans, limits→ Permit → sqlgen, source, redact
 //
 // Agents never query a class directly. They query a View: the visible fields of a class and a predicate that every
-// record satisfies. Read replaces each class that a query names by its view, so that a hidden field or class is refused
-// in the same bytes as one that never existed. New compiles the rules against the catalogue once, and fails if a rule
-// names something that isn't there. A class without a rule is hidden unless the rules say otherwise.
+// record satisfies. Read replaces each class of a query by its view. A hidden field or class is refused in the same
+// bytes as one that never existed, unless the owner's rules disclose it. A class without a rule is hidden unless the
+// rules say otherwise. New compiles the rules once, and fails if a rule names something that the catalogue lacks.
 //
-// # Byid
+// A View combines the rule of the class (visible fields, masks, tenant, canonical filter) with the permissions that the
+// source itself keeps. GuardAccess applies the latter: it takes the schema.Guard of a class and the principal's Groups.
+// Rules can declare pointers, types and labels that the source doesn't. Timestamps are found by the names of fields.
 //
-// This part turns the ids of records into a filter on the key of their class.
+// Two steps must disclose nothing hidden. A search reads only the fields that the principal sees unmasked. The refusal
+// of a scan depends on visible fields and indexes, and on no statistics.
 //
-// # Declared
+// FilterFields finds the fields of a filter, and finds none in a filter of unknown type. Its callers must also bind the
+// filter.
 //
-// This part is what a class says of its records that its source doesn't: pointers, types, and the fields that hold
-// what a record is called.
-//
-// # Disclosure
-//
-// This part words the refusals of what exists and is hidden, for owners whose rules disclose it: what is hidden,
-// why, and what to ask for instead. Without disclosure, what is hidden is refused like what doesn't exist.
-//
-// # Filterfields
-//
-// This part finds the fields that filters name, for the filters of rules: which fields a filter discloses,
-// which of two filters on the same field applies, and whether a caller asks for another value than a rule does. It finds
-// no fields in a filter of unknown type, so callers must also bind the filter, which rejects such types.
-//
-// # Gates
-//
-// This part holds the operator's switches over what agents may write at all, and decides by them who may use a tool.
-//
-// # Guard
-//
-// This part applies the permissions that a source itself keeps, such as the access lists and class-level permissions
-// of Parse Server, to a principal.
-//
-// It is a pure function of the permissions, which a class carries as a schema.Guard, and of the principal's groups in the
-// source. Package policy adds the result to its views, so that a view is what both the owner's rules and the source
-// allow.
-//
-// # Scan
-//
-// This part determines whether an index serves the first filter of a query.
-//
-// It uses the class as one principal sees it, the caller's own filter, and of the filters that rules add the conditions on
-// visible fields. It uses no statistics, so that its result discloses nothing hidden.
-//
-// # Searched
-//
-// This part chooses the text indexes, and the fields of each, that answer a search of one class.
-//
-// A search reads only what the principal sees unmasked: a hidden field of an index affects neither which records are
-// found nor, where another index will do, the choice of the index.
-//
-// # Shown
-//
-// This part decides which fields of a class its rule leaves visible, and which of them leave with a record that is
-// included through a pointer.
-//
-// # Timestamps
-//
-// This part finds, by their names, the fields that hold the time a record was created or last changed.
+// Gates are the operator's switches over kinds of writes. May decides by them, and by scopes and tool lists, who may
+// use a tool. Package writes decides about a single write, and package calls about a single call of an API.
 package policy
 
 import (

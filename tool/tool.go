@@ -1,19 +1,18 @@
 // Package tool holds the tools that an agent can call, one per file.
 //
-// A tool parses its arguments, calls the gateway and returns a result. It does not join the gateway's steps and does
-// not depend on MCP: package mcp maps a Tool to the protocol and a Result to a response.
+//	arguments ─argcheck→ input ─Handler, Call→ gateway → page ─notes→ Result
 //
-// # Absent
+// A Tool parses its arguments, calls the gateway and returns a Result. It does not join the gateway's steps and does
+// not depend on MCP. Package mcp maps a Tool to the protocol and a Result to a response. A Set is the tools that one
+// gateway serves. Data returns the built-in tools that read, and Typed makes a tool of a Go function. Package
+// internal/tools adds the tools for changes, packs and HTTP APIs.
 //
-// This part explains what an answer doesn't show: why it is empty, which records tie with the last one, how many a condition leaves
-// out because a field is null, how often a join repeats a value, and over how few records a share is.
+// After a call, a tool may add notes about what the answer doesn't show. They say why it is empty, or which records tie
+// with the last one. They count records that a condition leaves out because a field is null, and values that a join
+// repeats. Notes come from a few more queries within a time limit. The caller could make each of them too, so a note
+// reveals nothing else. A failed note is omitted. Notes change no answer and refuse nothing.
 //
-// After a call it makes a few more queries within a bound on time. The caller could make each of them too, so a note tells nothing
-// about what the caller may not see. A note that can't be computed is left out. Package absent changes no answer and refuses nothing.
-//
-// # Schema
-//
-// This part writes what get_schema says of a class: its fields and pointers as one caller may see them.
+// The description of a class in get_schema contains only the fields and pointers that the caller sees.
 package tool
 
 import (

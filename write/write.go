@@ -207,7 +207,7 @@ type Doubt struct {
 	Text  string `json:"text"`           // one sentence
 }
 
-// Against says which class describes the arguments of a call, and how: see schemacheck.Declaration.
+// Against says which class describes the arguments of a call, and how: see Declaration of package internal/writes.
 type Against struct {
 	Class     string            `json:"class"`
 	Fields    map[string]string `json:"fields,omitzero"` // by argument, its field

@@ -1,46 +1,24 @@
-// Package app builds the running parts that a configuration or flags name: the store, the sources, the gateway, its
-// tools, and the options of the transports.
+// Package app builds the running parts that a configuration or flags name.
 //
-// It is the only package that names the adapters and wires packages together; the commands use it. A configuration
-// whose rules name something that its sources lack is refused, with the position in the file.
+//	config.Config ─Build→ App: store, sources, gateway, tools ─Serving→ handlers of the transports
+//	configuration files ─ConfigWatcher→ new config.Config ─Reload→ the same App
 //
-// # Watch
+// It is the only package that names the adapters and wires packages together. The commands and package serve use it. A
+// configuration whose rules name something that its sources lack is refused, with the position in the file.
 //
-// This part applies changes of the configuration while a server runs.
+// A ConfigWatcher watches the configuration's files, the files that they include, and those of secrets. A new
+// configuration is applied as a whole or refused as a whole. After a refusal the previous one stays in force, and the
+// reason is logged once. Files are read again every second, which works for editors that replace files and for network
+// file systems. A change is applied only if it is the same a second later, because half of a file can be valid YAML.
 //
-// It watches everything the configuration was read from: its files, the files they include and those of its secrets. A
-// new configuration is applied as a whole or refused as a whole; then the previous one stays in force, and the reason
-// is logged once.
+// An InboundHandler takes the decisions of people from other systems: buttons of Slack, and programs that sign as
+// package webhook does. It rejects messages that are unsigned, older than a few minutes, or repeated. The sender must
+// be mapped to a person who has been invited or has signed in. That person's current rights count, and all rules of
+// review.
 //
-// Files are read again every second instead of watched through the system: that also works for editors that replace
-// files, for symbolic links that change their target, and for network file systems. A change is applied only if it is
-// the same a second later, because half of a file can be valid YAML with another meaning.
-//
-// # Document
-//
-// This part reads the OpenAPI documents that operators name: files, and https addresses.
-//
-// # Memory
-//
-// This part bounds the memory that a process keeps for what it no longer uses. It is for the program alone: a program
-// that embeds a gateway sets its own collector.
-//
-// # Inbound
-//
-// This part takes the decisions of people from other systems: buttons of Slack, and programs that sign what they send as
-// the webhooks of package webhook are signed.
-//
-// It refuses what isn't signed with the secret of the hook, what is older than a few minutes, and what came before. The account
-// in the other system must be mapped to a person who has been invited or has signed in; their rights of this moment count, and
-// all rules of review. GET decides nothing: it leads to the console. A change of a high risk is approved in the console alone.
-//
-// # Credential
-//
-// This part makes the credentials for HTTP APIs that a configuration describes.
-//
-// # Undeclared
-//
-// This part counts the records of a source that contradict what rules declare about them: pointers and types.
+// Credentials for HTTP APIs, documents at https addresses and SSH tunnels are made here too. Undeclared counts the
+// records that contradict declared pointers and types. BoundMemory and its neighbours set the collector of the whole
+// process, so an embedding program must not call them.
 package app
 
 import (

@@ -1,11 +1,15 @@
 // Package argcheck checks arguments against the JSON Schema of a tool or of an action.
 //
-// Tools and actions share it, so that both report errors in the same form: the pointer, the rule and a sentence for
-// each. It rejects schemas that some clients can't load.
+//	JSON Schema ─Compile→ Schema
+//	arguments ─Take→ arguments in the schema's types, notes ─Check→ nil, or problem.InvalidArgument
 //
-// # Schemafault
+// Tools and actions share it, so that both report faults in the same form: the JSON pointer, the rule and a sentence.
+// FaultSentence returns the sentence for the keyword of a schema that a value breaks. Package openapi/validate uses it
+// for the arguments of HTTP APIs.
 //
-// This part says in a sentence which keyword of a JSON Schema a value breaks.
+// Take converts equivalent forms, such as "5" for 5. It leaves all else for Check to reject.
+//
+// Compile rejects schemas that some clients can't load.
 package argcheck
 
 import (

@@ -1,20 +1,18 @@
-// Package authserver lets agents sign in by themselves: it is the OAuth 2.1 authorization server of this server's own MCP
-// endpoint, as the MCP specification describes it.
+// Package authserver is the OAuth 2.1 authorization server of this server's own MCP endpoint, as MCP specifies it.
 //
-// A person who is signed in to the console is shown which client asks for which scopes, and consents; the client gets an
-// authorization code for them. The access token acts for that person, within what they may hand over, and ends with their
-// own rights. Codes need PKCE and are good once; refresh tokens rotate, and one that is used again later ends the grant. Nothing is
-// used up before all is checked. Clients are public: they have no secret. Consent is asked for each time and never remembered.
+//	client ─Resource: metadata (RFC 9728)→ issuer, scopes
+//	client ─authorize→ Asking ─person consents in the console→ code ─token, PKCE→ access and refresh token
 //
-// What is granted, and all tickets, are kept by identity.Tokens. The package keeps nothing itself: the identifier of a
-// registered client is its registration.
+// A person who is signed in to the console sees which client asks for which scopes, and consents. Consent is asked for
+// each time and never remembered. The access token acts for that person, within what they may hand over, and ends with
+// their own rights.
 //
-// # Oauthmeta
+// Codes require PKCE and are valid once. Refresh tokens rotate, and using an old one again ends the grant. Everything
+// is checked before anything is used up. Clients are public: they have no secret, and a client's identifier is its
+// registration. Tokens of package identity keep the grants and tickets, so the package stores nothing.
 //
-// This part serves the metadata in which clients find where to get credentials for a server (RFC 9728).
-//
-// A client whose request was refused reads it to find the issuer and the scopes to request. The package does not
-// authenticate anything.
+// A Resource serves the metadata by which a refused client finds the issuer and its scopes. The issuer may also be
+// another one, which package oidc verifies. Metadata needs no authentication.
 package authserver
 
 import (

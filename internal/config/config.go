@@ -1,23 +1,17 @@
 // Package config reads and strictly checks the configuration file.
 //
-// It produces the options of the transports and the rules of policy. It opens no source, no store and no listener;
-// besides the configuration it reads only the files named by ${file:…} and file:, and API documents that are files. It
-// refuses unknown and duplicate keys, keys without a value, features that this version lacks, and ambiguous values. All
-// faults of a file are reported in one error, with line, column and excerpt.
+//	YAML ─yamlconf: shapes→ Config: options of transports, policy.Rules, sources → app
 //
-// # Api
+// It opens no source, no store and no listener. Besides the configuration it reads the files named by ${file:…} and
+// file:, packs, and API documents that are files. Its caller fetches documents at URLs. All faults of a file are
+// reported in one error, with line, column and excerpt. It rejects unknown and duplicate keys, keys without a value,
+// features that this version lacks, and ambiguous values.
 //
-// This part reads the configuration of HTTP APIs: address and credential of the source, and the rules for what
-// agents may see and call.
+// For an HTTP API it produces the address, the credential, the rules of package calls and the options of a client. An
+// invalid document is reported at the key that names it. Other sections say how the record of calls is kept, and how
+// people's accounts at APIs are. JSONSchema describes the whole file for editors.
 //
-// It is used by package config and produces plain data: the rules of package calls and the options of a client. It
-// reads packs and documents that are files; the caller fetches a document at a URL. An invalid document is reported at
-// the key that names it.
-//
-// # Keeping
-//
-// This part reads the sections of a configuration that say how things are kept: the record of calls, and the accounts
-// that people connect to HTTP APIs.
+// Package app builds the running parts, and package scaffold writes first configurations.
 package config
 
 import (

@@ -1,15 +1,13 @@
-// Package demo creates the application that "bailiwick demo" serves: an issue tracker in one SQLite file, with the same
-// realistic data on every run.
+// Package demo creates the application that "bailiwick demo" serves: an issue tracker in one SQLite file.
 //
-// The file that Create writes is read through views like any other source. Two organisations share the tables, so that
-// a missing tenant rule would be noticed. Create doesn't overwrite an existing file.
+//	Create → tracker.db ─views→ gateway, like any other source
+//	tracker.db ─OpenAPI→ HTTP API ─client→ gateway
 //
-// # Api
+// The file contains the same realistic data on every run. Two organisations share its tables, so a missing tenant rule
+// would be noticed. Create doesn't overwrite an existing file. Config is a configuration for the file.
 //
-// This part is the HTTP API of the demo's tracker: its OpenAPI document and its server.
-//
-// Like any application's API, it does not depend on the gateway. It reads and writes the SQLite file that demo.Create
-// made. Callers need the key, and each request is limited to the organisation in its path.
+// OpenAPI opens the HTTP API of the tracker, and APIDocument is its OpenAPI document. Like any application's API, it
+// does not depend on the gateway. Callers need the key, and each request is limited to the organisation in its path.
 package demo
 
 import (

@@ -1,33 +1,20 @@
 // Package edge serves HTTP over connections that are bounded in number and in time. All listeners of the program use
 // it.
 //
+//	connection ─bounds→ request ─checks→ handler of a transport ─deadlines→ response
+//	refusal ─RefusalLog→ a bounded number of log lines
+//
 // It runs before all transports and does not depend on them. It refuses connections over the bounds, requests whose
-// body has two lengths, and requests that share a packet with the previous one. It ends connections that don't finish
-// a request or don't read their response. Deadlines hold until the response is sent. Refusals are reported to a
-// refused.Log.
+// body has two lengths, and requests that share a packet with the previous one. It ends connections that don't finish a
+// request or don't read their response. Deadlines hold until the response is sent.
 //
-// # Installlink
+// A RefusalLog reports refused requests to operators. It logs the first refusal of a kind from a principal or an
+// address, and reports the number of further ones once a minute. No client can fill a disk with log lines, and no value
+// of a request is kept. An OutageLog does the same for a failure that repeats, such as that of a store. It also logs
+// the end of the outage.
 //
-// This part makes the links that add this server to an MCP client when they are opened.
-//
-// # Outage
-//
-// This part logs a failure that repeats, such as that of a store which a loop asks each second, in a bounded number of
-// lines: one at once, then at most one a minute with the number of times, and one when it has ended.
-//
-// # Refused
-//
-// This part reports refused requests to operators in a bounded number of log lines.
-//
-// The first refusal of a kind from a principal or an address is logged at once as a warning; further ones are counted
-// and reported once a minute. The number of lines is bounded, so that no client can fill a disk with them. The
-// package decides nothing, and keeps no value of a request.
-//
-// # Sse
-//
-// This part reads server-sent events, which MCP servers and model providers answer with, and sends them.
-//
-// It refuses events larger than the reader says.
+// ReadEvents and EventStream read and send server-sent events, which MCP servers and model providers use. Events over
+// the reader's limit are refused. InstallLinks makes the links that add this server to an MCP client.
 package edge
 
 import (

@@ -13,9 +13,6 @@ import (
 // TemplateKey marks an expression: {"$cel": "input.title"}.
 const TemplateKey = "$cel"
 
-// templatePrincipalName is the variable of the principal, as in package expression.
-const templatePrincipalName = "principal"
-
 // A Template is a value, an expression, or a list or object of templates. Only CompileTemplate makes a usable one.
 type Template struct {
 	value      value.Value
@@ -138,9 +135,9 @@ func (s *Scene) eval(e *Expression) (value.Value, error) {
 	switch {
 	case err == nil:
 		return v, nil
-	case errors.Is(err, errNothing) && of != "" && of != templatePrincipalName:
+	case errors.Is(err, errNothing) && of != "" && of != principalName:
 		return value.Value{}, ErrAbsent
-	case errors.Is(err, errNothing) && of == templatePrincipalName:
+	case errors.Is(err, errNothing) && of == principalName:
 		return value.Value{}, &problem.Error{Code: problem.PermissionDenied, Kind: "principal",
 			Detail: "it needs " + strings.Join(append([]string{of}, path...), ".") + ", which you don't have"}
 	}

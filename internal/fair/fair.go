@@ -1,19 +1,19 @@
-// Package fair limits concurrent work and shares it fairly: between tenants, then their owners, then their
-// credentials. It does not depend on what the work is.
+// Package fair limits concurrent work and memory, and shares them fairly.
 //
-// # Bodies
+//	work of Who ─Semaphore→ slot
+//	request ─Budget.Read→ Body ─Parse→ memory to parse it
+//	response of an HTTP API ─Answers→ Answer
+//	callers at the same time ─Queue→ one round of work
 //
-// This part bounds the memory that the bodies of requests take in one process, as a whole, and that which the answers of HTTP APIs
-// take (Answers).
+// Shares are counted between tenants, then their owners, then their credentials. The package does not depend on what
+// the work is.
 //
-// A body waits on its connection, unread, until there is memory for its bytes. Then it is read, and waits unparsed until there is
-// memory for what is made of it. Memory is counted in bytes and shared between tenants, owners and credentials, as in package fair.
-// Small bodies have memory of their own, so large ones don't delay them.
+// A Budget bounds the memory of all request bodies in one process. A body waits on its connection, unread, until there
+// is memory for its bytes. Then it is read, and waits unparsed until there is memory for its parsed form. Small bodies
+// have memory of their own, so large ones don't delay them. Answers does the same for responses of HTTP APIs.
 //
-// # Turns
-//
-// This part lets callers that arrive while others' work is done share the next round, such as a transaction and its commit.
-// At rest a caller's work is done at once, in the caller's goroutine.
+// A Queue lets callers that arrive during a round share the next one, such as a transaction and its commit. At rest,
+// the work of a caller is done at once, in its own goroutine.
 package fair
 
 import (

@@ -1,22 +1,16 @@
-// Package interpret evaluates a Plan over records in memory, by the definition of the query language.
+// Package interpret evaluates a policy.Plan over records in memory, by the definition of the query language.
 //
-// It is the oracle of the tests, through source/memory, and it runs the part of a query that a source's backend can't
-// run, over the records of views that the source has read, within a Budget. It is written from docs/query-language.md
-// and the comments of package plan, never from the output of a compiler, and refuses parts of a plan that it doesn't
-// know.
+//	Plan, Records of its views ─Rows→ rows
+//	Plan, records of a source's command ─Narrow or Continue→ rows
 //
-// # Coerce
+// It is the oracle of the tests, through source/memory. It also runs the part of a query that a source's backend can't
+// run, within a Budget of records and bytes. It is written from docs/query-language.md and the comments of package
+// plan, never from the output of a compiler. It refuses parts of a plan that it doesn't know.
 //
-// This part converts values between types, exactly, as package plan defines it. Where a value has no equivalent the
-// result is null.
+// Matching and Holds evaluate a filter over the records of a class, and Visible returns the records of a view.
 //
-// # Lists
-//
-// This part evaluates operators on lists that need nothing but their values.
-//
-// # Texts
-//
-// This part evaluates the operators on texts. A text that an expression makes has at most 4 MiB; a longer one is null.
+// Values are converted between types exactly, as package plan defines it. Where a value has no equivalent, the result
+// is null. A text that an expression makes has at most 4 MiB. A longer one is null.
 package interpret
 
 import (

@@ -1,20 +1,17 @@
-// Package literals checks what queries are written with: the values that they compare with, the names of fields and
-// variables, and the keys of objects.
+// Package literals checks the constants of queries: values, names of fields and variables, and keys of objects.
 //
-// # Area
+//	constant, JSON pointer ─check→ value, pattern, search, area or path, or a *problem.Error
 //
-// This part tells which points are on a part of the surface of the earth.
+// Packages query, sqlbind and policy share it, so every query language accepts the same constants. Value parses a value
+// to compare with. Name, Path and Variable check names. Sane rejects numbers that databases can't store.
 //
-// # Pattern
+// CheckPattern accepts the regular expressions that every source accepts and none needs excessive time for.
+// ExactPattern accepts those of which every engine finds the same parts of a text.
 //
-// This part checks the regular expressions that agents write, so that every source accepts them and none takes
-// excessive time.
+// ParseSearch parses a full-text query: words, "quoted phrases", and -words to exclude. The result has no operators of
+// a database's own query syntax, so no input can make a database fail.
 //
-// # Search
-//
-// This part parses a full-text query: words, "quoted phrases", and -words to exclude.
-//
-// The result has no operators of a database's own query syntax, so that no input can make a database fail.
+// An Area is a part of the surface of the earth. Package sqlgen writes the same formula for its distances.
 package literals
 
 import (

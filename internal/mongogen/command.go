@@ -1,19 +1,18 @@
-// Package mongogen writes the commands by which MongoDB, and servers that speak its protocol, run a Permit. It does no I/O.
+// Package mongogen writes the commands by which MongoDB, and servers that speak its protocol, run a Permit.
 //
-// Wherever the plan names a class it writes the view: a $match of the view's predicate and a $project of the visible
-// fields, before anything else, so that hidden fields and records have no part in the rest of the pipeline. Values are
-// always operands, in expressions under $literal; names of members pass one function. Every expression is total: none can
+//	policy.Plan ─Writer: view first, then stages→ Command ─source/mongodb→ documents ─DecodeBSON→ values
+//
+// It does no I/O. Where the plan names a class, it writes the view first: a $match of the view's predicate and a
+// $project of the visible fields. Hidden fields and records have no part in the rest of the pipeline. Values are always
+// operands, in expressions under $literal. Nameable checks every name of a member. Every expression is total: none can
 // raise an error, whatever a record holds.
 //
-// What a server can't do with the same meaning isn't written: a Command says how far it goes, and package interpret does
-// the rest over its records.
+// A stage that a server can't run with the same meaning isn't written. A Command says how far it goes, and package
+// interpret runs the rest over its records.
 //
-// # Bson
-//
-// This part converts between BSON and values.
-//
-// A value keeps the type that it is stored with, whatever type its field is described with; only a whole number in a
-// field of Integers is an Int even if it is stored as a double, since many drivers store all numbers so.
+// Values are converted from and to BSON. A value keeps the type that it is stored with, whatever the type of its field.
+// The one exception is a whole number in a field of Integers: it is an Int even if it is stored as a double. Many
+// drivers store all numbers so.
 package mongogen
 
 import (

@@ -1,16 +1,17 @@
-// Package oidc authenticates JSON Web Tokens of an OpenID Connect or OAuth issuer: it turns a token into a Principal.
+// Package oidc authenticates agents and people by an OpenID Connect or OAuth issuer.
 //
-// It accepts only asymmetric algorithms, keys from the issuer's own address, and tokens for the configured audience. A
-// Mapping written by the operator turns claims into a Principal; other claims have no effect. A token is never
-// forwarded. Every refusal looks the same.
+//	JSON Web Token ─Issuer.Authenticate→ claims ─Mapping→ identity.Principal
+//	browser ─Provider: authorization code, PKCE→ ID token ─Issuer.SignedIn→ identity.Principal, Proof
 //
-// # Signin
+// An Issuer accepts only asymmetric algorithms, keys from the issuer's own address, and tokens for the configured
+// audience. A Mapping written by the operator turns claims into a Principal. Other claims have no effect. A token is
+// never forwarded. Every refusal looks the same.
 //
-// This part signs people in at an OpenID Connect provider: by an authorization code with PKCE, a state that only
-// their browser has, a nonce, and the issuer's name in the answer.
+// A Provider signs people in to the console. It uses a state that only their browser has, a nonce, and the issuer's
+// name in the answer. Package golang.org/x/oauth2 talks to the provider, and the Issuer verifies the ID token as it
+// verifies agents' tokens. The provider's tokens and secrets are not kept.
 //
-// golang.org/x/oauth2 speaks with the provider, and package oidc verifies what it says: the same checks as for the tokens
-// of agents. Neither the provider's tokens nor its secrets are kept.
+// Package authserver is the reverse: there this server is the issuer.
 package oidc
 
 import (

@@ -1,16 +1,16 @@
-// Package pack defines tools over single operations of an HTTP API, declared in files: one file per domain of the
-// API, all files of a folder forming a pack.
+// Package pack defines tools over single operations of an HTTP API, declared in files.
 //
-// A file is parsed strictly and compiled against the API's document, so that a missing operation, parameter or field
-// is reported with its position. A compiled Tool turns the arguments of a call into the operation to run; it reads
-// through the Reader of the call, sends nothing itself and decides nothing: package policy limits what a call may
-// reach, and writes are proposed as changes. Package tool/packs offers the tools to agents.
+//	*.yaml of a folder ─Read→ Pack ─Compile: API document→ Tools ─arguments→ Outcome: result, or a write to propose
 //
-// # Checked
+// There is one file for each domain of the API, and all files of a folder form a pack. A file is parsed strictly and
+// compiled against the API's document. A missing operation, parameter or field is reported with its position.
 //
-// This part reads the keys that declarations of actions and of a pack's tools share: require and check_against.
+// A Tool turns the arguments of a call into the operation to run. It reads through the Reader of the call, which limits
+// it to what the principal may reach. It sends nothing itself and decides nothing. Writes are proposed as changes.
+// Package internal/tools offers the tools to agents.
 //
-// It only checks the syntax; packages rules/named and rules/schemacheck check what is written against classes.
+// ReadRequirements and ReadAgainst read the keys require and check_against, which actions declare as well. They check
+// only the syntax. Package expression compiles requirements, and package writes checks arguments against classes.
 package pack
 
 import (

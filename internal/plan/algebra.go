@@ -1,26 +1,20 @@
 // Package plan defines executable pipelines: a few kinds of stages over columns with known types.
 //
-// Package typecheck builds a Program from a query.Pipeline and the views that policy provides. The SQL compilers and
-// the evaluator in memory execute it, as specified here and in docs/pipelines.md. A Program doesn't name classes: it
-// refers to relations by their number in the plan.
+//	query.Pipeline ─typecheck→ Program ─sqlgen, mongogen→ commands of a database
+//	SELECT ─sqlbind→ Program ─interpret→ rows in memory
+//
+// The compilers and the evaluator in memory execute a Program as specified here and in docs/pipelines.md. A Program
+// doesn't name classes. It refers to relations by their number in the plan.
 //
 // Two invariants hold. Every expression is total: where it has no value it is null. Every record has a position: the
 // order of a Shape distinguishes any two records that differ visibly.
 //
-// # Calendar
+// A Mask hides parts of the values of a field. Rules name masks, policy carries them with their columns, and package
+// redact applies them to rows before they are returned. Until then values are raw, so only redact may use them.
+// RefuseMasked is the error for every other use.
 //
-// This part enumerates the time intervals that records are grouped by, and adds months.
-//
-// The tool group_by_date has a source that writes an interval as text: 2026, 2026-Q3, 2026-W07, 2026-07-01. Series of times, of
-// $densify and generate_series, are made with AddMonths.
-//
-// # Mask
-//
-// This part masks values of fields that may not be seen whole.
-//
-// Rules name masks, packages policy and plan carry them with the columns they apply to, and package redact applies
-// them to rows before they are returned. Until then values are raw, so nothing but redact may use them: Refuse is the
-// error for everything else.
+// A Calendar enumerates the time intervals by which records are grouped, such as 2026-Q3 or 2026-W07. AddMonths makes
+// the series of times of $densify and generate_series.
 package plan
 
 import (

@@ -1,12 +1,13 @@
-// Package redact TODO.
+// Package redact turns rows of a source into rows that may be returned.
 //
-// # Redact
+//	raw rows of a source, Permit ─Apply: masks, ids as text→ Rows → result
 //
-// This part turns rows of a source into rows that may be returned.
+// It runs between source and result, and is the last step that holds a Permit. Only this package makes non-empty Rows,
+// so a page can't contain values that didn't pass through it. A row that doesn't have the width promised by the permit
+// is refused.
 //
-// It runs between source and shape, and is the last to hold a Permit: a row that doesn't have the form promised by
-// the permit is refused. It converts ids to text, so that no client rounds them, and applies masks: sources return
-// raw values, and all rows pass through here.
+// Sources return raw values. Apply masks them by package plan, and masks come last because nothing has read the values
+// before. It converts ids to text, so that no client rounds them.
 package redact
 
 import (

@@ -1,41 +1,23 @@
-// Package review presents a change to one viewer: the sheet on which a person decides, and which an agent reads for
-// its own changes.
+// Package review presents a change to one viewer: a person who decides about it, or the agent that proposed it.
 //
-// The console, the command line, the JSON API and the tools all show the same Sheet, so that everyone decides about
-// the same content. The package evaluates no rules: its callers pass what the viewer may see (a Visibility for each class)
-// and what speaks against a decision (Checks). Fields that the viewer may not see are counted; neither their names
-// nor their values appear in a sheet.
+//	change.Change ─New: Visibility of each class→ Sheet ─Checks, history→ console, commands, JSON API, tools
 //
-// # Emoji
+// All of these show the same Sheet, so everyone decides about the same content. Fields that the viewer may not see are
+// counted. Neither their names nor their values appear in a sheet.
 //
-// This part distinguishes the invisible characters that make one picture of several from those that hide something.
+// VisibilityOf computes, under the rules in force, what a principal sees of the classes and operations that a change
+// writes. A value whose mask can't be computed is shown as null. Callers pass the Checks that speak for or against a
+// decision.
 //
-// # Evidence
+// ReadHistory adds the audit records of the change and of the agent's calls before it. OpenedValues adds which long
+// values the reviewer has opened. A Feed returns the events of changes that one reviewer may see.
 //
-// This part adds to a sheet what was recorded about it: which long values its reviewer has opened, and what the audit
-// log holds of the change and of the agent's calls before it.
+// A change waits for days, and credentials may be revoked meanwhile. AgentOf and CheckParties return its parties as
+// they are now. A Maker lets the actions of a change propose their writes again, and compares them with the proposed
+// ones.
 //
-// # Feed
-//
-// This part reads the events of changes that one reviewer may see: all, those of a tenant, or those of some schemas.
-//
-// # Parties
-//
-// This part turns the parties of a change, as it was stored, into the principals that they are now.
-//
-// A change waits for days: a credential may have been revoked meanwhile, or have lost a scope.
-//
-// # Remade
-//
-// This part has the actions of a change make their writes anew, and compares them with what was proposed.
-//
-// # Visibility
-//
-// This part works out what a principal sees of the classes and operations that a change writes, under the
-// rules in force.
-//
-// It connects package policy to package review, which shows changes and doesn't depend on rules. A hidden field is
-// absent, as if it did not exist; a value whose mask can't be computed is shown as null.
+// Inert and Visible make text of agents harmless to show. JoinsEmoji accepts the invisible characters of emoji, because
+// elsewhere such a character hides something.
 package review
 
 import (

@@ -1,15 +1,19 @@
-// Package scaffold generates, for "bailiwick init", a first configuration for a database or an HTTP API, by looking at its structure.
+// Package scaffold generates a first configuration for a database, an HTTP API or cached descriptions, for "bailiwick
+// init".
 //
-// It guesses from names, types and sampled values: the tenant of a record, what counts as live, what is heavy, what holds
-// credentials or personal data; and it marks guesses with "confirm". It hides what it can't classify. It never returns a
-// configuration that doesn't compile, and no value of a record is in one.
+//	classes, Evidence of sampled records, Answers ─Of→ Draft
+//	API document ─OfAPI→ Draft
+//	folders of descriptions ─OfCaches→ Draft
 //
-// # Presets
+// It guesses from names, types and sampled values. It looks for the tenant of a record, live records, heavy fields,
+// credentials and personal data. Guesses are marked with "confirm". It hides what it can't classify. A Draft always
+// compiles, and contains no value of a record.
 //
-// This part knows the tables of applications that many people run: which of them hold nothing for agents, which
-// pointers the database doesn't declare, what a record is called, and which records are live.
+// A Preset describes the tables of an application that many people run. It says which tables hold nothing for agents,
+// which pointers the database doesn't declare, what a record is called, and which records are live. Each application is
+// a file of the folder known. It is recognised by tables and columns that no other application has.
 //
-// Each application is a file of the folder known. It is recognised by tables and columns that it alone has.
+// Package app samples the records and passes the Evidence.
 package scaffold
 
 import (

@@ -22,7 +22,7 @@ func bindAggregate(b *Binder, c *sqlparse.Call) (Aggregate, node, error) {
 	return (&aggregateBinder{b}).aggregate(c)
 }
 
-// A binder adds aggregates and window functions to the functions of package sqlexpr.
+// An aggregateBinder adds aggregates and window functions to the functions that a Binder binds.
 type aggregateBinder struct{ *Binder }
 
 func first(refs []plan.Expr) plan.Expr { return refs[0] }
@@ -124,7 +124,7 @@ func summed(aggregate string, of numberType) numberType {
 	return of.Average()
 }
 
-// extreme binds max_by and min_by: the first x in the order of y, which package sqlidiom gives the records; null where every y is.
+// extreme binds max_by and min_by: the first x in the order of y, which package sqlparse gives the records; null where every y is.
 func (b *aggregateBinder) extreme(c *sqlparse.Call, args []node) (Aggregate, error) {
 	if len(args) != 2 {
 		return Aggregate{}, invalid(c.At, "%s takes 2 arguments", c.Name)

@@ -1,70 +1,23 @@
 // Package sqlbind binds a SELECT statement to the views of one principal.
 //
-//	*sqlparse.Query ─names, types→ plan.Program
+//	*sqlparse.Query ─Bind: names, types→ plan.Program
 //
-// The program is the one that pipelines become, so masks, tenants, canonical filters, totality, limits and the oracle
-// hold for it without more. Every table is opened by Tables, as a view; a name that no view has is refused in the same
-// bytes whether it is hidden or has never existed.
+// The program is the one that pipelines become. Masks, tenants, canonical filters, totality, limits and the oracle hold
+// for it without more. Every table is opened by Tables, as a view. A name that no view has is refused in the same bytes
+// whether it is hidden or has never existed.
 //
-// Package sqlexpr binds the expressions: a rel is the Names that it asks. What a group is over, and which sub-queries an
-// expression has, is decided here.
+// A Binder binds expressions. It resolves names with Names, which each SELECT implements for its records, and
+// determines types with package typecheck. SQL's conditions have three values. A condition is therefore bound as two
+// conditions of package plan: one for true and one for false.
 //
-// # Sqlaggregate
-//
-// This part binds the aggregates of SQL to accumulators of package plan.
-//
-// An accumulator isn't always what SQL asks for: a sum of nothing is null in SQL, a median of an even number of values
-// lies between two of them. An Aggregate is the accumulators that a call needs, and what makes its value of theirs.
-//
-// # Sqlenum
-//
-// This part notes where a statement orders enums, which are texts here.
-//
-// # Sqlexpr
-//
-// This part binds the expressions of SELECT statements.
-//
-// A Binder resolves names with Names, which package sqlbind implements for the records that a SELECT is over, and
-// determines types with package typed. SQL's conditions have three values: a Cond holds two conditions of package plan,
-// which have two.
-//
-// # Sqlfilter
-//
-// This part finds what a condition of SQL says of stored columns: filters, which a source can serve from an index,
-// and whether they select one record by its key.
-//
-// # Sqljson
-//
-// This part writes SQL's paths into JSON as programs.
+// An Aggregate is the accumulators of plan that a call needs, and the expression that makes its value of theirs.
+// Functions that plan lacks are written as programs of plan: of texts, numbers, times, JSON and lists. Numbers follow
+// PostgreSQL, such as whether / leaves a fraction. A path into JSON becomes a program too:
 //
 //	x #> '{tags,0}', JSON_VALUE(x, '$.tags[0]') → element 0 of the member tags of x
 //
-// # Sqllist
-//
-// This part binds the functions in FROM that make a record of each element of a list: jsonb_array_elements and
-// unnest.
-//
-// # Sqlmap
-//
-// This part makes the maps of SELECT statements: columns by what they hold, and orders.
-//
-// # Sqlnumber
-//
-// This part knows what PostgreSQL's types of numbers decide: whether / leaves a fraction, what a sum is, and how halves are
-// rounded. It also writes functions of numbers that SQL has, and plan hasn't, as programs.
-//
-// # Sqlschema
-//
-// This part makes the tables of information_schema and pg_catalog, of the views that a caller may read.
-//
-// # Sqlstring
-//
-// This part writes functions of texts that SQL has, and plan hasn't, as programs: what is left or right in a text, texts that are
-// filled, repeated or split, and lists as texts.
-//
-// # Time
-//
-// This part reads how dialects of SQL write lengths of time and the formats of times.
+// Conditions on stored columns also become filters, which a source can serve from an index. The tables of
+// information_schema and pg_catalog contain only the views that the caller may read.
 package sqlbind
 
 import (

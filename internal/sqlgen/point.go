@@ -23,7 +23,7 @@ func (p Point) Valid(text string) string {
 	return "CASE WHEN " + p.Lng + " BETWEEN -180 AND 180 AND " + p.Lat + " BETWEEN -90 AND 90 THEN " + text + " END"
 }
 
-// Angle returns the distance in radians from the center of f, by the formula of package area. The functions must take numbers of any size.
+// Angle returns the distance in radians from the center of f, by the formula of literals.Area. The functions must take numbers of any size.
 func (p Point) Angle(w *Writer, f query.GeoWithin) string {
 	put := func(n float64) string { return w.Arg(n, p.Double) }
 	half := func(coordinate string, from float64) string {

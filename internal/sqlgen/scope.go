@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A scope is the columns of a relation, as expressions see them. It implements expr.Scope.
+// A scope is the columns of a relation, as expressions see them. It implements Scope.
 type scope struct {
 	b       *builder
 	r       *relation
@@ -21,13 +21,13 @@ type scope struct {
 	refused bool   // a column had to be
 }
 
-// Arg implements expr.Scope.
+// Arg implements Scope.
 func (s *scope) Arg(v any, cast string) string { return s.b.s.Arg(v, cast) }
 
-// Alias implements expr.Scope.
+// Alias implements Scope.
 func (s *scope) Alias(prefix string) string { return s.b.s.Alias(prefix) }
 
-// Atom implements expr.Scope.
+// Atom implements Scope.
 func (s *scope) Atom(x string) string {
 	if short(x) {
 		return x
@@ -70,7 +70,7 @@ func short(x string) bool {
 	return len(x) < 160
 }
 
-// Column implements expr.Scope.
+// Column implements Scope.
 func (s *scope) Column(i int) string {
 	x := s.raw(i)
 	f := s.r.shape.Columns[i].Field
@@ -101,7 +101,7 @@ func (s *scope) raw(i int) string {
 	return s.r.columns[i]
 }
 
-// Field implements expr.Scope.
+// Field implements Scope.
 func (s *scope) Field(e plan.Expr) (string, *schema.Field) {
 	at, column := s, 0
 	switch e := e.(type) {
@@ -121,7 +121,7 @@ func (s *scope) Field(e plan.Expr) (string, *schema.Field) {
 	return at.raw(column), at.r.shape.Columns[column].Field
 }
 
-// Outer implements expr.Scope.
+// Outer implements Scope.
 func (s *scope) Outer(up, i int) (string, error) {
 	at := s
 	for ; up > 0 && at != nil; up-- {

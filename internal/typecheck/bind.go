@@ -1,17 +1,17 @@
 // Package typecheck resolves the names in a query and determines the types of its expressions.
 //
-// It sees only the views that policy opens: a name that neither a view nor an earlier stage yields is unknown, in the
-// same bytes whether it is hidden or has never existed. Filter binds a where object to a scope; Pipeline binds stages,
-// each to the columns of the stage before. Type errors are reported here, with their JSON pointers, so that no later
-// step can fail because of the values in a record.
+//	query.Pipeline, views ─Pipeline: names, types→ plan.Program
+//	query.Filter, Scope ─Filter→ query.Filter with operands of the fields' types
 //
-// # Typed
+// It sees only the views that policy opens. A name that neither a view nor an earlier stage has is unknown, in the same
+// bytes whether it is hidden or has never existed. Each stage is bound to the columns of the stage before.
 //
-// This part determines the types of expressions.
+// A Node is an expression whose type may still be open. It is converted to the type that its context wants, or rejected
+// with its JSON pointer. Package sqlbind types the expressions of SELECT statements with Nodes too. A value whose type
+// is known only at run time (JSON, columns without a type) gives null if it is of another type. All other type errors
+// are reported here, so no later step can fail because of the values in a record.
 //
-// Package typecheck resolves names for it and builds stages from the results. A Node is an expression whose type may
-// still be open: it is converted to the type its context wants, or rejected with its JSON pointer. A value whose type
-// is known only at run time (JSON, columns without a type) gives null if it is of another type.
+// Package hint words the help for wrong queries.
 package typecheck
 
 import (

@@ -1,17 +1,17 @@
-// Package webhook notifies other systems of events of changes: signed webhooks, retried on failure and finally marked
-// dead where people see them.
+// Package webhook notifies other systems and people of events of changes, by signed webhooks and by mail.
 //
-// It follows the events of package change with a cursor in the store: a restart loses nothing, and only one replica
-// sends each notification. A notification says what happened to which change, and where to look at it. It contains a title,
-// values of records and words of an agent only if the hook names the person whose view of the change it shows; the receiver
-// finds no markup in them. The package refuses addresses that aren't allowed, and redirects.
+//	change.Event ─Feed→ Delivery in the Store ─Sender→ Message or Letter → receiver
+//	failure ─retries→ dead, shown to people in the console
 //
-// # Mail
+// It follows the events of package change with a cursor in the store. A restart loses nothing, and only one replica
+// sends each notification. A Delivery that still fails after its retries is marked dead.
 //
-// This part sends letters by SMTP.
+// A notification says what happened to which change, and where to look at it. It contains a title, values of records
+// and words of an agent only if the hook names a person. They are then limited to that person's view of the change. The
+// receiver finds no markup in them. Addresses that aren't allowed are refused, and so are redirects.
 //
-// It sends nothing, and no password, over a connection without TLS, unless the server is of a private network and the
-// configuration says so. Its errors are in our own words: those of servers may hold anything.
+// Mail is sent by SMTP. Without TLS the package sends no letter and no password, unless the server is of a private
+// network and the configuration allows it. Errors are worded here, because those of mail servers may contain anything.
 package webhook
 
 import (

@@ -1,24 +1,20 @@
-// Package wire reads the JSON-RPC messages of the MCP transport, and writes the errors that answer them.
+// Package wire reads the JSON-RPC messages of the MCP transport, writes the errors that answer them, and keeps their
+// state.
 //
-// It is the first and strictest parser of a body: it refuses whatever later parsers may read in different ways
-// (duplicate keys, a second document, lone surrogates, numeric IDs that a double can't hold), so what it accepts
-// means the same to all of them. It does not depend on principals, tools or transports.
+//	body ─Read→ Messages, or RPCFault
+//	admitted message ─Sessions, Inflight→ call that can be cancelled ─Observer→ metrics, traces
 //
-// # Gate
+// Read is the first and strictest parser of a body. It refuses bodies that later parsers may read differently:
+// duplicate keys, a second document, lone surrogates, and numeric IDs that a double can't hold. An accepted message
+// means the same to all of them. The package does not depend on principals, tools or transports.
 //
-// This part keeps the state of the MCP transport: sessions of the protocols before 2026-07-28, calls that can be
-// cancelled, and subscribed resources. It does not depend on what they contain.
+// Sessions are those of the protocols before 2026-07-28. Inflight has the calls of later protocols, and Watched the
+// resources that clients subscribed to. None of them depends on the content of a message.
 //
-// # Mcpobserve
+// An Observer is told of every admitted request and decides nothing. Package telemetry implements it.
 //
-// This part defines what the MCP transport reports of the requests it admits, for metrics and traces.
-//
-// It decides nothing about requests.
-//
-// # Extension
-//
-// This part adds tools and features made with the SDK alone to the MCP transport: the fixtures of the official
-// conformance suites (test/conformance), and nothing that is served to agents.
+// An Extension adds features made with the SDK only. It is for the fixtures of the official conformance suites
+// (test/conformance). Agents are never served one.
 package wire
 
 import (

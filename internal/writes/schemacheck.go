@@ -131,7 +131,7 @@ func (d *Described) sees(field string) bool {
 }
 
 // Arguments checks args, an Object whose JSON pointer is at. It returns one problem.InvalidArgument with a fault for
-// each error that the caller may see: the argument, the rule of package fieldcheck, and a sentence that names the
+// each error that the caller may see: the argument, the rule that it breaks, and a sentence that names the
 // field. Without an error it returns the doubts that the caller must not see, for write.Request.Doubts.
 func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Doubt, error) {
 	if d.Class == nil || len(d.Class.Fields) == 0 {

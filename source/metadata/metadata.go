@@ -1,27 +1,20 @@
-// Package metadata is the adapter for descriptions of an organisation's objects that development environments cache on
-// disk: names, types and rules of fields, but no records.
+// Package metadata is the source for descriptions of an organisation's objects that development environments cache on
+// disk.
 //
-// It is a source whose classes can be described but not read. It opens only files below the roots that the owner
-// allowed (package safefs); names from agents are looked up in folder listings and never become part of a path. A
-// Reader implements the layout of one environment; Provar's is included. A file that can't be read gives a warning for
-// its object only. At least one root is required.
+//	place ─Look→ source.Cache ─name→ folders below the allowed roots ─Reader→ schema.Class
 //
-// # Folder
+// A description contains the names, types and rules of fields, but no records. Classes of this source can be described
+// but not read. A Reader implements the layout of one environment, and Provar is the included one. Names from agents
+// are looked up in folder listings and never become part of a path. An unreadable file causes a warning for its object
+// only.
 //
-// This part opens folders and files below allowed roots only.
+// All file access goes through os.Root, below the roots that the owner allowed. At least one root is required. A path
+// outside of the roots is not looked up, and symbolic links are not followed. Files must be regular and of limited
+// size. Names are opened one at a time, so replacing a file between check and open can't lead outside.
 //
-// A path outside of the roots is neither opened nor looked up; symbolic links are not followed; files must be regular
-// and of limited size. All access goes through os.Root, one name at a time, so that replacing a file between check
-// and open can't lead outside either.
-//
-// # Salesforce
-//
-// This part reads descriptions of Salesforce objects, as tools store them on disk.
-//
-// It converts bytes to fields and opens no files. It reads the describe as JSON, the XML that the Provar IDE writes
-// (sfObject), and the metadata API's CustomObject and toolingObjectInfo. It refuses incomplete documents, entities and
-// document types, nesting deeper than 64, and fields that are not a list. Its errors contain no path and quote nothing
-// of the file except names of its format.
+// The parsers open no files. They read the describe as JSON, the XML of the Provar IDE (sfObject), and the metadata
+// API's CustomObject and toolingObjectInfo. They reject incomplete documents, entities, document types and nesting
+// deeper than 64. Their errors contain no path, and quote only names of the format.
 package metadata
 
 import (

@@ -1,25 +1,18 @@
 // Package parse is the source for applications on Parse Server.
 //
-// It reads classes over Parse's REST API, or, if it is given a read-only connection to Parse's own PostgreSQL database,
+//	Permit ─views, guards→ queries of the REST API, or SQL ─answers→ records ─interpret→ rows
+//	write.Permit ─requests→ Parse Server ─settle→ results
+//
+// It reads classes over Parse's REST API. With a read-only connection to Parse's own PostgreSQL database it reads them
 // from there. Parse's permissions become part of every view as a schema.Guard: class-level permissions, protected
-// fields, pointer permissions and the access list of each record, for the groups of the user or role that the source
+// fields, pointer permissions and the access list of each record. They are those of the user or role that the source
 // acts as. Over REST with a session, Parse Server checks them again.
 //
-// What Parse can't do exactly is evaluated here, over at most Options.LocalRows records. Its endpoint for aggregation is
-// never used: it ignores the stages that it doesn't know and returns raw records.
+// Package interpret evaluates the parts of a query that Parse can't do exactly, over at most Options.LocalRows records.
+// Parse's endpoint for aggregation is never used. It ignores the stages that it doesn't know and returns raw records.
 //
-// # Answer
-//
-// This part reads the answers of a Parse Server into memory that is bounded, and describes the lack of one.
-//
-// # Reshape
-//
-// This part turns approved changes of classes into requests to the /schemas of a Parse Server: new classes, further
-// fields, and classes that go. It asks nothing and sends nothing.
-//
-// # Rest
-//
-// This part has the values of records as the REST API of Parse Server writes them, and ours.
+// Answers are read into bounded memory. Approved changes of classes become requests to /schemas: new classes, new
+// fields and dropped classes. Values are converted between the forms of the REST API and package value.
 package parse
 
 import (

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOneWayToChangeANode checks that nothing assigns the expression of a typed.Node but its own methods, which set what the node says
+// TestOneWayToChangeANode checks that nothing assigns the expression of a typecheck.Node but its own methods, which set what the node says
 // about it as well: one that was computed from a constant and still counted as the constant made a statement panic.
 func TestOneWayToChangeANode(t *testing.T) {
 	seen := 0

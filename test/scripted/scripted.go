@@ -1,12 +1,13 @@
-// Package scripted TODO.
+// Package scripted is a server that speaks the wire formats of model providers and plays a script.
 //
-// # Scripted
+//	request in a provider's format ─check→ Conversation ─Script→ Turn ─same format→ response
 //
-// This part is a server that speaks the wire formats of model providers and plays a script, for tests and for
-// evaluations without a model.
+// Tests and evaluations use it in place of a model. Package llm, its counterpart, is the client for the same formats:
+// chat, responses, messages and gemini. The server rejects requests that a format doesn't allow: unknown members,
+// results of calls that were not made, and calls without results.
 //
-// It is on the other side of the wire from the providers. It refuses requests that the formats don't allow: unknown
-// members, results of calls that were not made, calls without results.
+// Play plays a fixed list of turns. Rules answers each question by the plan written for it, and stops at the first
+// refusal of a tool. Tracker returns the plans for the demo's issue tracker.
 package scripted
 
 import (

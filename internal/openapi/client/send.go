@@ -1,19 +1,17 @@
-// Package client sends the requests of package request to one HTTP API and reads its responses.
+// Package client sends requests to one HTTP API and reads its responses.
 //
-// It runs after policy: a request arrives checked and permitted, and the client adds the principal's credential. It
-// sends only to the configured scheme, host, port and path prefix, even if the host's addresses change later or the API
-// redirects. It refuses headers reserved for the gateway, paths that climb, and responses that are too large, too slow
-// or endless. Credentials repeated in a response are masked before it is returned. A request that changes nothing is
-// retried; a write is sent once, over its own connection, and an error whose outcome is unknown is marked with
-// ErrUnsure.
+//	calls.HTTPRequest ─Credential of the principal→ Sender ─configured host→ calls.HTTPResponse
 //
-// # Credential
+// It runs after policy: package calls makes only checked and permitted requests. It sends only to the configured
+// scheme, host, port and path prefix, even if the host's addresses change later or the API redirects. It refuses
+// headers reserved for the gateway, paths that climb, and responses that are too large, too slow or endless.
 //
-// This part authenticates requests to an HTTP API.
+// A request that changes nothing is retried. A write is sent once, over its own connection. An error whose outcome is
+// unknown is marked with ErrUnsure.
 //
-// A credential comes from the configuration, or from an embedding program for each principal. It is never the one the
-// agent presented to the gateway, which is not forwarded and not part of a Principal. It is applied after policy, just
-// before sending; a principal without a credential is refused and nothing is sent.
+// A Credential comes from the configuration, or from an embedding program for each principal. It is never the one that
+// the agent presented to the gateway. It is applied just before sending. A principal without a credential is refused,
+// and nothing is sent. Credentials repeated in a response are masked before it is returned.
 package client
 
 import (

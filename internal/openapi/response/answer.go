@@ -1,11 +1,14 @@
 // Package response turns an HTTP API's response into an answer that an agent may see.
 //
-// Make takes a request.Response and returns an Answer. A body is filtered with the response's schema and the principal's
-// View: hidden fields are removed at any depth without a trace; without a declared schema, names alone decide. Values
-// under names of credentials are masked. Then a filter keeps items of the list, the requested fields are picked, and the
-// rest is cut to a budget as valid JSON, with notes on what was cut and how to continue. A response that reports a failure becomes a problem.Error with
-// the API's message, cleaned. Streams are refused, and so are bodies that can't be filtered if some of their parts are
-// hidden.
+//	calls.HTTPResponse ─Make: View→ visible fields ─filter, pick, cut→ Answer, or problem.Error
+//
+// A body is filtered with the response's schema and the principal's View. Hidden fields are removed at any depth
+// without a trace. Without a declared schema, only names decide. Values under names of credentials are masked.
+//
+// Then a filter keeps items of the list, and the requested fields are picked. The rest is cut to a budget as valid
+// JSON, with notes on the omitted part and how to continue. A response that reports a failure becomes a problem.Error
+// with the API's message, cleaned. Streams are refused, and so are bodies that can't be filtered if some of their parts
+// are hidden.
 package response
 
 import (

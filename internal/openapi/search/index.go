@@ -1,19 +1,19 @@
-// Package search finds operations of an HTTP API from a description of a task.
+// Package search finds operations of an HTTP API from a description of a task, and describes them to agents.
 //
-// An Index is built from a View, so it contains nothing that its principal may not see: hidden operations affect no
-// result, count, near name or statistic. Texts are ranked with BM25 over weighted fields (id, path, summary, tags,
-// parameters, fields of the body and the answer, description), by the stems of their words. A verb that fits the operation, and
-// matches that cover its title, raise the score. An unknown service is refused with near names.
+//	spec.View ─New→ Index ─Search: words→ Result ─DescribeFound→ text
+//	spec.View, operation or schema ─DescribeOperation, DescribeSchema→ text
 //
-// # Describe
+// An Index and a description are made of a View. They contain nothing that its principal may not see: hidden operations
+// affect no result, count, near name or statistic.
 //
-// This part renders an HTTP API as short text for agents: operations, schemas, services and search results.
+// Search ranks operations with BM25 over weighted fields, by the stems of their words. The fields are id, path,
+// summary, tags, parameters, description, and the fields of body and response. A verb that fits the operation raises
+// the score, and so do matches that cover its title. An unknown service is refused with near names.
 //
-// It renders a View, so it can't show anything hidden. The detail of an operation describes first the request, required
-// parts first, then the response, two levels deep; deeper schemas are named, and Schema describes a named one. Part
-// describes any part of an operation. A detail
-// is at most about MaxDetail bytes: the response is shortened before the request. Texts of the document are untrusted
-// data: they are flattened to one line and cut, so they can't break out of their line.
+// The description of an operation shows the request first, required parts first, then the response, two levels deep.
+// Its size is bounded: the response is shortened before the request. DescribePart and DescribeSchema describe what is
+// deeper. Texts of the document are untrusted data. They are flattened to one line and cut, so they can't break out of
+// their line.
 package search
 
 import (

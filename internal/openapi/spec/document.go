@@ -1,39 +1,22 @@
-// Package spec reads OpenAPI documents: 3.0, 3.1 and Swagger 2.0, as JSON or YAML.
+// Package spec reads OpenAPI documents, and limits them to what one principal may see.
 //
-// A document is read once, when a source of kind openapi is loaded. Operations are read with their parameters, bodies
-// and responses; schemas remain raw JSON, and references are resolved on demand (Document.Schema). Swagger 2.0 is
-// mapped to OpenAPI 3: body and form parameters become a Body, basePath becomes part of a server's URL. An invalid
-// operation is left out with a warning that names it; an invalid document is refused with the location of the error.
-// The package accesses no files and no network; what opens the files that a document refers to is an argument.
+//	JSON or YAML ─Read→ Document ─NewClassifier→ class of each operation ─NewView: Filter→ View
 //
-// It does not decide who may see a document; that is package visible.
+// It reads OpenAPI 3.0, 3.1 and Swagger 2.0, which is mapped to OpenAPI 3. A document is read once. Schemas remain raw
+// JSON, and references are resolved on demand. An invalid operation is omitted with a warning that names it. An invalid
+// document is refused with the location of the error. The package accesses no files and no network: its caller passes
+// an Opener.
 //
-// # Classify
+// A Classifier assigns an access class to each operation. The first matching rule of the operator decides, then the
+// HTTP method, then, with RPCNames, the name of a POST operation. An operation without a class is Destructive. A rule
+// that matches no operation is refused with the nearest name.
 //
-// This part assigns an access class to each operation of an HTTP API.
+// SuspicionOf finds operations that agents probably should not call, such as those that create credentials or grant
+// rights. It is a heuristic by paths and ids. Package calls holds such operations until a rule of the owner names them.
 //
-// The operator's rules are checked when they are loaded, against the document they apply to. A class comes from the
-// first matching rule, else from the HTTP method, else, if RPCNames is set, from the name of a POST operation. An
-// operation that nothing classifies is Destructive. A rule that matches no operation is refused with the nearest name,
-// because the operator would otherwise rely on a rule without effect.
-//
-// # Suspect
-//
-// This part finds operations of an HTTP API that agents probably should not call: those whose paths and ids
-// suggest that they create credentials, grant rights, decide approvals or change limits.
-//
-// It is a heuristic for any API and can be wrong in both directions. What it finds is held until a rule of the owner names
-// the operation, in every configuration (package calls). init writes its findings for a person to confirm.
-//
-// # Visible
-//
-// This part limits an OpenAPI document to what one principal may see.
-//
-// The search index, descriptions and validation all use a View instead of a Document, so they can't reveal anything
-// hidden. An operation that is hidden, excluded or forbidden is absent; a schema is present if a visible operation
-// refers to it; a hidden field is in no list of fields. Hidden and missing names give the same response, and near names
-// come only from visible ones. Headers reserved for the gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not
-// parameters.
+// Packages search, validate and response use a View instead of a Document, so they can't reveal anything hidden. Hidden
+// and missing names give the same response, and near names come only from visible ones. Headers reserved for the
+// gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not parameters.
 package spec
 
 import (

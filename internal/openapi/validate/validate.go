@@ -1,10 +1,13 @@
 // Package validate checks the arguments of an HTTP API call before anything is sent.
 //
-// Its result, Checked, is the only input of package request. Arguments are checked against the visible part of the
-// operation: an undeclared or hidden name is unknown, with near names among the visible ones, and each fault has a JSON
-// pointer. Numbers are compared exactly. Schemas are compiled and cached when an operation is first called. For a value
-// in a path, query or header, which is text in the request anyway, a string is accepted for a number and vice versa.
-// Patterns and keywords that can't be checked here are left to the server.
+//	arguments, operation of a spec.View ─check→ Checked ─calls.BuildRequest→ calls.HTTPRequest
+//
+// Checked is the only input of BuildRequest in package calls. Arguments are checked against the visible part of the
+// operation. An undeclared or hidden name is unknown, with near names among the visible ones, and each fault has a JSON
+// pointer. Numbers are compared exactly. Schemas are compiled and cached when an operation is first called.
+//
+// A value in a path, query or header is text in the request anyway. A string is accepted there for a number and vice
+// versa. Patterns and keywords that can't be checked here are left to the server.
 package validate
 
 import (

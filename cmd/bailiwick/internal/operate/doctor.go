@@ -1,36 +1,20 @@
-// Package operate implements the commands that say how an installation is: health, which asks a server, and doctor, which looks at all that
-// a server needs.
+// Package operate implements the commands of operators: they inspect and maintain an installation.
 //
-// # Audit
+//	flags ─terminal, app→ configuration, store, sources ─command→ report, exit code
 //
-// This part implements the commands that read and verify the record of every call.
+// Health asks one running server how it is. Doctor examines everything that a server needs: the configuration, the
+// files, the store, certificates and sources.
 //
-// If the audit was modified, verify reports what was changed and exits with code 1.
+// The audit commands read and verify the record of every call. If the audit was modified, verify reports the change and
+// exits with code 1. The store commands back up, restore and check the gateway's own store.
 //
-// # Policy
+// The policy commands print the results of package policyops. They show the permissions of a principal, the reason of a
+// refusal, questionable rules, the results of tests, and the difference to another configuration. They reject an
+// ambiguous principal. Only policy audit reads records, as samples.
 //
-// This part implements the operators' commands about rules: what a principal may do, why a call was refused,
-// what is questionable in a configuration, whether it meets its tests, and what another one would change.
-//
-// It prints the results of packages policyreport, policydiff, findings and policytest. It refuses an ambiguous principal
-// and reads no records but the samples of policy audit.
-//
-// # Store
-//
-// This part implements the commands that back up, restore and check the gateway's own store.
-//
-// # Token
-//
-// This part implements the commands that create, list and revoke the tokens of agents and people.
-//
-// Access to the store is sufficient to manage its tokens. A token's secret is shown once, when it is created.
-//
-// # Client
-//
-// This part writes an MCP server into the configuration of the clients that people use.
-//
-// Each client keeps its servers in a file of its own, in a form of its own. Edit changes one entry of such a file and
-// keeps everything else as it is: other servers, settings, comments, indentation.
+// The token and people commands manage access. Access to the store is sufficient for them. A token's secret is shown
+// once, when it is created. The connect command writes the server into the configuration of an MCP client. It changes
+// one entry of the client's file and keeps everything else: other servers, settings, comments and indentation.
 package operate
 
 import (
