@@ -59,7 +59,7 @@ func credentialsOf(c *config.Config, s config.Source, connections *connect.Conne
 	who, servers, err := APICredentials(s.OpenAPI, s.Name, connections)
 	if c.Credential != nil {
 		if own := c.Credential(s.Name); own != nil {
-			who, err = credentialBeside(who, own), nil
+			who, err = replaceCredential(who, own), nil
 		}
 	}
 	if err != nil {

@@ -111,8 +111,8 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	return base, servers, nil
 }
 
-// credentialBeside returns a program's own credential in the place of those that are configured, but for headers of every request.
-func credentialBeside(configured, own client.Credential) client.Credential {
+// replaceCredential returns a program's own credential in the place of those that are configured, but for headers of every request.
+func replaceCredential(configured, own client.Credential) client.Credential {
 	if of, ok := configured.(*client.CredentialSet); ok && len(of.Always) > 0 {
 		return &client.CredentialSet{Always: of.Always, Members: []client.MemberCredential{{Credential: own}}}
 	}

@@ -112,7 +112,7 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	name, at, good := inboundSigned(&h, r.Header, body)
+	name, at, good := verifyInbound(&h, r.Header, body)
 	if age := time.Since(at); !known || !good || age > window || age < -window {
 		edge.RefusedBecause(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "") // a line each would fill a disk
 		http.Error(w, "the signature or its time is not right", http.StatusUnauthorized)
@@ -130,7 +130,7 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Only a body that is signed, and new, is parsed.
-	asked, err := inboundRead(&h, body)
+	asked, err := readInbound(&h, body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -248,8 +248,8 @@ func workspaceOf(h *webhook.Hook) string {
 	return ""
 }
 
-// inboundSigned reports whether body is signed with h's secret, and returns what identifies the request, and its time.
-func inboundSigned(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
+// verifyInbound reports whether body is signed with h's secret, and returns what identifies the request, and its time.
+func verifyInbound(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
 	if h.Form == webhook.Slack {
 		stamp := head.Get("X-Slack-Request-Timestamp")
 		at, ok = stamped(stamp)
@@ -273,8 +273,8 @@ func stamped(text string) (time.Time, bool) {
 	return time.Unix(n, 0), err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// inboundRead returns what a body asks for.
-func inboundRead(h *webhook.Hook, body []byte) (asked decision, err error) {
+// readInbound returns what a body asks for.
+func readInbound(h *webhook.Hook, body []byte) (asked decision, err error) {
 	if h.Form == webhook.Slack {
 		return readSlack(body)
 	}
@@ -337,7 +337,7 @@ func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, 
 	if decided {
 		message = map[string]any{"text": text, "replace_original": true}
 	}
-	message["blocks"] = []any{map[string]any{"type": "section", "text": map[string]any{"type": "plain_text", "text": inboundFirst(text, 2000), "emoji": false}}}
+	message["blocks"] = []any{map[string]any{"type": "section", "text": map[string]any{"type": "plain_text", "text": firstCharacters(text, 2000), "emoji": false}}}
 	message["text"] = webhook.Plain(text)
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -360,8 +360,8 @@ func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, 
 	res.Body.Close()
 }
 
-// inboundFirst returns at most n characters of text.
-func inboundFirst(text string, n int) string {
+// firstCharacters returns at most n characters of text.
+func firstCharacters(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n])
 	}

@@ -132,7 +132,7 @@ func TestDecisionsReadOnce(t *testing.T) {
 		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","other":"approve"}`:                     "refused",
 		`[{"change_id":"c","digest":"d","decision":"reject","account":"u1"}]`:                                     "refused",
 	} {
-		asked, err := inboundRead(&webhook.Hook{}, []byte(body))
+		asked, err := readInbound(&webhook.Hook{}, []byte(body))
 		got := asked.Verb
 		if err != nil {
 			got = "refused"
@@ -160,7 +160,7 @@ func TestWorkspaces(t *testing.T) {
 		{"https://chat.example/hook", `"user":{"id":"U9"}`, ""},
 	} {
 		h := &webhook.Hook{URL: tt.address, Form: webhook.Slack, People: people}
-		asked, err := inboundRead(h, []byte(url.Values{"payload": {`{"type":"block_actions",` + tt.parts + `,"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()))
+		asked, err := readInbound(h, []byte(url.Values{"payload": {`{"type":"block_actions",` + tt.parts + `,"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,8 +81,8 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 	}
 }
 
-// withheldKept is how long a field that was notified isn't notified again.
-const withheldKept = 90 * 24 * time.Hour
+// withheldPause is how long a field that was notified isn't notified again.
+const withheldPause = 90 * 24 * time.Hour
 
 // tellWithheld notifies of fields that are hidden because of their values, each once, until stop is called.
 func (p *App) tellWithheld(ctx context.Context, sender *webhook.Sender, log *slog.Logger) (stop func()) {
@@ -122,7 +122,7 @@ func (p *App) tellWithheld(ctx context.Context, sender *webhook.Sender, log *slo
 // tellOf notifies of one field, unless that was done before, also by another replica.
 func (p *App) tellOf(ctx context.Context, sender *webhook.Sender, w bailiwick.Withheld) error {
 	field, now := w.Class+"."+w.Field, time.Now()
-	first, err := p.Store.UseUp(ctx, "withheld "+field, now.Add(withheldKept))
+	first, err := p.Store.UseUp(ctx, "withheld "+field, now.Add(withheldPause))
 	if err != nil || !first {
 		return err
 	}

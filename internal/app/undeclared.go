@@ -39,7 +39,7 @@ func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class)
 		if in == nil {
 			continue
 		}
-		warnings, err := undeclaredIn(ctx, c, s, p, in)
+		warnings, err := countUndeclared(ctx, c, s, p, in)
 		if err != nil {
 			return nil, err
 		}
@@ -48,8 +48,8 @@ func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class)
 	return out, nil
 }
 
-// undeclaredIn is Undeclared for these classes of one source.
-func undeclaredIn(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
+// countUndeclared is Undeclared for these classes of one source.
+func countUndeclared(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
 	opened, err := openAsOperator(ctx, c, s)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s *Survey) Sample(ctx context.Context, c *config.Config, thorough bool) (e
 			targets, lifted[e.Class.FullName()] = append(targets, t), e.Lifted
 		}
 	}
-	sources, end, err := openedFor(limited, c, targets)
+	sources, end, err := openTargets(limited, c, targets)
 	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return err
@@ -126,8 +126,8 @@ func (v *Values) sort() {
 // order compares a with b, and then c with d.
 func order(a, b, c, d string) int { return cmp.Or(cmp.Compare(a, b), cmp.Compare(c, d)) }
 
-// openedFor opens the sources of c that targets are in. end closes them.
-func openedFor(ctx context.Context, c *config.Config, targets []samples.Target) (sources map[string]source.Source, end func() error, err error) {
+// openTargets opens the sources of c that targets are in. end closes them.
+func openTargets(ctx context.Context, c *config.Config, targets []samples.Target) (sources map[string]source.Source, end func() error, err error) {
 	var closers []func() error
 	end = func() error {
 		var errs []error

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// textsFound returns the parts of x that an expression matches, or the first of them.
-func textsFound(x, expression string, all bool) value.Value {
+// findMatches returns the parts of x that an expression matches, or the first of them.
+func findMatches(x, expression string, all bool) value.Value {
 	re, err := regexp.Compile(expression)
 	if err != nil || len(x) > plan.MostSearched {
 		return value.Value{}
@@ -23,7 +23,7 @@ func textsFound(x, expression string, all bool) value.Value {
 	for _, at := range re.FindAllStringSubmatchIndex(x, most) {
 		before += utf8.RuneCountInString(x[end:at[0]])
 		end = at[0]
-		list = append(list, textsPart(x, at, before))
+		list = append(list, matchPart(x, at, before))
 	}
 	switch {
 	case all && len(list) <= plan.MostMatches:
@@ -34,8 +34,8 @@ func textsFound(x, expression string, all bool) value.Value {
 	return list[0]
 }
 
-// textsPart returns the part of x at some places, those of the whole and then those of each group, behind a number of characters.
-func textsPart(x string, at []int, before int) value.Value {
+// matchPart returns the part of x at some places, those of the whole and then those of each group, behind a number of characters.
+func matchPart(x string, at []int, before int) value.Value {
 	groups := []value.Value{}
 	for i := 2; i < len(at); i += 2 {
 		var group value.Value

@@ -112,8 +112,8 @@ type reading struct {
 	fetched map[fetched][]value.Row
 	err     error // why a Program can't be evaluated
 	zones   map[string]*time.Location
-	written []byte      // the result so far of a Reduce, to count it
-	joined  textsJoined // memory for the next Reduce that joins texts
+	written []byte   // the result so far of a Reduce, to count it
+	joined  textJoin // memory for the next Reduce that joins texts
 }
 
 // A fetched names a Need whose records have been read; in is the first of its values.

@@ -192,8 +192,8 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	return nil
 }
 
-// maxMade is the most values that a stage makes of records: what is read is bounded by a Budget, but a join multiplies it.
-const maxMade = 4_000_000
+// maxStageValues is the most values that a stage makes of records: what is read is bounded by a Budget, but a join multiplies it.
+const maxStageValues = 4_000_000
 
 // each returns the rows that of makes of each record in turn.
 func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
@@ -207,8 +207,8 @@ func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 		for _, m := range made {
 			values += len(m)
 		}
-		if values > maxMade {
-			r.err = &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query makes more than %d values of the records, and the source can't run it by itself", maxMade),
+		if values > maxStageValues {
+			r.err = &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query makes more than %d values of the records, and the source can't run it by itself", maxStageValues),
 				Suggestion: "join on equal fields, and narrow the records before they are joined"}
 			return nil
 		}

@@ -10,7 +10,7 @@ func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
 	so := at.bounded(at.eval(e.Initial))
 	if parts, ok := joining(nil, e.Body); ok && len(list) > 0 {
 		j := at.joined
-		at.joined = textsJoined{} // a part can be another Reduce
+		at.joined = textJoin{} // a part can be another Reduce
 		j.Begin(so)
 		for _, element := range list {
 			j.Next(parts, at.within(over{element: element}).eval)

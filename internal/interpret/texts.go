@@ -59,7 +59,7 @@ func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.ReplaceMatches:
 		return replaced(x, operand(1), operand(2), len(args) < 4 || args[3].Bool()), true
 	case plan.FindMatch, plan.FindMatches:
-		return textsFound(x, operand(1), e.Op == plan.FindMatches), true
+		return findMatches(x, operand(1), e.Op == plan.FindMatches), true
 	default:
 		return value.Value{}, false
 	}

@@ -119,14 +119,14 @@ func locations(c *change.Change, visibility func(class string) Visibility) (out 
 // parts returns the differences of one field of e. One that takes its value from an earlier write says so, until that is known.
 func (d *differ) parts(one side, e change.Effect) []Field {
 	fields := markUnknown(d.field(one), e)
-	if t := madeFrom(e, one.field); t != nil && !d.applied() {
+	if t := earlierWrite(e, one.field); t != nil && !d.applied() {
 		d.refers(&fields[0], *t)
 	}
 	return fields
 }
 
-// madeFrom returns the earlier write from which a field of a record takes its value; nil for none.
-func madeFrom(e change.Effect, field string) *change.Taken {
+// earlierWrite returns the earlier write from which a field of a record takes its value; nil for none.
+func earlierWrite(e change.Effect, field string) *change.Taken {
 	for i, t := range e.Takes {
 		if e.Op != write.OpCall && t.At == "/data/"+field {
 			return &e.Takes[i]

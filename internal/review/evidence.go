@@ -39,7 +39,7 @@ func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet)
 	}
 	var left []string
 	for _, l := range longs {
-		read, err := evidenceRead(ctx, used, person, l)
+		read, err := hasOpened(ctx, used, person, l)
 		if err != nil {
 			return nil, err
 		}
@@ -56,8 +56,8 @@ func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet)
 	return []Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
 }
 
-// evidenceRead reports whether a person has opened a long field whole: each of its pages, or each of its sides.
-func evidenceRead(ctx context.Context, used once.Store, person string, l Long) (bool, error) {
+// hasOpened reports whether a person has opened a long field whole: each of its pages, or each of its sides.
+func hasOpened(ctx context.Context, used once.Store, person string, l Long) (bool, error) {
 	all := func(parts []string) (bool, error) {
 		for _, part := range parts {
 			if there, err := used.UsedUp(ctx, l.Mark(person, part)); err != nil || !there {

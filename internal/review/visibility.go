@@ -40,7 +40,7 @@ func DeniedFields(v *policy.View) int {
 // that can't be made shows null.
 func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, class string) Visibility {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
-		return visibilityCalled(p, principal, api, operation)
+		return visibilityOfCall(p, principal, api, operation)
 	}
 	v, err := p.View(principal, class, "", true)
 	if err != nil {
@@ -69,9 +69,9 @@ func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, clas
 	return s
 }
 
-// visibilityCalled returns what principal sees of calls of an operation. A name hidden in any schema is hidden everywhere: the
+// visibilityOfCall returns what principal sees of calls of an operation. A name hidden in any schema is hidden everywhere: the
 // data that is sent doesn't say which schema its parts belong to.
-func visibilityCalled(p *policy.Policy, principal identity.Principal, api, operation string) Visibility {
+func visibilityOfCall(p *policy.Policy, principal identity.Principal, api, operation string) Visibility {
 	reach, err := p.APIs().Reach(principal, api, "")
 	if err != nil {
 		return Visibility{}

@@ -83,9 +83,9 @@ func ofValues() map[string]function {
 		"json_build_array": {1, -1, listed}, "jsonb_build_array": {1, -1, listed}, "json_array": {1, -1, listed},
 		"iif": {3, 3, choose}, "if": {3, 3, choose},
 		"json_extract": {2, 2, extracted(false)}, "jsonb_extract": {2, 2, extracted(false)}, "json_value": {2, 2, extracted(true)},
-		"json_extract_path":      {2, -1, extractedPath(false)},
-		"jsonb_extract_path":     {2, -1, extractedPath(false)},
-		"json_extract_path_text": {2, -1, extractedPath(true)}, "jsonb_extract_path_text": {2, -1, extractedPath(true)},
+		"json_extract_path":      {2, -1, extractPath(false)},
+		"jsonb_extract_path":     {2, -1, extractPath(false)},
+		"json_extract_path_text": {2, -1, extractPath(true)}, "jsonb_extract_path_text": {2, -1, extractPath(true)},
 		"json_array_length": {1, 1, listLength}, "jsonb_array_length": {1, 1, listLength}, "cardinality": {1, 1, listLength}, "array_length": {1, 2, arrayLength},
 		"json_typeof": {1, 1, kindOf}, "jsonb_typeof": {1, 1, kindOf}, "json_type": {1, 1, kindOf},
 		"typeof": {1, 1, func(f *called, a []node) (node, error) {
@@ -139,8 +139,8 @@ func extracted(asText bool) func(*called, []node) (node, error) {
 	}
 }
 
-// extractedPath binds json_extract_path: constant names and indexes, as JSON or as a text.
-func extractedPath(asText bool) func(*called, []node) (node, error) {
+// extractPath binds json_extract_path: constant names and indexes, as JSON or as a text.
+func extractPath(asText bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		var x plan.Expr = a[0].JSON()
 		for _, p := range a[1:] {

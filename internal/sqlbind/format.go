@@ -86,8 +86,8 @@ func twoDigits() *timeNames {
 // weekdays are the digits for the days from Sunday.
 func weekdays(digits string) *timeNames { return table("dayOfWeek", 1, 1, strings.Split(digits, "")) }
 
-// timeNamed are the letters of to_char for names, in three cases.
-func timeNamed(letter, short, part string, names []string) []Letter {
+// nameLetters are the letters of to_char for names, in three cases.
+func nameLetters(letter, short, part string, names []string) []Letter {
 	var out []Letter
 	for _, as := range []func(string) string{strings.ToUpper, strings.Clone, strings.ToLower} {
 		var full []string
@@ -102,7 +102,7 @@ func timeNamed(letter, short, part string, names []string) []Letter {
 }
 
 // postgresFormat are the letters of to_char.
-var postgresFormat = slices.Concat(timeNamed("Month", "Mon", "month", monthNames), timeNamed("Day", "Dy", "dayOfWeek", dayNames),
+var postgresFormat = slices.Concat(nameLetters("Month", "Mon", "month", monthNames), nameLetters("Day", "Dy", "dayOfWeek", dayNames),
 	plain("YYYY %Y yyyy %Y IYYY %G MM %m mm %m DDD %j DD %d dd %d TZ UTC tz utc HH24 %H hh24 %H MI %M mi %M SS %S ss %S MS %L IW %V ID %u"), []Letter{
 		{"FMMM", "", timeNumbers("month", 12).trimmed()}, {"FMDD", "", timeNumbers("dayOfMonth", 31).trimmed()}, {"Q", "", table("month", 1, 1, strings.Split("111222333444", ""))},
 		{"HH12", "", hours12()}, {"hh12", "", hours12()}, {"HH", "", hours12()}, {"hh", "", hours12()}, {"AM", "", halves("AM", "PM")}, {"PM", "", halves("AM", "PM")},

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// partNamed binds a function that takes one part of a date, a whole number.
-func partNamed(name string) function {
+// datePartFunction binds a function that takes one part of a date, a whole number.
+func datePartFunction(name string) function {
 	return function{1, 1, func(f *called, a []node) (node, error) {
 		n, err := f.part(name, a[0], f.place())
 		if err == nil && n.Kind() == schema.Double {
@@ -32,9 +32,9 @@ var today = function{0, 0, func(f *called, _ []node) (node, error) { return f.to
 func ofTime() map[string]function {
 	return map[string]function{
 		"now": now, "getdate": now, "sysdate": now, "statement_timestamp": now, "transaction_timestamp": now, "clock_timestamp": now, "curdate": today, "today": today,
-		"year": partNamed("year"), "month": partNamed("month"), "day": partNamed("day"), "dayofmonth": partNamed("day"), "hour": partNamed("hour"),
-		"minute": partNamed("minute"), "second": partNamed("second"), "quarter": partNamed("quarter"), "week": partNamed("week"), "weekofyear": partNamed("week"),
-		"dayofyear": partNamed("doy"), "dayofweek": partNamed("dayofweek"),
+		"year": datePartFunction("year"), "month": datePartFunction("month"), "day": datePartFunction("day"), "dayofmonth": datePartFunction("day"), "hour": datePartFunction("hour"),
+		"minute": datePartFunction("minute"), "second": datePartFunction("second"), "quarter": datePartFunction("quarter"), "week": datePartFunction("week"), "weekofyear": datePartFunction("week"),
+		"dayofyear": datePartFunction("doy"), "dayofweek": datePartFunction("dayofweek"),
 		"unixepoch": {1, 1, seconds}, "unix_timestamp": {1, 1, seconds},
 		"extract": {2, 2, namedPart}, "date_part": {2, 2, namedPart}, "datepart": {2, 2, namedPart},
 		"date_trunc": {2, 3, truncated}, "datetrunc": {2, 2, truncated},

@@ -104,7 +104,7 @@ func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value
 		}
 		return restValue(&f.Stored.Field, kind, target, held)
 	}
-	if name := restTaken(f, v); name != "" {
+	if name := reservedMember(f, v); name != "" {
 		return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: "/data/" + f.Name,
 			Detail: fmt.Sprintf("%s can't hold an object with %s: Parse Server takes it for something else than it says", f.Name, name)}
 	}
@@ -119,9 +119,9 @@ func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value
 	return v, nil
 }
 
-// restTaken returns the name of a member by which Parse Server takes an object for an operation on the field, or for a value of another type;
+// reservedMember returns the name of a member by which Parse Server takes an object for an operation on the field, or for a value of another type;
 // "" if there is none. What would be carried out is not what was reviewed.
-func restTaken(f *schema.Field, v value.Value) string {
+func reservedMember(f *schema.Field, v value.Value) string {
 	if _, is := v.Get("__op"); is {
 		return "__op"
 	}

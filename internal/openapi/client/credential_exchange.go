@@ -89,8 +89,8 @@ type TokenExchange struct {
 	kept map[[sha256.Size]byte]*OAuthClient // by subject token
 }
 
-// maxExchanged is the most exchanged tokens that are kept.
-const maxExchanged = 10_000
+// maxExchangeTokens is the most exchanged tokens that are kept.
+const maxExchangeTokens = 10_000
 
 // NewTokenExchange returns a TokenExchange at o.TokenURL for what subject returns. o.ID and o.Secret are the client's; for
 // audience and resource use o.Params.
@@ -123,7 +123,7 @@ func (e *TokenExchange) client(ctx context.Context, who identity.Principal) (*OA
 	defer e.mu.Unlock()
 	c := e.kept[sum]
 	if c == nil {
-		if len(e.kept) >= maxExchanged {
+		if len(e.kept) >= maxExchangeTokens {
 			clear(e.kept)
 		}
 		params := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "subject_token": {token}, "subject_token_type": {kind}}

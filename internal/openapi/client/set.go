@@ -35,7 +35,7 @@ func CredentialFor(c Credential, names []string) Credential {
 	for _, name := range names {
 		i := slices.IndexFunc(set.Members, func(m MemberCredential) bool { return m.Name == name })
 		if i < 0 {
-			return credentialFailing{}
+			return missingCredential{}
 		}
 		out.Members = append(out.Members, set.Members[i])
 	}
@@ -45,11 +45,11 @@ func CredentialFor(c Credential, names []string) Credential {
 	return out
 }
 
-// credentialFailing is the credential of a name that isn't configured.
-type credentialFailing struct{}
+// missingCredential is the credential of a name that isn't configured.
+type missingCredential struct{}
 
 // Apply implements Credential.
-func (credentialFailing) Apply(context.Context, identity.Principal, *http.Request) error {
+func (missingCredential) Apply(context.Context, identity.Principal, *http.Request) error {
 	return missing()
 }
 

@@ -8,13 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// describeMaxAlso and maxAlsoWeak are the sizes, in bytes of ids, of the further operations that a search names: more where nothing matches
+// alsoBytes and alsoBytesWeak are the sizes, in bytes of ids, of the further operations that a search names: more where nothing matches
 // well, since the right one is often among them then.
-const describeMaxAlso, maxAlsoWeak = 400, 900
+const alsoBytes, alsoBytesWeak = 400, 900
 
 // also names further operations by their ids alone, in one line.
 func (p *printer) also(all []*spec.Operation) {
-	if ids := idsOf(all[:fitting(all, describeMaxAlso)]); len(ids) > 0 {
+	if ids := idsOf(all[:fitting(all, alsoBytes)]); len(ids) > 0 {
 		p.line(0, "Also: "+joined(ids))
 	}
 }
@@ -33,7 +33,7 @@ func (p *printer) elsewhere(r Result) {
 	}
 	ids := map[string][]string{}
 	var order []string
-	for _, op := range r.Also[:fitting(r.Also, maxAlsoWeak)] {
+	for _, op := range r.Also[:fitting(r.Also, alsoBytesWeak)] {
 		in := cmp.Or(r.Service, op.Groups()[0])
 		if ids[in] == nil {
 			order = append(order, in)

@@ -55,7 +55,7 @@ func TestAlso(t *testing.T) {
 				t.Errorf("%s: %s is named %d times", query, id, n)
 			}
 		}
-		if want := describeMaxAlso; size > map[bool]int{false: want, true: maxAlsoWeak}[r.Weak] || len(r.Also) > 30 && size < want*3/4 {
+		if want := alsoBytes; size > map[bool]int{false: want, true: alsoBytesWeak}[r.Weak] || len(r.Also) > 30 && size < want*3/4 {
 			t.Errorf("%s: %d bytes of ids of %d operations", query, size, len(r.Also))
 		}
 		for _, s := range r.Services {

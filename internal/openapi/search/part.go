@@ -241,7 +241,7 @@ func (p *printer) part(at string, s spec.Schema) {
 	if at != "" {
 		text = oneLine(at, 300) + ": " + text
 	}
-	if d, ok := describeShort(s.Default); ok {
+	if d, ok := shortJSON(s.Default); ok {
 		text += " = " + d
 	}
 	p.line(0, text)

@@ -202,7 +202,7 @@ func (p *printer) content(title string, c *spec.Content) {
 	if s.Description != "" && p.descriptions && len(s.Properties) == 0 {
 		text += " // " + prose(s.Description, maxText)
 	}
-	if e, ok := describeShort(c.Example); ok && describes(s) {
+	if e, ok := shortJSON(c.Example); ok && describes(s) {
 		text += " // e.g. " + e
 	}
 	if in := p.element(s); !p.request && in.Name != "" && in.Name == p.sent {
@@ -313,7 +313,7 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 	if required {
 		text += " (required)"
 	}
-	if d, ok := describeShort(s.Default); ok {
+	if d, ok := shortJSON(s.Default); ok {
 		text += " = " + d
 	}
 	if s.Deprecated {
@@ -327,7 +327,7 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 		if d := prose(s.Description, maxText); d != "" {
 			notes = append(notes, d)
 		}
-		if e, ok := describeShort(s.Example); ok && len(s.Enum) == 0 && s.Default == nil {
+		if e, ok := shortJSON(s.Example); ok && len(s.Enum) == 0 && s.Default == nil {
 			notes = append(notes, "e.g. "+e)
 		}
 	}

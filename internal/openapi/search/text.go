@@ -58,8 +58,8 @@ func name(s string) string {
 // maxValue is the maximum length of a default or an example that is shown.
 const maxValue = 40
 
-// describeShort returns a value as JSON if it is short. Objects are omitted, since one of their fields may be hidden.
-func describeShort(r spec.Raw) (string, bool) {
+// shortJSON returns a value as JSON if it is short. Objects are omitted, since one of their fields may be hidden.
+func shortJSON(r spec.Raw) (string, bool) {
 	if r == nil || len(r) > 4*maxValue || bytes.IndexByte(r, '{') >= 0 {
 		return "", false
 	}

@@ -215,20 +215,20 @@ func byMethod(method string) Class {
 func byName(op *Operation) (Class, bool) {
 	name := op.Path[strings.LastIndexAny(op.Path, "/.")+1:]
 	for _, verb := range []string{"BatchGet", "Get", "List", "Search"} {
-		if classifyBegins(name, verb) {
+		if beginsWithVerb(name, verb) {
 			return ClassRead, true
 		}
 	}
 	for _, verb := range []string{"BatchDelete", "Delete", "BatchRemove", "Remove", "Purge", "Drop"} {
-		if classifyBegins(name, verb) {
+		if beginsWithVerb(name, verb) {
 			return ClassDestructive, true
 		}
 	}
 	return 0, false
 }
 
-// classifyBegins reports whether verb is the first word of name: "Get" begins "GetTeam" but not "Getaway".
-func classifyBegins(name, verb string) bool {
+// beginsWithVerb reports whether verb is the first word of name: "Get" begins "GetTeam" but not "Getaway".
+func beginsWithVerb(name, verb string) bool {
 	rest, ok := strings.CutPrefix(name, verb)
 	return ok && (rest == "" || 'A' <= rest[0] && rest[0] <= 'Z')
 }

@@ -65,13 +65,13 @@ func isRuin(op *Operation, reads bool) bool {
 	switch {
 	case beginsWith(names[1], ruins) || beginsWith(said, ruins):
 		return true
-	case beginsWith(names[0], ruins) || !reads && classifyEnds(names[0], ruins):
+	case beginsWith(names[0], ruins) || !reads && endsWithTerm(names[0], ruins):
 		one := first(names[0])
 		noun := slices.Contains(nouns, secretnames.Singular(one)) || reads && one != secretnames.Singular(one) && slices.Contains(things, secretnames.Singular(one)) || reads && one == "trash"
 		return !(made || reads) || !noun
 	case reads:
 		return false
-	case !made && (classifyEnds(names[1], ruins) || classifyEnds(names[1], []string{"bulk"})):
+	case !made && (endsWithTerm(names[1], ruins) || endsWithTerm(names[1], []string{"bulk"})):
 		return true
 	}
 	return isBulk(names, said) || restores(names, summary) || merges(names, summary) || says(overwrites, summary) || describesRuin(op)
@@ -211,8 +211,8 @@ func beginsWith(words, terms []string) bool {
 	return false
 }
 
-// classifyEnds reports whether words, whose first isn't a verb that makes a thing, end with one of the terms: dropletReboot.
-func classifyEnds(words, terms []string) bool {
+// endsWithTerm reports whether words, whose first isn't a verb that makes a thing, end with one of the terms: dropletReboot.
+func endsWithTerm(words, terms []string) bool {
 	n := len(words)
 	if n < 2 || slices.Contains(makers, words[0]) || words[n-1] == "transfer" || words[n-1] == "void" {
 		return false

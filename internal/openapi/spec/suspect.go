@@ -150,17 +150,17 @@ func lastOf(path string) string {
 
 // SuggestsWrite reports whether op looks as if it changed something although its method is GET.
 func SuggestsWrite(op *Operation) bool {
-	return op.Method == "GET" && suspectSays(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
+	return op.Method == "GET" && beginsWithWord(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
 }
 
 // SuggestsRead reports whether op looks as if it only read although its method is POST.
 func SuggestsRead(op *Operation) bool {
-	return op.Method == "POST" && suspectSays(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
+	return op.Method == "POST" && beginsWithWord(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
 }
 
-// suspectSays reports whether the last segment of the path, what follows its last dot (documents.list), or the declared id begins
+// beginsWithWord reports whether the last segment of the path, what follows its last dot (documents.list), or the declared id begins
 // with one of those words.
-func suspectSays(op *Operation, any ...string) bool {
+func beginsWithWord(op *Operation, any ...string) bool {
 	last := lastOf(op.Path)
 	last = last[strings.LastIndexByte(last, '.')+1:]
 	if op.Declared && slices.Contains(any, secretnames.First(ShortName(op.ID))) {
@@ -192,11 +192,11 @@ func spoken(op *Operation, own bool) (name, summary string) {
 		}
 		add(id)
 	}
-	name = suspectHarmless.Replace(b.String())
+	name = harmlessTerms.Replace(b.String())
 	b.Reset()
 	b.WriteString("/ ")
 	add(aside.ReplaceAllString(op.Summary, ""))
-	return name, suspectHarmless.Replace(b.String())
+	return name, harmlessTerms.Replace(b.String())
 }
 
 // service matches the name of a service of remote procedures: bytebase.v1.AuthService.
@@ -205,5 +205,5 @@ var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
 // aside matches what a summary says in parentheses: mostly who may call.
 var aside = regexp.MustCompile(`\([^)]*\)`)
 
-// suspectHarmless removes terms that contain one of the words but mean something else.
-var suspectHarmless = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ", " sign in person ", " person ", " rotate page ", " page ", " rotate image ", " image ")
+// harmlessTerms removes terms that contain one of the words but mean something else.
+var harmlessTerms = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ", " sign in person ", " person ", " rotate page ", " page ", " rotate image ", " image ")

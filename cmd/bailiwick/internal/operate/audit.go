@@ -48,7 +48,7 @@ func policyAudit(t *terminal.Terminal) *cobra.Command {
 			if all {
 				return printFindings(t, found, stops, len(found))
 			}
-			return printFindings(t, found, stops, shownOfKind)
+			return printFindings(t, found, stops, maxPerKind)
 		},
 	}
 	from.Flags(cmd.Flags())
@@ -140,8 +140,8 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	return s.Survey, out, nil
 }
 
-// shownOfKind is how many findings of one kind are shown each; the others are counted.
-const shownOfKind = 5
+// maxPerKind is how many findings of one kind are shown each; the others are counted.
+const maxPerKind = 5
 
 // printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest; as JSON it prints
 // all. It returns ErrSaid if one of them has a code of stops.

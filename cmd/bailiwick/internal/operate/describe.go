@@ -66,7 +66,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	if t.JSON {
 		return t.PrintJSON(described{d, s.config.Gates(), s.actions(p)})
 	}
-	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, policyNamed(p)), known(p))
+	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, principalName(p)), known(p))
 	t.Printf("tools  %s\n", orNone(strings.Join(d.Tools, ", ")))
 	if err := s.printWrites(t, p); err != nil {
 		return err
@@ -130,10 +130,10 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 		}{verdict, seen(view, verdict), s.place(verdict.Rule, p)})
 	}
 	if !verdict.Allowed {
-		t.Printf("%s is not seen by %s: %s\n", verdict.Class, policyNamed(p), s.reason(verdict, p))
+		t.Printf("%s is not seen by %s: %s\n", verdict.Class, principalName(p), s.reason(verdict, p))
 		return nil
 	}
-	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), policyNamed(p), view.Name)
+	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), principalName(p), view.Name)
 	w := t.Table()
 	fmt.Fprintln(w, "FIELD\tTYPE")
 	for _, f := range view.Fields {
@@ -191,7 +191,7 @@ func records(layers []policyops.Layer) string {
 	return strings.Join(parts, "; ")
 }
 
-func policyNamed(p identity.Principal) string {
+func principalName(p identity.Principal) string {
 	if p.Name == "" || p.Name == p.ID {
 		return p.ID
 	}

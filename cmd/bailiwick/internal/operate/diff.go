@@ -99,7 +99,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 		return err
 	}
 	now.unlooked(t)
-	return policyPrintReport(t, run.Report(), old, now, q.days)
+	return printDiff(t, run.Report(), old, now, q.days)
 }
 
 // told is a difference with the place of the rule that refuses.
@@ -108,9 +108,9 @@ type told struct {
 	Place *place `json:"place,omitempty"`
 }
 
-// policyPrintReport prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
+// printDiff prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
 // new one, or the old one for what would now be allowed. It returns ErrSaid if there are differences.
-func policyPrintReport(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
+func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
 		changes[i] = told{Difference: c}

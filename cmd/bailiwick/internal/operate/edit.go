@@ -123,7 +123,7 @@ func setMember(text []byte, path []string, v any) ([]byte, error) {
 	at := &root
 	for i, name := range path {
 		object := at.Value.(*hujson.Object)
-		m := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return clientNamed(m, name) })
+		m := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return hasName(m, name) })
 		if m >= 0 && i < len(path)-1 {
 			at = &object.Members[m].Value
 			continue
@@ -146,7 +146,7 @@ func setMember(text []byte, path []string, v any) ([]byte, error) {
 	return text, nil
 }
 
-func clientNamed(m hujson.ObjectMember, name string) bool {
+func hasName(m hujson.ObjectMember, name string) bool {
 	l, ok := m.Name.Value.(hujson.Literal)
 	return ok && l.String() == name
 }

@@ -23,8 +23,8 @@ type listed struct {
 	Filters map[string]string `json:"filters,omitempty"`
 }
 
-// tokenKnown reports unknown tools in a list: a misspelt name in except would have no effect.
-func tokenKnown(c *config.Config, tools identity.List) error {
+// checkToolNames reports unknown tools in a list: a misspelt name in except would have no effect.
+func checkToolNames(c *config.Config, tools identity.List) error {
 	names := app.ToolNames(c)
 	for _, n := range slices.Concat(tools.Only, tools.Except) {
 		if !slices.Contains(names, n) {

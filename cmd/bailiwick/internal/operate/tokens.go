@@ -40,7 +40,7 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 			}
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, c *config.Config) (err error) {
 				want.Kind = identity.Kind(kind)
-				if err := tokenKnown(c, want.Tools); err != nil {
+				if err := checkToolNames(c, want.Tools); err != nil {
 					return err
 				}
 				if want.Filters, err = parseFilters(filters); err != nil {

@@ -61,7 +61,7 @@ func (t table) write(path []string) string {
 	var b strings.Builder
 	keys := make([]string, len(path))
 	for i, k := range path {
-		keys[i] = clientBare(k)
+		keys[i] = tomlKey(k)
 	}
 	b.WriteString("[" + strings.Join(keys, ".") + "]\n")
 	for _, pair := range t {
@@ -99,8 +99,8 @@ func quoted(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// clientBare returns a key, quoted if it has to be.
-func clientBare(key string) string {
+// tomlKey returns a key, quoted if it has to be.
+func tomlKey(key string) string {
 	for _, r := range key {
 		if r != '-' && r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') {
 			return quoted(key)

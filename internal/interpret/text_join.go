@@ -33,22 +33,22 @@ func joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	return parts, true
 }
 
-// A textsJoined is the result so far of a Reduce that joins texts, in memory that is used again: texts that are made anew for each element
-// are garbage of a hundred times the last one, which is made faster than it is collected. The zero textsJoined is ready for Begin.
-type textsJoined struct {
+// A textJoin is the result so far of a Reduce that joins texts, in memory that is used again: texts that are made anew for each element
+// are garbage of a hundred times the last one, which is made faster than it is collected. The zero textJoin is ready for Begin.
+type textJoin struct {
 	made, next, quoted []byte
 	known              bool // it is a text, and no larger than the result so far may be
 }
 
 // Begin sets the initial value.
-func (j *textsJoined) Begin(so value.Value) {
+func (j *textJoin) Begin(so value.Value) {
 	if j.known = so.Kind() == value.String && len(so.Text()) <= plan.MostBefore; j.known {
 		j.made = append(j.made[:0], so.Text()...)
 	}
 }
 
 // Next joins the parts for an element of the list.
-func (j *textsJoined) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
+func (j *textJoin) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
 	next, all := j.next[:0], true
 	for i := 0; i < len(parts) && all; i++ {
 		if _, is := parts[i].(plan.Before); is {
@@ -68,7 +68,7 @@ func (j *textsJoined) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) 
 }
 
 // Value returns the result, null if it is none.
-func (j *textsJoined) Value() value.Value {
+func (j *textJoin) Value() value.Value {
 	if !j.known {
 		return value.Value{}
 	}
