@@ -128,7 +128,7 @@ func (b *block) check(t *testing.T, programs string) string {
 	switch {
 	case strings.HasPrefix(b.page, "docs/guides/") && (b.lang == "console" || strings.HasPrefix(b.text, "# FILE: ")), b.page == "README.md" && b.lang == "console":
 		return "played"
-	case b.page == "docs/guides/rules-by-example.md" && b.lang == "sql": // what its hidden database has, and is compared below
+	case b.page == "docs/guides/rules-by-example.md" && b.lang == "sql": // the database that TestPages makes
 		return "shown"
 	case slices.ContainsFunc(pictures[b.page], func(beginning string) bool { return strings.HasPrefix(first, beginning) }):
 		b.commands(t, programs)

@@ -28,11 +28,11 @@ import (
 //   - <!-- test: whole --> before a console block says that it shows the whole output of each command. Text that matches
 //     the expression after "varies" may differ. "fails" says that the last command fails. See whole_test.go.
 //   - a block whose first line is "# FILE: name" is written to that file.
-//   - <!-- database: file, newline, SQL --> makes a SQLite database.
+//   - <!-- database: file, newline, SQL --> makes a SQLite database. <!-- database: file --> before a block of SQL does, too.
 //   - <!-- play: command --> is a command that readers need not see.
 //
 // Port 8420, which the pages name, is replaced by a free one.
-var parts = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$|^<!-- play: (.*?) -->$|^<!-- database: (\\S+)\n(.*?)^-->$|" + wholeComment)
+var parts = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$|^<!-- play: (.*?) -->$|^<!-- database: (\\S+)\n(.*?)^-->$|" + wholeComment + "|^<!-- database: (\\S+) -->\n```sql\n(.*?)^```$")
 
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guides/*.md")
@@ -66,6 +66,9 @@ func TestPages(t *testing.T) {
 						t.Fatal(err)
 					}
 					continue
+				}
+				if m[9] != "" {
+					filled(t, filepath.Join(p.folder, m[9]), m[10])
 				}
 				if m[4] != "" {
 					filled(t, filepath.Join(p.folder, m[4]), m[5])
