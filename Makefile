@@ -79,8 +79,8 @@ mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many smal
 	@go run ./scripts/mutate identity internal/oidc internal/secretnames internal/expression
 	@go run ./scripts/mutate internal/plan internal/redact internal/writes change
 	@go run ./scripts/mutate internal/openapi/calls
-	@go run ./scripts/mutate -tests internal/sqlgen/dml internal/sqlgen
-	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqlgen/dml -files apart.go,apply.go,condition.go,dialect.go,first.go,group.go,number.go,point.go,search.go,wide.go source/sqlite
+	@go run ./scripts/mutate -tests internal/sqldriver internal/sqlgen
+	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqldriver -files apart.go,apply.go,condition.go,dialect.go,first.go,group.go,number.go,point.go,search.go,wide.go source/sqlite
 	@go run ./scripts/mutate -tests source/postgres:TestTexts,source/mariadb:TestTexts,internal/sqlgen -files apply.go,condition.go,convert.go,date.go,dialect.go,encoded.go,found.go,group.go,json.go,node.go,number.go,opaque.go,pattern.go,point.go,search.go,sets.go,text.go,zone.go source/postgres source/mariadb
 	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,source/memory,internal/tools,internal/policyops,test/agent,test/endtoend:(Interference|InterferencePolicies)SQLite' policy
 

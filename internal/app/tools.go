@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -75,7 +75,7 @@ func runnable(c *config.Config, set *action.Set) error {
 		for _, name := range a.Parameters() {
 			values = append(values, value.Member{Name: name})
 		}
-		if _, err := dml.Owned(dialect, nil, a.Statement, value.OfObject(values)); err != nil {
+		if _, err := sqldriver.OwnedStatement(dialect, nil, a.Statement, value.OfObject(values)); err != nil {
 			message := err.Error()
 			if p, ok := errors.AsType[*problem.Error](err); ok && p.Err != nil {
 				message = p.Err.Error()

@@ -1,9 +1,23 @@
-// Package sqldriver holds what the sources in SQL databases share.
+// Package sqldriver holds what the sources in SQL databases share. It links no driver.
 //
-// source/sqlite, source/postgres and source/mariadb are the adapters: each has its driver, its catalogue and its errors,
-// and this package links none of them. Read compiles a permit and streams the rows that the adapter's database returns;
-// the values of a driver of database/sql become values with Stream; package writing previews and applies changes over a
-// Transaction. No message of a database reaches a caller, and a statement ends in the database when its context does.
+//	catalogue of the database ─SettleClasses→ classes
+//	Permit ─Read: sqlgen, the adapter's Run→ rows
+//	Draft or Permit ─Writer: statements, Tx→ preview, receipt
+//
+// source/sqlite, source/postgres, source/mariadb and source/duckdb are the adapters. Each has its driver, its dialect, its
+// catalogue and its errors. No message of a database reaches a caller. A statement ends in the database when its context
+// ends.
+//
+// The catalogue: an adapter reads tables, views and constraints over an open connection. What a catalogue holds only as
+// text, such as a check constraint, is used only where its meaning is certain. No record is read.
+//
+// Writing: a change is applied in one transaction together with its marker. So its effect and the record that it happened
+// are there both or neither, whenever the process ends. A record is read, locked and compared through its view before it
+// is written, and read through it again afterwards. A Refusal says which rule of the database refused. A failure that may
+// have left something written says so, and the caller calls Bar.
+//
+// Statements complement the SELECTs of sqlgen: one record by its key, values as arguments in the column's own type. A
+// value that its column can't hold exactly is refused before anything runs.
 package sqldriver
 
 import (

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -21,17 +20,17 @@ var errEnd = driver.ErrBadConn
 // MakeMarker creates the marker table if there is none. If the account may not create it, the error contains the statement
 // to run.
 func MakeMarker(ctx context.Context, name string, db Database, exec func(context.Context, string) error) error {
-	if exec(ctx, dml.MarkerThere(db.Dialect())) == nil {
+	if exec(ctx, markerExists(db.Dialect())) == nil {
 		return nil
 	}
-	err := exec(ctx, dml.MarkerTable(db.Dialect()))
-	there := exec(ctx, dml.MarkerThere(db.Dialect())) // another replica may have made it at the same moment: PostgreSQL refuses this one then, IF NOT EXISTS or not
+	err := exec(ctx, MarkerTable(db.Dialect()))
+	there := exec(ctx, markerExists(db.Dialect())) // another replica may have made it at the same moment: PostgreSQL refuses this one then, IF NOT EXISTS or not
 	if there == nil {
 		return nil
 	}
 	if err = cmp.Or(err, there); err != nil {
 		return fmt.Errorf("source %s: the table bailiwick_applied, which writing needs, can't be made (%w); make it by hand: %s",
-			name, db.Errors().loggable(err, ""), dml.MarkerTable(db.Dialect()))
+			name, db.Errors().loggable(err, ""), MarkerTable(db.Dialect()))
 	}
 	return nil
 }

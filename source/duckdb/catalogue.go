@@ -7,30 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // reader reads the catalogue of one database.
 type reader struct {
 	db       *sql.DB
-	list     []*catalogue.Found
-	byName   map[[2]string]*catalogue.Found
+	list     []*sqldriver.FoundTable
+	byName   map[[2]string]*sqldriver.FoundTable
 	warnings []string
 }
 
 // describe returns the classes of a database under source's name, sorted, and warnings about what it left out.
 func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
-	r := &reader{db: db, byName: map[[2]string]*catalogue.Found{}}
+	r := &reader{db: db, byName: map[[2]string]*sqldriver.FoundTable{}}
 	for _, step := range []struct {
 		name, query string
 		take        func(text []string)
 	}{{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"constraints", selectConstraints, r.constraint}} {
-		if err := catalogue.Each(ctx, r.db, step.query, step.take); err != nil {
+		if err := sqldriver.EachRow(ctx, r.db, step.query, step.take); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
 		}
 	}
-	classes, more := catalogue.Settle(source, r.list, choice)
+	classes, more := sqldriver.SettleClasses(source, r.list, choice)
 	for i := range classes {
 		classes[i].Converts = false // stored values are read in their own types
 	}
@@ -44,7 +44,7 @@ SELECT schema_name, view_name, 'view', comment FROM duckdb_views() WHERE databas
 ORDER BY 1, 2`
 
 func (r *reader) class(x []string) {
-	f := &catalogue.Found{}
+	f := &sqldriver.FoundTable{}
 	f.Table, f.View, f.Description = x[1], x[2] == "view", x[3]
 	if x[0] != "main" {
 		f.Space = x[0]
@@ -117,7 +117,7 @@ func (r *reader) constraint(x []string) {
 		f.Index("unique_"+strings.Join(columns, "_"), columns, true, false)
 	case "FOREIGN KEY":
 		if to := r.byName[[2]string{x[0], x[4]}]; to != nil {
-			f.Links = append(f.Links, catalogue.Link{Fields: slices.Clone(columns), Targets: strings.Split(x[5], "\x1f"), To: to})
+			f.Links = append(f.Links, sqldriver.FoundLink{Fields: slices.Clone(columns), Targets: strings.Split(x[5], "\x1f"), To: to})
 		}
 	}
 }

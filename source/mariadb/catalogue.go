@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -15,18 +15,18 @@ import (
 // reader reads the catalogue of one database: the classes first, then their keys, indexes and relations.
 type reader struct {
 	db       *sql.Conn
-	list     []*catalogue.Found
-	byName   map[string]*catalogue.Found
+	list     []*sqldriver.FoundTable
+	byName   map[string]*sqldriver.FoundTable
 	warnings []string
-	views    catalogue.Views
-	triggers []catalogue.Trigger
+	views    sqldriver.FoundViews
+	triggers []sqldriver.FoundTrigger
 }
 
 // describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
 // warnings about what it left out.
 func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Choice) ([]schema.Class, []string, error) {
-	r := &reader{db: db, byName: map[string]*catalogue.Found{},
-		views: catalogue.Views{Texts: map[*catalogue.Found]string{}, Routines: map[string]string{}, Unread: "the account may not read its text: grant it SHOW VIEW"}}
+	r := &reader{db: db, byName: map[string]*sqldriver.FoundTable{},
+		views: sqldriver.FoundViews{Texts: map[*sqldriver.FoundTable]string{}, Routines: map[string]string{}, Unread: "the account may not read its text: grant it SHOW VIEW"}}
 	for _, step := range []struct {
 		name, query string
 		take        func(text []string)
@@ -35,7 +35,7 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 		{"indexes", selectIndexes, r.index}, {"foreign keys", selectForeign, r.foreign},
 		{"views", selectViews, r.view}, {"functions", selectRoutines, r.routine}, {"triggers", selectTriggers, r.trigger},
 	} {
-		if err := catalogue.Each(ctx, r.db, step.query, step.take); err != nil {
+		if err := sqldriver.EachRow(ctx, r.db, step.query, step.take); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
 		}
 	}
@@ -44,13 +44,13 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 		f.Indexes = nil
 		for _, x := range raw {
 			// MariaDB makes such an index for each foreign key: it would reveal a foreign key to a hidden class.
-			if x.Unique || !slices.ContainsFunc(f.Links, func(l catalogue.Link) bool { return slices.Equal(l.Fields, x.Fields) }) {
+			if x.Unique || !slices.ContainsFunc(f.Links, func(l sqldriver.FoundLink) bool { return slices.Equal(l.Fields, x.Fields) }) {
 				f.Index(x.Name, x.Fields, x.Unique, false)
 			}
 		}
 	}
 	r.views.List = slices.Clone(r.list)
-	classes, more := catalogue.Settle(source, r.list, choice)
+	classes, more := sqldriver.SettleClasses(source, r.list, choice)
 	r.views.Trace(classes)
 	r.views.Triggers(classes, r.triggers, true)
 	return classes, append(r.warnings, more...), nil
@@ -62,7 +62,7 @@ WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSION
 ORDER BY TABLE_NAME`
 
 func (r *reader) class(x []string) {
-	f := &catalogue.Found{}
+	f := &sqldriver.FoundTable{}
 	f.Table, f.View, f.Description = x[0], x[1] == "VIEW", x[2]
 	r.list, r.byName[x[0]] = append(r.list, f), f
 }
@@ -102,7 +102,7 @@ func (r *reader) column(x []string) {
 		fmt.Sscan(x[11], &field.Digits)
 		fmt.Sscan(x[12], &field.Scale)
 	case bits[field.Native] > 0 && field.Type == schema.Integer:
-		catalogue.Whole(&field, bits[field.Native], strings.Contains(x[3], "unsigned"))
+		sqldriver.WholeNumber(&field, bits[field.Native], strings.Contains(x[3], "unsigned"))
 	case field.Type == schema.Date:
 		field.Scaled = true
 		fmt.Sscan(x[13], &field.Scale)
@@ -114,7 +114,7 @@ func (r *reader) column(x []string) {
 	if !strings.Contains(x[6], "GENERATED") {
 		return
 	}
-	if made, ok := catalogue.Lex(escaped(x[14]), true); ok {
+	if made, ok := sqldriver.LexSQL(escaped(x[14]), true); ok {
 		f.MadeBy(field.Name, made)
 	} else if at := f.Field(field.Name); at != nil {
 		at.Origins, at.Untraced = []schema.Origin{{Table: f.Table}}, "its expression can't be read"
@@ -143,7 +143,7 @@ SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHE
 
 // trigger reads the text of a trigger. MariaDB lists none to an account without the right TRIGGER.
 func (r *reader) trigger(x []string) {
-	r.triggers = append(r.triggers, catalogue.Trigger{Of: r.byName[x[0]], Text: escaped(x[1])})
+	r.triggers = append(r.triggers, sqldriver.FoundTrigger{Of: r.byName[x[0]], Text: escaped(x[1])})
 }
 
 // escaped returns the text of a statement with an x for each escape in its strings, which are not read.
@@ -205,9 +205,9 @@ func typed(field *schema.Field, data, full string) {
 	case data == "bit", data == "bigint" && strings.Contains(full, "unsigned"):
 		field.Type = schema.Decimal // it exceeds 64 bits with a sign
 	case data == "enum":
-		if ts, ok := catalogue.Lex(full, true); ok && len(ts) > 2 {
+		if ts, ok := sqldriver.LexSQL(full, true); ok && len(ts) > 2 {
 			for _, t := range ts[2:] {
-				if t.Kind == catalogue.Text {
+				if t.Kind == sqldriver.TextToken {
 					field.Values = append(field.Values, value.OfString(t.Text))
 				}
 			}
@@ -244,13 +244,13 @@ SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE 
 // check reads a check constraint, a row of selectChecks, as bounds of a field. Lists of values are left out.
 func (r *reader) check(x []string) {
 	f := r.byName[x[0]]
-	ts, ok := catalogue.Lex(x[1], true)
+	ts, ok := sqldriver.LexSQL(x[1], true)
 	if f == nil || !ok {
 		return
 	}
-	for _, said := range catalogue.Rules(ts) {
+	for _, said := range sqldriver.CheckRules(ts) {
 		if field := f.Field(said.Column.Text); field != nil && !said.Lists() {
-			catalogue.Restrict(field, said)
+			sqldriver.RestrictField(field, said)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func (r *reader) foreign(x []string) {
 		return
 	}
 	if x[5] == "1" { // the target may be unknown to us
-		f.Links = append(f.Links, catalogue.Link{To: to})
+		f.Links = append(f.Links, sqldriver.FoundLink{To: to})
 	} else if len(f.Links) == 0 {
 		return
 	}
@@ -323,7 +323,7 @@ func references(ctx context.Context, conn *sql.DB) ([]schema.Reference, error) {
 			return nil, err
 		}
 		if n := len(out); n == 0 || out[n-1].Name != name || out[n-1].Table != table {
-			out = append(out, schema.Reference{Name: name, Table: table, To: to, Delete: catalogue.ReferenceRule(delete), Changed: catalogue.ReferenceRule(update)})
+			out = append(out, schema.Reference{Name: name, Table: table, To: to, Delete: sqldriver.ReferenceRule(delete), Changed: sqldriver.ReferenceRule(update)})
 		}
 		r := &out[len(out)-1]
 		r.Fields, r.Targets = append(r.Fields, from), append(r.Targets, target)

@@ -12,8 +12,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -24,7 +22,7 @@ import (
 // A WritableSource is a MariaDB source that can be written to. Reads stay in read-only sessions.
 type WritableSource struct {
 	*Source
-	*writing.Writer
+	*sqldriver.Writer
 	db *sql.DB
 }
 
@@ -47,7 +45,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(2)
 	db.SetConnMaxIdleTime(time.Minute)
-	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, db}), db: db}
+	w := &WritableSource{Source: s, Writer: sqldriver.NewWriter(writer{engine{s}, db}), db: db}
 	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
 		_, err := db.ExecContext(ctx, text)
 		return err
@@ -60,14 +58,14 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 // Close closes all connections.
 func (w *WritableSource) Close() error { return errors.Join(w.db.Close(), w.Source.Close()) }
 
-// writer implements writing.Database.
+// writer implements sqldriver.WriteDatabase.
 type writer struct {
 	engine
 	db *sql.DB // shadows the connections that read
 }
 
-// Begin implements writing.Database.
-func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
+// Begin implements sqldriver.WriteDatabase.
+func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	conn, err := acquire(ctx, w.db)
 	if err != nil {
 		return nil, err
@@ -85,7 +83,7 @@ type tx struct {
 	reads *Source
 }
 
-// Exec implements writing.Tx.
+// Exec implements sqldriver.WriteTx.
 func (t *tx) Exec(ctx context.Context, st sqlgen.Statement) (n int64, err error) {
 	err = t.reads.held(ctx, t.Conn, func(own context.Context) error {
 		n, err = t.Transaction.Exec(own, st)
@@ -94,7 +92,7 @@ func (t *tx) Exec(ctx context.Context, st sqlgen.Statement) (n int64, err error)
 	return n, err
 }
 
-// Query implements writing.Tx.
+// Query implements sqldriver.WriteTx.
 func (t *tx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.Row, err error) {
 	err = t.reads.held(ctx, t.Conn, func(own context.Context) error {
 		rows, err = t.Transaction.Query(own, st)
@@ -103,7 +101,7 @@ func (t *tx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.Row, 
 	return rows, err
 }
 
-// Hold implements writing.Holder. A session that has held a name is closed with the transaction, which releases the
+// Hold implements sqldriver.Holder. A session that has held a name is closed with the transaction, which releases the
 // name.
 func (t *tx) Hold(ctx context.Context, name string) error {
 	rows, err := t.Query(ctx, sqlgen.Statement{Text: "SELECT GET_LOCK(CONCAT('bailiwick:', ?), 20)", Args: []any{name},
@@ -118,16 +116,16 @@ func (t *tx) Hold(ctx context.Context, name string) error {
 	return nil
 }
 
-// Settle implements writing.Tx. MariaDB defers no checks.
+// Settle implements sqldriver.WriteTx. MariaDB defers no checks.
 func (t *tx) Settle(context.Context) error { return nil }
 
-// References implements writing.Database.
-func (w writer) References(ctx context.Context, _ writing.Tx) ([]schema.Reference, error) {
+// References implements sqldriver.WriteDatabase.
+func (w writer) References(ctx context.Context, _ sqldriver.WriteTx) ([]schema.Reference, error) {
 	return references(ctx, w.Source.db)
 }
 
-// Sound implements writing.Database. Writes to an engine without transactions can't be rolled back.
-func (w writer) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
+// Sound implements sqldriver.WriteDatabase. Writes to an engine without transactions can't be rolled back.
+func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class) error {
 	var transactions sql.NullString
 	err := w.Source.db.QueryRowContext(ctx, `SELECT e.TRANSACTIONS FROM information_schema.TABLES AS t JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ?`, c.Table).Scan(&transactions)
@@ -140,13 +138,13 @@ func (w writer) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error 
 	return err
 }
 
-// Again implements writing.Database.
+// Again implements sqldriver.WriteDatabase.
 func (writer) Again(err error) bool {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock; a record that has changed since it was read
 }
 
-// Problem implements writing.Database. It adds the lock that wasn't released in time.
+// Problem implements sqldriver.WriteDatabase. It adds the lock that wasn't released in time.
 func (w writer) Problem(ctx context.Context, err error) error {
 	e := w.Errors().RefuseWrite(ctx, err)
 	if my, ok := errors.AsType[*mysql.MySQLError](err); ok && my.Number == 1205 && ctx.Err() == nil {
@@ -157,18 +155,18 @@ func (w writer) Problem(ctx context.Context, err error) error {
 }
 
 // kinds are the refusals that an error number identifies.
-var kinds = map[uint16]writing.Kind{
-	1062: writing.Unique, 1169: writing.Unique, 1586: writing.Unique,
-	1216: writing.ForeignKey, 1452: writing.ForeignKey, 1217: writing.Referenced, 1451: writing.Referenced,
-	1048: writing.NotNull, 1364: writing.NotNull, 4025: writing.Check, 3819: writing.Check, 1369: writing.Check, 1644: writing.Trigger, 1643: writing.Trigger,
-	1264: writing.Misfit, 1265: writing.Misfit, 1292: writing.Misfit, 1366: writing.Misfit, 1406: writing.Misfit, 1411: writing.Misfit, 1416: writing.Misfit,
-	1690: writing.Misfit, 1118: writing.Misfit, 1153: writing.Misfit, 4037: writing.Misfit, 4038: writing.Misfit,
-	1050: writing.Exists, 1906: writing.Computed, 3105: writing.Computed, 1142: writing.Denied, 1143: writing.Denied, 1290: writing.Denied,
+var kinds = map[uint16]sqldriver.RefusalKind{
+	1062: sqldriver.RefusedUnique, 1169: sqldriver.RefusedUnique, 1586: sqldriver.RefusedUnique,
+	1216: sqldriver.RefusedForeignKey, 1452: sqldriver.RefusedForeignKey, 1217: sqldriver.RefusedReferenced, 1451: sqldriver.RefusedReferenced,
+	1048: sqldriver.RefusedNotNull, 1364: sqldriver.RefusedNotNull, 4025: sqldriver.RefusedCheck, 3819: sqldriver.RefusedCheck, 1369: sqldriver.RefusedCheck, 1644: sqldriver.RefusedTrigger, 1643: sqldriver.RefusedTrigger,
+	1264: sqldriver.RefusedMisfit, 1265: sqldriver.RefusedMisfit, 1292: sqldriver.RefusedMisfit, 1366: sqldriver.RefusedMisfit, 1406: sqldriver.RefusedMisfit, 1411: sqldriver.RefusedMisfit, 1416: sqldriver.RefusedMisfit,
+	1690: sqldriver.RefusedMisfit, 1118: sqldriver.RefusedMisfit, 1153: sqldriver.RefusedMisfit, 4037: sqldriver.RefusedMisfit, 4038: sqldriver.RefusedMisfit,
+	1050: sqldriver.RefusedExists, 1906: sqldriver.RefusedComputed, 3105: sqldriver.RefusedComputed, 1142: sqldriver.RefusedDenied, 1143: sqldriver.RefusedDenied, 1290: sqldriver.RefusedDenied,
 }
 
-// Refusal implements writing.Database. MariaDB names columns, keys and tables only in its messages; of those, only names
+// Refusal implements sqldriver.WriteDatabase. MariaDB names columns, keys and tables only in its messages; of those, only names
 // at the positions where it writes one are used, and only fields of c.
-func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err error) *writing.Refusal {
+func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err error) *sqldriver.Refusal {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
 		return nil
@@ -176,33 +174,33 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 	kind, ok := kinds[my.Number]
 	if !ok {
 		if string(my.SQLState[:]) == "45000" { // SIGNAL
-			return &writing.Refusal{Kind: writing.Trigger}
+			return &sqldriver.Refusal{Kind: sqldriver.RefusedTrigger}
 		}
 		return nil
 	}
-	r := &writing.Refusal{Kind: kind}
+	r := &sqldriver.Refusal{Kind: kind}
 	words := my.Message
 	switch kind {
-	case writing.Unique:
+	case sqldriver.RefusedUnique:
 		i := strings.LastIndex(words, " for key ")
 		name := strings.Trim(words[i+1:][strings.LastIndexByte(words[i+1:], ' ')+1:], "'")
 		r.Fields = indexed(c, name[strings.LastIndexByte(name, '.')+1:])
-	case writing.ForeignKey:
+	case sqldriver.RefusedForeignKey:
 		_, names, _ := strings.Cut(words, "FOREIGN KEY (")
 		names, _, _ = strings.Cut(names, ")")
 		r.Fields = fieldsIn(c, strings.Split(names, ", "))
-	case writing.Referenced:
+	case sqldriver.RefusedReferenced:
 		_, names, _ := strings.Cut(words, "(`")
 		if names, _, ok = strings.Cut(names, "`, CONSTRAINT"); ok {
 			r.Class = names[strings.LastIndexByte(names, '`')+1:]
 		}
-	case writing.Check:
+	case sqldriver.RefusedCheck:
 		r.Name = quotedBehind(words, "CONSTRAINT ")
 		r.Fields = w.checked(ctx, c, r.Name)
 		if c.Field(r.Name) != nil { // the check of one column has its name
 			r.Name = ""
 		}
-	case writing.NotNull, writing.Misfit, writing.Computed:
+	case sqldriver.RefusedNotNull, sqldriver.RefusedMisfit, sqldriver.RefusedComputed:
 		r.Fields = fieldsIn(c, []string{quotedBehind(words, "olumn "), quotedBehind(words, "Field ")})
 	}
 	return r
@@ -215,11 +213,11 @@ func (w writer) checked(ctx context.Context, c *schema.Class, name string) []str
 	var clause string
 	err := w.Source.db.QueryRowContext(ctx, `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
 		WHERE CONSTRAINT_SCHEMA = DATABASE() AND TABLE_NAME = ? AND CONSTRAINT_NAME = ?`, c.Table, name).Scan(&clause)
-	condition, ok := catalogue.Lex(clause, true)
+	condition, ok := sqldriver.LexSQL(clause, true)
 	if err != nil || !ok {
 		return nil // the kind of the refusal is known without it
 	}
-	return catalogue.Mentioned(condition, c)
+	return sqldriver.MentionedFields(condition, c)
 }
 
 // indexed returns the fields of an index, by MariaDB's name of it.

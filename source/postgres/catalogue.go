@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -28,7 +28,7 @@ type reader struct {
 
 // A class is a found class with what only PostgreSQL has.
 type class struct {
-	catalogue.Found
+	sqldriver.FoundTable
 	foreign bool             // a foreign table: its constraints aren't enforced here
 	parent  bool             // its rows include those of tables that inherit from it, which its indexes don't cover
 	fields  map[int16]string // by attribute number, only those that are fields
@@ -57,7 +57,7 @@ func (r *reader) settled(ctx context.Context) ([]schema.Class, []string, error) 
 	if err := r.rest(ctx); err != nil {
 		return nil, nil, err
 	}
-	classes, more := catalogue.Settle(r.source, r.list(r.oids), r.choice)
+	classes, more := sqldriver.SettleClasses(r.source, r.list(r.oids), r.choice)
 	err := r.step(ctx, "full text", func(ctx context.Context) error { return fullText(ctx, r.conn, classes, r.oids) })
 	if err == nil {
 		err = r.step(ctx, "views", func(ctx context.Context) error { return r.origins(ctx, classes) })
@@ -87,10 +87,10 @@ func (r *reader) rest(ctx context.Context) error {
 }
 
 // list returns the classes with these ids.
-func (r *reader) list(oids []uint32) []*catalogue.Found {
-	out := make([]*catalogue.Found, len(oids))
+func (r *reader) list(oids []uint32) []*sqldriver.FoundTable {
+	out := make([]*sqldriver.FoundTable, len(oids))
 	for i, oid := range oids {
-		out[i] = &r.byOID[oid].Found
+		out[i] = &r.byOID[oid].FoundTable
 	}
 	return out
 }
@@ -217,7 +217,7 @@ func (r *reader) columns(ctx context.Context) error {
 			continue
 		}
 		c.fields[x.At] = x.Name
-		if made, ok := catalogue.Lex(x.Computed, false); ok && x.Computed != "" {
+		if made, ok := sqldriver.LexSQL(x.Computed, false); ok && x.Computed != "" {
 			c.MadeBy(x.Name, made)
 		} else if x.Computed != "" {
 			at := c.Field(x.Name)
@@ -227,18 +227,18 @@ func (r *reader) columns(ctx context.Context) error {
 	return err
 }
 
-func checkRules(expr string) []catalogue.Rule {
-	ts, ok := catalogue.Lex(expr, false)
+func checkRules(expr string) []sqldriver.CheckRule {
+	ts, ok := sqldriver.LexSQL(expr, false)
 	if !ok {
 		return nil
 	}
-	return catalogue.Rules(ts)
+	return sqldriver.CheckRules(ts)
 }
 
 // restrict applies a rule if its comparison is by bytes and of the values themselves.
-func restrict(field *schema.Field, said catalogue.Rule) {
+func restrict(field *schema.Field, said sqldriver.CheckRule) {
 	if !said.JSON && !field.Unordered && field.Native != "enum" {
-		catalogue.Restrict(field, said)
+		sqldriver.RestrictField(field, said)
 	}
 }
 
@@ -274,7 +274,7 @@ func (r *reader) constraints(ctx context.Context) error {
 			continue
 		}
 		if to := r.byOID[x.Target]; to != nil {
-			c.Links = append(c.Links, catalogue.Link{Fields: c.names(x.Columns), To: &to.Found, Targets: to.names(x.Targets)})
+			c.Links = append(c.Links, sqldriver.FoundLink{Fields: c.names(x.Columns), To: &to.FoundTable, Targets: to.names(x.Targets)})
 		}
 	}
 	return err
@@ -283,8 +283,8 @@ func (r *reader) constraints(ctx context.Context) error {
 // check reads the expression of a check constraint as bounds of fields.
 func (c *class) check(expr string) {
 	for _, said := range checkRules(expr) {
-		if slices.ContainsFunc([]catalogue.Token{said.Column, said.With}, func(t catalogue.Token) bool {
-			return t.Kind == catalogue.Word && t.Text != catalogue.LowerASCII(t.Text)
+		if slices.ContainsFunc([]sqldriver.Token{said.Column, said.With}, func(t sqldriver.Token) bool {
+			return t.Kind == sqldriver.WordToken && t.Text != sqldriver.LowerASCII(t.Text)
 		}) {
 			continue // CURRENT_USER and the like: PostgreSQL writes a column with capitals in quotes
 		}
@@ -362,7 +362,7 @@ func references(ctx context.Context, conn querier) ([]schema.Reference, error) {
 	out := make([]schema.Reference, 0, len(rows))
 	for _, x := range rows {
 		out = append(out, schema.Reference{Name: x.Name, Space: x.Space, Table: x.Table, Fields: x.Fields, ToSpace: x.ToSpace, To: x.To, Targets: x.Targets,
-			Delete: catalogue.ReferenceRule(x.Delete), Changed: catalogue.ReferenceRule(x.Update)})
+			Delete: sqldriver.ReferenceRule(x.Delete), Changed: sqldriver.ReferenceRule(x.Update)})
 	}
 	return out, err
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
 // selectDefinitions reads the code of schemas: views, triggers, rules and functions. A search path that has no schema but pg_catalog makes
@@ -29,7 +29,7 @@ WHERE n.nspname = ANY ($1::name[]) AND p.prokind <> 'a' AND NOT EXISTS (SELECT F
 	WHERE e.classid = 'pg_catalog.pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')`
 
 // definitions reads the code of schemas, by the name of each.
-func (d *division) definitions(ctx context.Context, names []string) (map[string]catalogue.Code, error) {
+func (d *division) definitions(ctx context.Context, names []string) (map[string]sqldriver.RoutineCode, error) {
 	type row struct {
 		Space, Kind, Name string
 		Text              *string // nil if it was dropped meanwhile
@@ -38,20 +38,20 @@ func (d *division) definitions(ctx context.Context, names []string) (map[string]
 	if err != nil {
 		return nil, fmt.Errorf("describe %s: views, triggers and functions: %w", d.name, barred(err))
 	}
-	texts := map[string]map[catalogue.Defined][]string{}
+	texts := map[string]map[sqldriver.DefinedObject][]string{}
 	for _, x := range rows {
 		if x.Text == nil {
 			continue
 		}
 		if texts[x.Space] == nil {
-			texts[x.Space] = map[catalogue.Defined][]string{}
+			texts[x.Space] = map[sqldriver.DefinedObject][]string{}
 		}
-		at := catalogue.Defined{Kind: x.Kind, Name: x.Name}
+		at := sqldriver.DefinedObject{Kind: x.Kind, Name: x.Name}
 		texts[x.Space][at] = append(texts[x.Space][at], *x.Text)
 	}
-	out := map[string]catalogue.Code{}
+	out := map[string]sqldriver.RoutineCode{}
 	for space, of := range texts {
-		out[space] = catalogue.CodeOf(of, space)
+		out[space] = sqldriver.RoutineCodeOf(of, space)
 	}
 	return out, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -77,7 +77,7 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []
 		x.Name, x.Column = found.Name, found.Column
 		classes[i].Text = append(classes[i].Text, x)
 	}
-	catalogue.SortText(classes)
+	sqldriver.SortText(classes)
 	return nil
 }
 

@@ -1,7 +1,7 @@
 package postgres
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -74,7 +74,7 @@ func (x *column) typed(field *schema.Field) {
 	x.scaled(field)
 	for _, check := range x.Checks {
 		for _, said := range checkRules(check) {
-			if said.Column == (catalogue.Token{Kind: catalogue.Word, Text: "VALUE"}) {
+			if said.Column == (sqldriver.Token{Kind: sqldriver.WordToken, Text: "VALUE"}) {
 				restrict(field, said)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -37,10 +37,10 @@ func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	v := &catalogue.Views{List: r.list(r.oids)}
-	list := make([]catalogue.Trigger, len(rows))
+	v := &sqldriver.FoundViews{List: r.list(r.oids)}
+	list := make([]sqldriver.FoundTrigger, len(rows))
 	for i, x := range rows {
-		list[i] = catalogue.Trigger{Of: &r.byOID[x.Table].Found, Text: x.Text}
+		list[i] = sqldriver.FoundTrigger{Of: &r.byOID[x.Table].FoundTable, Text: x.Text}
 	}
 	v.Triggers(classes, list, false)
 	return nil

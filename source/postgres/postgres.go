@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -35,10 +34,10 @@ type Source struct {
 	choice   schema.Choice
 	link     source.Link
 
-	template string                             // the schema that those of tenants are compared with; "" for a source without tenants
-	known    atomic.Pointer[catalogue.Template] // it as it was described last
-	tenants  atomic.Pointer[schema.Spaces]      // the schemas like it, as they were described last
-	left     atomic.Pointer[[]string]           // how the others differ from it
+	template string                                   // the schema that those of tenants are compared with; "" for a source without tenants
+	known    atomic.Pointer[sqldriver.SchemaTemplate] // it as it was described last
+	tenants  atomic.Pointer[schema.Spaces]            // the schemas like it, as they were described last
+	left     atomic.Pointer[[]string]                 // how the others differ from it
 }
 
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It

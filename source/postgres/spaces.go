@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -79,7 +79,7 @@ func (s *Source) LeftOut() []string {
 }
 
 // model describes the template.
-func (d *division) model(ctx context.Context) (*catalogue.Template, []string, error) {
+func (d *division) model(ctx context.Context) (*sqldriver.SchemaTemplate, []string, error) {
 	if d.found[d.template] == nil {
 		names := slices.Sorted(maps.Keys(d.found))
 		return nil, nil, &source.NoTemplate{Detail: fmt.Sprintf("source %s: there is no schema %q with tables that the account may read. The key template names the schema that those of the tenants are compared with; the first schemas with tables are %q",
@@ -90,16 +90,16 @@ func (d *division) model(ctx context.Context) (*catalogue.Template, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	catalogue.Own(classes, d.template)
+	sqldriver.OwnClasses(classes, d.template)
 	code, err := d.definitions(ctx, []string{d.template})
 	if err != nil {
 		return nil, nil, err
 	}
-	return &catalogue.Template{Name: d.template, Classes: classes, Code: code[d.template]}, warnings, nil
+	return &sqldriver.SchemaTemplate{Name: d.template, Classes: classes, Code: code[d.template]}, warnings, nil
 }
 
 // compare describes some schemas, and notes those that are like the template and how the others differ from it.
-func (d *division) compare(ctx context.Context, t *catalogue.Template, names []string) error {
+func (d *division) compare(ctx context.Context, t *sqldriver.SchemaTemplate, names []string) error {
 	var all []place
 	for _, name := range names {
 		all = append(all, slices.DeleteFunc(slices.Clone(d.found[name]), func(p place) bool { return !t.Table(p.Table) })...)
@@ -118,7 +118,7 @@ func (d *division) compare(ctx context.Context, t *catalogue.Template, names []s
 	}
 	for _, name := range names {
 		classes := lists[spaceOf(name)]
-		catalogue.Own(classes, name)
+		sqldriver.OwnClasses(classes, name)
 		if why := t.Difference(classes, code[name]); why != "" {
 			d.left = append(d.left, fmt.Sprintf("schema %q differs from the template %s and is left out: %s", name, t.Name, why))
 			continue
@@ -181,7 +181,7 @@ func (r *reader) bySpace(ctx context.Context) (map[string][]schema.Class, error)
 	}
 	var all []schema.Class
 	for _, of := range oids {
-		classes, _ := catalogue.Settle(r.source, r.list(of), r.choice)
+		classes, _ := sqldriver.SettleClasses(r.source, r.list(of), r.choice)
 		all = append(all, classes...)
 	}
 	if err := r.step(ctx, "full text", func(ctx context.Context) error { return fullText(ctx, r.conn, all, r.oids) }); err != nil {

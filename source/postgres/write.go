@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -25,7 +24,7 @@ import (
 // A WritableSource is a PostgreSQL source that can be written to. Reads stay in read-only sessions.
 type WritableSource struct {
 	*Source
-	*writing.Writer
+	*sqldriver.Writer
 	pool *pgxpool.Pool
 }
 
@@ -45,7 +44,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	if err != nil {
 		return nil, err
 	}
-	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, pool}), pool: pool}
+	w := &WritableSource{Source: s, Writer: sqldriver.NewWriter(writer{engine{s}, pool}), pool: pool}
 	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, w.marked); err != nil {
 		pool.Close()
 		return nil, err
@@ -72,14 +71,14 @@ func (w *WritableSource) Close() error {
 	return w.Source.Close()
 }
 
-// writer implements writing.Database.
+// writer implements sqldriver.WriteDatabase.
 type writer struct {
 	engine
 	pool *pgxpool.Pool // shadows the connections that read
 }
 
-// Begin implements writing.Database.
-func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
+// Begin implements sqldriver.WriteDatabase.
+func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	conn, err := acquire(ctx, w.pool)
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 	return t, nil
 }
 
-// A tx implements writing.Tx.
+// A tx implements sqldriver.WriteTx.
 type tx struct {
 	conn *pgxpool.Conn
 	path string // the search path of the application's own code
@@ -188,13 +187,13 @@ func textArgs(args []any) ([][]byte, error) {
 	return out, nil
 }
 
-// Exec implements writing.Tx.
+// Exec implements sqldriver.WriteTx.
 func (t *tx) Exec(ctx context.Context, st sqlgen.Statement) (int64, error) {
 	tag, err := t.run(ctx, st, func([][]byte) {})
 	return tag.RowsAffected(), err
 }
 
-// Query implements writing.Tx.
+// Query implements sqldriver.WriteTx.
 func (t *tx) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error) {
 	var out []value.Row
 	_, err := t.run(ctx, st, func(raw [][]byte) {
@@ -207,7 +206,7 @@ func (t *tx) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error
 	return out, err
 }
 
-// Settle implements writing.Tx. Deferred triggers are code of the application.
+// Settle implements sqldriver.WriteTx. Deferred triggers are code of the application.
 func (t *tx) Settle(ctx context.Context) error {
 	_, err := t.conn.Conn().PgConn().Exec(ctx, t.setPath(t.path)+"; SET CONSTRAINTS ALL IMMEDIATE; "+t.setPath(pinned("search_path"))).ReadAll()
 	return err
@@ -218,7 +217,7 @@ func (t *tx) setPath(path string) string {
 	return "SELECT pg_catalog.set_config('search_path', '" + strings.ReplaceAll(path, "'", "''") + "', true)"
 }
 
-// Commit implements writing.Tx. It isn't cancelled: then it would only be harder to know whether it happened.
+// Commit implements sqldriver.WriteTx. It isn't cancelled: then it would only be harder to know whether it happened.
 func (t *tx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sqldriver.CommitTime)
 	defer cancel()
@@ -234,7 +233,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Rollback implements writing.Tx. The pool closes a connection that can't roll back.
+// Rollback implements sqldriver.WriteTx. The pool closes a connection that can't roll back.
 func (t *tx) Rollback() {
 	if t.done {
 		return
@@ -244,8 +243,8 @@ func (t *tx) Rollback() {
 	t.conn.Release()
 }
 
-// References implements writing.Database.
-func (w writer) References(ctx context.Context, _ writing.Tx) ([]schema.Reference, error) {
+// References implements sqldriver.WriteDatabase.
+func (w writer) References(ctx context.Context, _ sqldriver.WriteTx) ([]schema.Reference, error) {
 	var out []schema.Reference
 	err := w.Source.reading(ctx, func(r reads) (err error) {
 		out, err = references(ctx, r)
@@ -254,8 +253,8 @@ func (w writer) References(ctx context.Context, _ writing.Tx) ([]schema.Referenc
 	return out, err
 }
 
-// Sound implements writing.Database. A write to another server isn't atomic with our marker.
-func (w writer) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
+// Sound implements sqldriver.WriteDatabase. A write to another server isn't atomic with our marker.
+func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class) error {
 	kind, err := one[string](ctx, w.Source, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, spaced(c.Space))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -286,29 +285,29 @@ func spaced(space string) string {
 	return space
 }
 
-// Again implements writing.Database.
+// Again implements sqldriver.WriteDatabase.
 func (writer) Again(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "40001" || pg.Code == "40P01") // serialization_failure, deadlock_detected
 }
 
-// Problem implements writing.Database.
+// Problem implements sqldriver.WriteDatabase.
 func (w writer) Problem(ctx context.Context, err error) error {
 	return w.Errors().RefuseWrite(ctx, err)
 }
 
 // kinds are the refusals that a state identifies. All others of class 22 are about values.
-var kinds = map[string]writing.Kind{
-	"23505": writing.Unique, "23503": writing.ForeignKey, "23001": writing.Referenced, "23502": writing.NotNull, "23514": writing.Check,
-	"23P01": writing.Exclusion, "P0001": writing.Trigger, "428C9": writing.Computed, "42501": writing.Denied, "44000": writing.Check,
-	"42P07": writing.Exists, "2BP01": writing.Referenced, "09000": writing.Trigger, "27000": writing.Trigger, "54000": writing.Misfit, "21000": writing.Trigger,
+var kinds = map[string]sqldriver.RefusalKind{
+	"23505": sqldriver.RefusedUnique, "23503": sqldriver.RefusedForeignKey, "23001": sqldriver.RefusedReferenced, "23502": sqldriver.RefusedNotNull, "23514": sqldriver.RefusedCheck,
+	"23P01": sqldriver.RefusedExclusion, "P0001": sqldriver.RefusedTrigger, "428C9": sqldriver.RefusedComputed, "42501": sqldriver.RefusedDenied, "44000": sqldriver.RefusedCheck,
+	"42P07": sqldriver.RefusedExists, "2BP01": sqldriver.RefusedReferenced, "09000": sqldriver.RefusedTrigger, "27000": sqldriver.RefusedTrigger, "54000": sqldriver.RefusedMisfit, "21000": sqldriver.RefusedTrigger,
 }
 
 // parameter matches what PostgreSQL says of an argument that it can't read as a value of the column's type.
 var parameter = regexp.MustCompile(`^(?:unnamed portal|portal "[^"]*") parameter \$(\d+)`)
 
-// Refusal implements writing.Database. PostgreSQL reports constraints and columns separately from its message.
-func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
+// Refusal implements sqldriver.WriteDatabase. PostgreSQL reports constraints and columns separately from its message.
+func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *sqldriver.Refusal {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return nil
@@ -318,10 +317,10 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 		return nil
 	}
 	if !ok {
-		kind = writing.Misfit
+		kind = sqldriver.RefusedMisfit
 	}
-	r := &writing.Refusal{Kind: kind}
-	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == writing.Misfit || kind == writing.Check) { // before the statement ran
+	r := &sqldriver.Refusal{Kind: kind}
+	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == sqldriver.RefusedMisfit || kind == sqldriver.RefusedCheck) { // before the statement ran
 		r.Argument, _ = strconv.Atoi(m[1])
 	}
 	if pg.ColumnName != "" {
@@ -338,13 +337,13 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	if pg.ConstraintName == "" {
 		return r
 	}
-	if kind == writing.Check {
+	if kind == sqldriver.RefusedCheck {
 		r.Name = pg.ConstraintName
 	}
 	leads := false
 	r.Fields, leads = w.constraint(ctx, pg, c)
-	if kind == writing.ForeignKey && leads && (!own || op == write.OpDelete) {
-		r.Kind = writing.Referenced
+	if kind == sqldriver.RefusedForeignKey && leads && (!own || op == write.OpDelete) {
+		r.Kind = sqldriver.RefusedReferenced
 	}
 	if elsewhere {
 		r.Fields, r.Name = nil, ""

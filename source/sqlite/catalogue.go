@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -16,14 +16,14 @@ import (
 type reader struct {
 	tx       *sql.Tx
 	space    string // the name SQLite uses: main for the default one
-	byName   map[string]*catalogue.Found
-	list     []*catalogue.Found
-	ddl      map[*catalogue.Found]string
-	rowid    map[*catalogue.Found]string // the field that is an alias of the rowid
-	strict   map[*catalogue.Found]bool
+	byName   map[string]*sqldriver.FoundTable
+	list     []*sqldriver.FoundTable
+	ddl      map[*sqldriver.FoundTable]string
+	rowid    map[*sqldriver.FoundTable]string // the field that is an alias of the rowid
+	strict   map[*sqldriver.FoundTable]bool
 	foreign  bool // some DDL names a collation
 	warnings []string
-	triggers []catalogue.Trigger
+	triggers []sqldriver.FoundTrigger
 }
 
 // describe returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
@@ -45,12 +45,12 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 	if err != nil {
 		return nil, nil, fmt.Errorf("describe %s: databases: %w", source, err)
 	}
-	var list []*catalogue.Found
+	var list []*sqldriver.FoundTable
 	var warnings []string
-	texts, triggers := map[*catalogue.Found]string{}, []catalogue.Trigger(nil)
+	texts, triggers := map[*sqldriver.FoundTable]string{}, []sqldriver.FoundTrigger(nil)
 	for _, space := range spaces {
-		r := &reader{tx: tx, space: space, byName: map[string]*catalogue.Found{}, ddl: map[*catalogue.Found]string{}, rowid: map[*catalogue.Found]string{},
-			strict: map[*catalogue.Found]bool{}}
+		r := &reader{tx: tx, space: space, byName: map[string]*sqldriver.FoundTable{}, ddl: map[*sqldriver.FoundTable]string{}, rowid: map[*sqldriver.FoundTable]string{},
+			strict: map[*sqldriver.FoundTable]bool{}}
 		if err := r.read(ctx); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: database %s: %w", source, space, err)
 		}
@@ -59,8 +59,8 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 		triggers = append(triggers, r.triggers...)
 	}
 	all := slices.Clone(list)
-	classes, more := catalogue.Settle(source, list, choice)
-	views := &catalogue.Views{List: all, Texts: texts}
+	classes, more := sqldriver.SettleClasses(source, list, choice)
+	views := &sqldriver.FoundViews{List: all, Texts: texts}
 	views.Trace(classes)
 	views.Triggers(classes, triggers, true)
 	warnings = append(warnings, more...)
@@ -123,12 +123,12 @@ func (r *reader) tables(ctx context.Context) error {
 		if err := rows.Scan(&name, &kind, &ddl, &strict); err != nil {
 			return err
 		}
-		f := &catalogue.Found{}
+		f := &sqldriver.FoundTable{}
 		f.Table, f.View = name, kind == "view"
 		if r.space != "main" {
 			f.Space = r.space
 		}
-		r.byName[catalogue.LowerASCII(name)] = f
+		r.byName[sqldriver.LowerASCII(name)] = f
 		r.list = append(r.list, f)
 		if r.ddl[f], r.strict[f] = ddl, strict; kind == "virtual" {
 			r.ddl[f], made[name] = "", ddl
@@ -137,8 +137,8 @@ func (r *reader) tables(ctx context.Context) error {
 		return nil
 	})
 	internal := textTables(made)
-	r.list = slices.DeleteFunc(r.list, func(f *catalogue.Found) bool { return internal[catalogue.LowerASCII(f.Table)] })
-	maps.DeleteFunc(r.byName, func(name string, _ *catalogue.Found) bool { return internal[name] })
+	r.list = slices.DeleteFunc(r.list, func(f *sqldriver.FoundTable) bool { return internal[sqldriver.LowerASCII(f.Table)] })
+	maps.DeleteFunc(r.byName, func(name string, _ *sqldriver.FoundTable) bool { return internal[name] })
 	return err
 }
 
@@ -166,8 +166,8 @@ func (r *reader) columns(ctx context.Context) error {
 		}
 		if err != nil {
 			r.warnings = append(r.warnings, fmt.Sprintf("class %s left out: %v", f.Place(), err))
-			r.list = slices.DeleteFunc(r.list, func(x *catalogue.Found) bool { return x == f })
-			delete(r.byName, catalogue.LowerASCII(f.Table))
+			r.list = slices.DeleteFunc(r.list, func(x *sqldriver.FoundTable) bool { return x == f })
+			delete(r.byName, sqldriver.LowerASCII(f.Table))
 		}
 	}
 	return nil
@@ -180,7 +180,7 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 		at   int
 		name string
 	}
-	keys := map[*catalogue.Found][]part{}
+	keys := map[*sqldriver.FoundTable][]part{}
 	err := scan(ctx, r.tx, query, args, func(rows *sql.Rows) error {
 		var table string
 		var field schema.Field
@@ -188,7 +188,7 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 		if err := rows.Scan(&table, &field.Name, &field.Native, &field.NotNull, &field.Default, &pk, &hidden); err != nil {
 			return err
 		}
-		f := r.byName[catalogue.LowerASCII(table)]
+		f := r.byName[sqldriver.LowerASCII(table)]
 		if f == nil || hidden == 1 {
 			return nil
 		}
@@ -222,7 +222,7 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 
 // An index is an index as the pragmas return it.
 type index struct {
-	of       *catalogue.Found
+	of       *sqldriver.FoundTable
 	name     string
 	columns  []string // rowidColumn for the rowid, "" for an expression
 	collated []string // those of columns with a collation other than BINARY
@@ -247,7 +247,7 @@ func (r *reader) indexes(ctx context.Context) error {
 		if err := rows.Scan(&table, &name, &unique, &partial, &primary, &cid, &column, &collation); err != nil {
 			return err
 		}
-		f := r.byName[catalogue.LowerASCII(table)]
+		f := r.byName[sqldriver.LowerASCII(table)]
 		if f == nil {
 			return nil
 		}
@@ -300,8 +300,8 @@ func (r *reader) settleIndexes(all []*index) {
 // foreignKeys reads the foreign keys whose target is a class here, with the fields in the spelling of their tables. A key that names no
 // target columns refers to the primary key.
 func (r *reader) foreignKeys(ctx context.Context) error {
-	var last *catalogue.Link
-	var lastOf *catalogue.Found
+	var last *sqldriver.FoundLink
+	var lastOf *sqldriver.FoundTable
 	lastID := -1
 	query := `SELECT s.name, k.id, k."table", k."from", coalesce(k."to", ''), k.seq
 		FROM ` + r.from() + `, pragma_foreign_key_list(s.name, ?1) AS k WHERE s.type = 'table' ORDER BY s.name, k.id, k.seq`
@@ -311,12 +311,12 @@ func (r *reader) foreignKeys(ctx context.Context) error {
 		if err := rows.Scan(&table, &id, &target, &from, &to, &seq); err != nil {
 			return err
 		}
-		f, parent := r.byName[catalogue.LowerASCII(table)], r.byName[catalogue.LowerASCII(target)]
+		f, parent := r.byName[sqldriver.LowerASCII(table)], r.byName[sqldriver.LowerASCII(target)]
 		if f == nil || parent == nil {
 			return nil
 		}
 		if f != lastOf || id != lastID {
-			f.Links = append(f.Links, catalogue.Link{To: parent})
+			f.Links = append(f.Links, sqldriver.FoundLink{To: parent})
 			last, lastOf, lastID = &f.Links[len(f.Links)-1], f, id
 		}
 		if to == "" && seq < len(parent.Primary) {
@@ -348,8 +348,8 @@ func references(ctx context.Context, conn *sql.Conn) ([]schema.Reference, error)
 		}
 		if at := table.String + "\x00" + id.String; at != last || out == nil {
 			last = at
-			out = append(out, schema.Reference{Table: table.String, To: to.String, Delete: catalogue.ReferenceRule(strings.ToUpper(delete.String)),
-				Changed: catalogue.ReferenceRule(strings.ToUpper(update.String))})
+			out = append(out, schema.Reference{Table: table.String, To: to.String, Delete: sqldriver.ReferenceRule(strings.ToUpper(delete.String)),
+				Changed: sqldriver.ReferenceRule(strings.ToUpper(update.String))})
 		}
 		r := &out[len(out)-1]
 		r.Fields, r.Targets = append(r.Fields, from.String), append(r.Targets, target.String)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -16,13 +16,13 @@ type declaration struct {
 	columns    []string
 	collations []string // "" if none is named
 	checks     []check
-	made       map[string][]catalogue.Token // the expressions of generated columns
+	made       map[string][]sqldriver.Token // the expressions of generated columns
 }
 
 // A check is a check constraint; name is "" if it has none.
 type check struct {
 	name      string
-	condition []catalogue.Token
+	condition []sqldriver.Token
 }
 
 // constraintWords are the keywords that begin a table constraint. They are reserved, so a column of such a name is
@@ -31,18 +31,18 @@ var constraintWords = []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FORE
 
 // parseDDL reads a CREATE TABLE statement as SQLite stores it.
 func parseDDL(ddl string) (declaration, bool) {
-	d := declaration{made: map[string][]catalogue.Token{}}
-	ts, ok := catalogue.Lex(ddl, true)
-	open := slices.IndexFunc(ts, func(t catalogue.Token) bool { return t.Is("(") })
+	d := declaration{made: map[string][]sqldriver.Token{}}
+	ts, ok := sqldriver.LexSQL(ddl, true)
+	open := slices.IndexFunc(ts, func(t sqldriver.Token) bool { return t.Is("(") })
 	if !ok || open < 0 {
 		return d, false
 	}
-	body, _, ok := catalogue.Group(ts[open:])
+	body, _, ok := sqldriver.TokenGroup(ts[open:])
 	if !ok {
 		return d, false
 	}
 	// Each item is a column or, if it begins with one of constraintWords, a constraint of the table.
-	for _, item := range catalogue.Split(body, ",") {
+	for _, item := range sqldriver.SplitTokens(body, ",") {
 		if len(item) == 0 {
 			return d, false
 		}
@@ -52,9 +52,9 @@ func parseDDL(ddl string) (declaration, bool) {
 		for i := 0; i < len(item); i++ {
 			switch {
 			case item[i].Is("AS") && i+1 < len(item) && item[i+1].Is("("):
-				d.made[first.Text], _, _ = catalogue.Group(item[i+1:])
+				d.made[first.Text], _, _ = sqldriver.TokenGroup(item[i+1:])
 			case item[i].Is("("):
-				_, rest, ok := catalogue.Group(item[i:])
+				_, rest, ok := sqldriver.TokenGroup(item[i:])
 				if !ok {
 					return d, false
 				}
@@ -65,7 +65,7 @@ func parseDDL(ddl string) (declaration, bool) {
 			case item[i].Is("COLLATE") && i+1 < len(item):
 				collation = item[i+1].Text
 			case item[i].Is("CHECK") && i+1 < len(item) && item[i+1].Is("("):
-				inner, _, ok := catalogue.Group(item[i+1:])
+				inner, _, ok := sqldriver.TokenGroup(item[i+1:])
 				if !ok {
 					return d, false
 				}
@@ -80,7 +80,7 @@ func parseDDL(ddl string) (declaration, bool) {
 }
 
 // selects adds the SELECT of each view to texts.
-func (r *reader) selects(texts map[*catalogue.Found]string) {
+func (r *reader) selects(texts map[*sqldriver.FoundTable]string) {
 	for _, f := range r.list {
 		if f.View {
 			texts[f] = selectOf(r.ddl[f])
@@ -96,7 +96,7 @@ func (r *reader) code(ctx context.Context) error {
 			return err
 		}
 		if at := begin.FindStringIndex(text); at != nil {
-			r.triggers = append(r.triggers, catalogue.Trigger{Of: r.byName[catalogue.LowerASCII(table)], Text: text[at[1]:]})
+			r.triggers = append(r.triggers, sqldriver.FoundTrigger{Of: r.byName[sqldriver.LowerASCII(table)], Text: text[at[1]:]})
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ var begin = regexp.MustCompile(`(?i)\bbegin\b`)
 func selectOf(ddl string) string {
 	for i := range ddl {
 		if rest := ddl[i:]; i > 0 && len(rest) > 3 && strings.EqualFold(rest[:2], "as") && !wordAt(ddl, i-1) && !wordAt(ddl, i+2) {
-			if before, ok := catalogue.Lex(ddl[:i], true); ok && len(before) > 2 {
+			if before, ok := sqldriver.LexSQL(ddl[:i], true); ok && len(before) > 2 {
 				return rest[2:]
 			}
 		}
@@ -126,7 +126,7 @@ func wordAt(s string, i int) bool {
 
 // settleDDL sets on f what its DDL contains and no pragma reports. If the DDL can't be parsed, every field is marked Unordered,
 // which is always safe.
-func (r *reader) settleDDL(f *catalogue.Found) {
+func (r *reader) settleDDL(f *sqldriver.FoundTable) {
 	if f.View {
 		for i := range f.Fields {
 			f.Fields[i].Unordered = r.foreign // a view's column may compare as the column it comes from
@@ -157,11 +157,11 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 		f.MadeBy(spelt(f, name), made)
 	}
 	for _, check := range d.checks {
-		for _, said := range catalogue.Rules(check.condition) {
+		for _, said := range sqldriver.CheckRules(check.condition) {
 			name := spelt(f, said.Column.Text)
 			said.With.Text = spelt(f, said.With.Text)
 			if field := f.Field(name); field != nil && (binary[name] || said.JSON) && (said.With.Text == "" || field.Type == schema.Integer) { // others are compared as they are stored
-				catalogue.Restrict(field, said)
+				sqldriver.RestrictField(field, said)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 // settleTyping sets on f what its columns hold for sure. A column of a table has an affinity, by which a number or a text that equals an
 // integer is stored as one, and numbers in a column of texts as texts; tables that are STRICT, and the rowid, have no other values.
 // Columns of views and virtual tables have declared types that nothing keeps.
-func (r *reader) settleTyping(f *catalogue.Found) {
+func (r *reader) settleTyping(f *sqldriver.FoundTable) {
 	if f.View || r.ddl[f] == "" {
 		return
 	}
@@ -186,14 +186,14 @@ func (r *reader) settleTyping(f *catalogue.Found) {
 
 // bounds returns the fields of c that a check constraint is about. SQLite calls one without a name by its condition.
 func (d *declaration) bounds(c *schema.Class, name string) []string {
-	condition, _ := catalogue.Lex(name, true)
-	var all []catalogue.Token
+	condition, _ := sqldriver.LexSQL(name, true)
+	var all []sqldriver.Token
 	for _, check := range d.checks {
 		if check.name == name || check.name == "" && slices.Equal(check.condition, condition) {
 			all = append(all, check.condition...)
 		}
 	}
-	return catalogue.Mentioned(all, c)
+	return sqldriver.MentionedFields(all, c)
 }
 
 // column returns the index of the column that SQLite finds by name, or -1.
@@ -203,11 +203,11 @@ func (d *declaration) column(name string) int {
 
 // sameName compares names as SQLite does: ignoring the case of ASCII letters.
 func sameName(a, b string) bool {
-	return len(a) == len(b) && catalogue.LowerASCII(a) == catalogue.LowerASCII(b)
+	return len(a) == len(b) && sqldriver.LowerASCII(a) == sqldriver.LowerASCII(b)
 }
 
 // spelt returns the field that SQLite finds by name, whose case may differ, or "".
-func spelt(f *catalogue.Found, name string) string {
+func spelt(f *sqldriver.FoundTable, name string) string {
 	for i := range f.Fields {
 		if sameName(f.Fields[i].Name, name) {
 			return f.Fields[i].Name

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -24,8 +24,8 @@ func textTables(made map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for name, ddl := range made {
 		module, _, _ := virtual(ddl)
-		for _, end := range shadows[catalogue.LowerASCII(module)] {
-			out[catalogue.LowerASCII(name+end)] = true
+		for _, end := range shadows[sqldriver.LowerASCII(module)] {
+			out[sqldriver.LowerASCII(name+end)] = true
 		}
 	}
 	return out
@@ -47,7 +47,7 @@ func fullText(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string
 		}
 		for name, ddl := range made {
 			module, args, ok := virtual(ddl)
-			if !ok || catalogue.LowerASCII(module) != "fts5" {
+			if !ok || sqldriver.LowerASCII(module) != "fts5" {
 				continue
 			}
 			c, x, ok := external(name, args, in)
@@ -64,7 +64,7 @@ func fullText(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string
 			c.Text = append(c.Text, x)
 		}
 	}
-	catalogue.SortText(classes)
+	sqldriver.SortText(classes)
 	return warnings, nil
 }
 
@@ -102,11 +102,11 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 			content = v
 		case is && option == "content_rowid":
 			rowid = v
-		case is && (option == "tokenize" || option == "prefix" || option == "columnsize" || option == "detail" && catalogue.LowerASCII(v) == "full"):
+		case is && (option == "tokenize" || option == "prefix" || option == "columnsize" || option == "detail" && sqldriver.LowerASCII(v) == "full"):
 		case is, !ok:
 			return nil, x, false // with less detail an index raises errors for phrases and columns
-		case catalogue.LowerASCII(strings.TrimSpace(rest)) == "unindexed":
-		case strings.TrimSpace(rest) == "" && catalogue.LowerASCII(column) != catalogue.LowerASCII(name): // a column of this name hides what MATCH is asked of
+		case sqldriver.LowerASCII(strings.TrimSpace(rest)) == "unindexed":
+		case strings.TrimSpace(rest) == "" && sqldriver.LowerASCII(column) != sqldriver.LowerASCII(name): // a column of this name hides what MATCH is asked of
 			columns = append(columns, column)
 		default:
 			return nil, x, false
@@ -114,17 +114,17 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 	}
 	// The table of the index must be a class, and the index's rowid the class's key, so that what matches is found by it.
 	for _, c := range classes {
-		if content == "" || catalogue.LowerASCII(c.Table) != catalogue.LowerASCII(content) || c.View || len(c.Key) != 1 {
+		if content == "" || sqldriver.LowerASCII(c.Table) != sqldriver.LowerASCII(content) || c.View || len(c.Key) != 1 {
 			continue
 		}
 		key := c.Field(c.Key[0])
-		if key.Type != schema.Integer || !key.Generated || catalogue.LowerASCII(rowid) != "rowid" && catalogue.LowerASCII(rowid) != catalogue.LowerASCII(key.Name) {
+		if key.Type != schema.Integer || !key.Generated || sqldriver.LowerASCII(rowid) != "rowid" && sqldriver.LowerASCII(rowid) != sqldriver.LowerASCII(key.Name) {
 			return nil, x, false
 		}
 		x.Key = key.Name
 		for _, column := range columns {
 			for _, f := range c.Fields {
-				if catalogue.LowerASCII(f.Name) == catalogue.LowerASCII(column) && (f.Type == schema.String || f.Type == schema.Any) {
+				if sqldriver.LowerASCII(f.Name) == sqldriver.LowerASCII(column) && (f.Type == schema.String || f.Type == schema.Any) {
 					x.Fields = append(x.Fields, f.Name)
 				}
 			}

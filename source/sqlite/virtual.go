@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
 // virtual parses CREATE VIRTUAL TABLE name USING module(args), as SQLite stores it; ok is false for anything else.
@@ -12,7 +12,7 @@ func virtual(ddl string) (module string, args []string, ok bool) {
 	rest := ddl
 	for _, want := range []string{"create", "virtual", "table", "", "using"} {
 		var word string
-		if word, rest, ok = token(rest); !ok || want != "" && catalogue.LowerASCII(word) != want {
+		if word, rest, ok = token(rest); !ok || want != "" && sqldriver.LowerASCII(word) != want {
 			return "", nil, false
 		}
 	}
@@ -73,9 +73,9 @@ func assignment(arg string) (option, v string, ok bool) {
 	}
 	v, rest, ok = token(rest)
 	if !ok || strings.TrimSpace(rest) != "" {
-		return catalogue.LowerASCII(option), "", true
+		return sqldriver.LowerASCII(option), "", true
 	}
-	return catalogue.LowerASCII(option), v, true
+	return sqldriver.LowerASCII(option), v, true
 }
 
 // token reads a bare or quoted token at the beginning of s.

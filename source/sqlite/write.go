@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -22,7 +21,7 @@ import (
 // A WritableSource is a SQLite source that can be written to. Reads stay on read-only connections.
 type WritableSource struct {
 	*Source
-	*writing.Writer
+	*sqldriver.Writer
 	db *sql.DB
 }
 
@@ -36,7 +35,7 @@ func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
 	db := sql.OpenDB(conn)
 	db.SetMaxOpenConns(1) // each transaction takes the write lock at once: they wait here in order, instead of polling for the lock
 	db.SetConnMaxIdleTime(time.Minute)
-	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, db}), db: db}
+	w := &WritableSource{Source: s, Writer: sqldriver.NewWriter(writer{engine{s}, db}), db: db}
 	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
 		return patient(ctx, func() error { _, err := db.ExecContext(ctx, text); return err })
 	}); err != nil {
@@ -48,15 +47,15 @@ func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
 // Close closes all connections.
 func (w *WritableSource) Close() error { return errors.Join(w.db.Close(), w.Source.Close()) }
 
-// writer implements writing.Database.
+// writer implements sqldriver.WriteDatabase.
 type writer struct {
 	engine
 	db *sql.DB // shadows the connections that read
 }
 
-// Begin implements writing.Database. The transaction holds the write lock from the start, so that what it reads can't
+// Begin implements sqldriver.WriteDatabase. The transaction holds the write lock from the start, so that what it reads can't
 // change before it commits.
-func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
+func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
 	return t, nil
 }
 
-// Single implements writing.Single: SQLite has one writer at a time.
+// Single implements sqldriver.Single: SQLite has one writer at a time.
 func (writer) Single() {}
 
 // patient retries do while another connection holds a lock. SQLite can wait by itself, but no context could end that.
@@ -87,17 +86,17 @@ func patient(ctx context.Context, do func() error) error {
 	}
 }
 
-// Commit implements writing.Tx. It waits for readers that block it: the transaction stays open.
+// Commit implements sqldriver.WriteTx. It waits for readers that block it: the transaction stays open.
 func (t *tx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sqldriver.CommitTime)
 	defer cancel()
 	return patient(ctx, func() error { return t.Transaction.Commit(ctx) })
 }
 
-// A tx implements writing.Tx.
+// A tx implements sqldriver.WriteTx.
 type tx struct{ sqldriver.Transaction }
 
-// Settle implements writing.Tx. SQLite reports that deferred foreign keys are violated, but not which.
+// Settle implements sqldriver.WriteTx. SQLite reports that deferred foreign keys are violated, but not which.
 func (t *tx) Settle(context.Context) error {
 	return t.Conn.Raw(func(c any) error {
 		f, ok := c.(*fileConn)
@@ -116,9 +115,9 @@ func (t *tx) Settle(context.Context) error {
 
 var errDeferred = errors.New("a deferred foreign key doesn't hold")
 
-// References implements writing.Database. The connection keeps them until the version of the schema changes. No
+// References implements sqldriver.WriteDatabase. The connection keeps them until the version of the schema changes. No
 // transaction that changes the schema asks for them, so none is kept of a schema that is rolled back.
-func (writer) References(ctx context.Context, t writing.Tx) (list []schema.Reference, err error) {
+func (writer) References(ctx context.Context, t sqldriver.WriteTx) (list []schema.Reference, err error) {
 	conn := t.(*tx).Conn
 	var version int64
 	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil {
@@ -144,38 +143,38 @@ func (writer) References(ctx context.Context, t writing.Tx) (list []schema.Refer
 	})
 }
 
-// Sound implements writing.Database.
-func (writer) Sound(_ context.Context, _ writing.Tx, c *schema.Class) error {
+// Sound implements sqldriver.WriteDatabase.
+func (writer) Sound(_ context.Context, _ sqldriver.WriteTx, c *schema.Class) error {
 	if c.Space != "" {
 		return sqldriver.Unwritable(c, "it is in an attached file, which can't be written together with the main one")
 	}
 	return nil
 }
 
-// Again implements writing.Database.
+// Again implements sqldriver.WriteDatabase.
 func (writer) Again(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }
 
-// Problem implements writing.Database.
+// Problem implements sqldriver.WriteDatabase.
 func (w writer) Problem(ctx context.Context, err error) error {
 	return w.Errors().RefuseWrite(ctx, err)
 }
 
 // kinds are the refusals that a code identifies.
-var kinds = map[int]writing.Kind{
-	sqlite3.SQLITE_CONSTRAINT_UNIQUE: writing.Unique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: writing.Unique, sqlite3.SQLITE_CONSTRAINT_ROWID: writing.Unique,
-	sqlite3.SQLITE_CONSTRAINT_NOTNULL: writing.NotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: writing.Check, sqlite3.SQLITE_CONSTRAINT_TRIGGER: writing.Trigger,
-	sqlite3.SQLITE_CONSTRAINT_DATATYPE: writing.Misfit, sqlite3.SQLITE_MISMATCH: writing.Misfit, sqlite3.SQLITE_TOOBIG: writing.Misfit,
-	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: writing.ForeignKey,
+var kinds = map[int]sqldriver.RefusalKind{
+	sqlite3.SQLITE_CONSTRAINT_UNIQUE: sqldriver.RefusedUnique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: sqldriver.RefusedUnique, sqlite3.SQLITE_CONSTRAINT_ROWID: sqldriver.RefusedUnique,
+	sqlite3.SQLITE_CONSTRAINT_NOTNULL: sqldriver.RefusedNotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: sqldriver.RefusedCheck, sqlite3.SQLITE_CONSTRAINT_TRIGGER: sqldriver.RefusedTrigger,
+	sqlite3.SQLITE_CONSTRAINT_DATATYPE: sqldriver.RefusedMisfit, sqlite3.SQLITE_MISMATCH: sqldriver.RefusedMisfit, sqlite3.SQLITE_TOOBIG: sqldriver.RefusedMisfit,
+	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: sqldriver.RefusedForeignKey,
 }
 
-// Refusal implements writing.Database. SQLite names columns as "table.column" after a colon; nothing else of its message
+// Refusal implements sqldriver.WriteDatabase. SQLite names columns as "table.column" after a colon; nothing else of its message
 // is used but the name of a check constraint, and of those only names of fields.
-func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
+func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *sqldriver.Refusal {
 	if errors.Is(err, errDeferred) {
-		return &writing.Refusal{Kind: writing.ForeignKey}
+		return &sqldriver.Refusal{Kind: sqldriver.RefusedForeignKey}
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -183,17 +182,17 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	}
 	kind, ok := kinds[e.Code()]
 	switch {
-	case kind == writing.ForeignKey && op == write.OpDelete:
-		kind = writing.Referenced
+	case kind == sqldriver.RefusedForeignKey && op == write.OpDelete:
+		kind = sqldriver.RefusedReferenced
 	case ok:
 	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
-		kind = writing.Check
+		kind = sqldriver.RefusedCheck
 	case strings.Contains(e.Error(), "cannot INSERT into generated column"), strings.Contains(e.Error(), "cannot UPDATE generated column"):
-		kind = writing.Computed
+		kind = sqldriver.RefusedComputed
 	default:
 		return nil
 	}
-	r := &writing.Refusal{Kind: kind}
+	r := &sqldriver.Refusal{Kind: kind}
 	_, names, _ := strings.Cut(e.Error(), "constraint failed: ")
 	if i := strings.LastIndex(names, "constraint failed: "); i >= 0 {
 		names = names[i+len("constraint failed: "):]

@@ -1,0 +1,159 @@
+package sqldriver
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+const (
+	maxLevels  = 4         // how many references away from a deleted record its cascades are followed
+	maxPaths   = 64        // over how many paths
+	maxCounted = 1_000_000 // how many records of one class are counted
+)
+
+// A CountStatement is how many records of a table a write deletes or changes through references.
+type CountStatement struct {
+	Space, Table string
+	Effect       string           // as in change.Cascade
+	Statement    sqlgen.Statement // whose row is one integer
+}
+
+// A path is a sequence of references that lead away from the record that is written.
+type path []schema.Reference
+
+// effect returns what happens to the records at the end of p.
+func (p path) effect(changed bool) string {
+	switch rule := p[len(p)-1].Delete; {
+	case changed && p[0].Changed == schema.SetNull, !changed && rule == schema.SetNull:
+		return "set_null"
+	case changed:
+		return "update"
+	}
+	return "delete"
+}
+
+// CascadeCounts compiles what to count before the record of c with the key id is deleted, or gets other values for fields
+// (nil if it is deleted): the records that are deleted or changed with it, at most maxLevels references away. refs are
+// all references of the database.
+func CascadeCounts(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []string, refs []schema.Reference) ([]CountStatement, error) {
+	groups := map[[3]string][]path{}
+	for _, p := range dmlPaths(c, fields, refs) {
+		last := p[len(p)-1]
+		at := [3]string{last.Space, last.Table, p.effect(fields != nil)}
+		groups[at] = append(groups[at], p)
+	}
+	var out []CountStatement
+	for at, ways := range groups {
+		goes := groups[[3]string{at[0], at[1], "delete"}]
+		if at[2] == "delete" {
+			goes = nil
+		}
+		st, err := counted(d, c, id, ways, goes)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, CountStatement{at[0], at[1], at[2], st})
+	}
+	slices.SortFunc(out, func(a, b CountStatement) int {
+		return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Effect, b.Effect))
+	})
+	return out, nil
+}
+
+// dmlPaths returns the paths to records that are deleted or changed with one of c, the shortest first.
+func dmlPaths(c *schema.Class, fields []string, refs []schema.Reference) []path {
+	var found []path
+	for _, r := range refs {
+		touched := slices.ContainsFunc(r.Targets, func(f string) bool { return slices.Contains(fields, f) })
+		rule := r.Delete
+		if fields != nil {
+			rule = r.Changed
+		}
+		if r.ToSpace == c.Space && r.To == c.Table && rule != schema.Refuse && (fields == nil || touched) {
+			found = append(found, path{r})
+		}
+	}
+	if fields != nil {
+		return found
+	}
+	for i := 0; i < len(found); i++ {
+		p := found[i]
+		last := p[len(p)-1]
+		if last.Delete != schema.Cascade || len(p) == maxLevels {
+			continue
+		}
+		for _, r := range refs {
+			if r.ToSpace == last.Space && r.To == last.Table && r.Delete != schema.Refuse && len(found) < maxPaths {
+				found = append(found, append(slices.Clone(p), r))
+			}
+		}
+	}
+	return found
+}
+
+// counted compiles the count of the records at the ends of ways, except those at the ends of but and the record itself.
+func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
+	t := sqlgen.NewText(d)
+	last := ways[0][len(ways[0])-1]
+	t.Write("SELECT count(*) FROM (SELECT 1 AS n FROM ", t.Table(last.Space, last.Table), " AS r0 WHERE (")
+	var named error // one for all: each of the conditions names the same record
+	for i, p := range ways {
+		t.Write([]string{"", " OR "}[min(i, 1)])
+		named = reached(t, c, id, p, 0)
+	}
+	t.Write(")")
+	before, after := t.Not()
+	for _, p := range but {
+		t.Write(" AND ", before)
+		named = reached(t, c, id, p, 0)
+		t.Write(after)
+	}
+	if last.Space == c.Space && last.Table == c.Table {
+		t.Write(" AND ", before, "1=1")
+		named = keyed(t, c, id, " AND ", alias(t, 0))
+		t.Write(after)
+	}
+	t.Write(" LIMIT ", strconv.Itoa(maxCounted), ") AS c")
+	st, err := t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
+	return st, cmp.Or(named, err)
+}
+
+// reached appends the condition that the record r<depth> is at the end of p.
+func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) (err error) {
+	r := p[len(p)-1]
+	t.Write(list(r.Fields, alias(t, depth)), " IN (SELECT ", joined(r.Targets, alias(t, depth+1)), " FROM ",
+		t.Table(r.ToSpace, r.To), " AS r", strconv.Itoa(depth+1), " WHERE ")
+	if len(p) == 1 {
+		err = keyed(t, c, id, "", alias(t, depth+1))
+	} else {
+		err = reached(t, c, id, p[:len(p)-1], depth+1)
+	}
+	t.Write(")")
+	return err
+}
+
+// alias returns a function that names the columns of r<depth>.
+func alias(t *sqlgen.Text, depth int) func(string) string {
+	return func(name string) string { return "r" + strconv.Itoa(depth) + "." + t.Name(name) }
+}
+
+func list(fields []string, column func(string) string) string {
+	if len(fields) == 1 {
+		return column(fields[0])
+	}
+	return "(" + joined(fields, column) + ")"
+}
+
+func joined(fields []string, column func(string) string) string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = column(f)
+	}
+	return strings.Join(columns, ", ")
+}

@@ -1,0 +1,58 @@
+package sqldriver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Declare sets the statements that actions of the configuration may run (do: sql), replacing those before. A change
+// names its statement by the SHA-256 of its text: another text under the same name isn't what was reviewed.
+func (w *Writer) Declare(statements []string) {
+	known := map[string]string{}
+	for _, s := range statements {
+		sum := sha256.Sum256([]byte(s))
+		known[hex.EncodeToString(sum[:])] = s
+	}
+	w.statements.Store(&known)
+}
+
+// statement returns what an action runs, and the values of its parameters.
+func (w *Writer) statement(it *writes.Item) (statement string, parameters value.Value, err error) {
+	asked, ok := it.Write.(*write.Action)
+	if !ok {
+		return "", parameters, problem.New(problem.Internal, "an action that is none")
+	}
+	sum, _ := asked.Input.Get("statement")
+	parameters, _ = asked.Input.Get("parameters")
+	if known := w.statements.Load(); known != nil {
+		statement = (*known)[sum.Text()]
+	}
+	if statement == "" {
+		return "", parameters, &problem.Error{Code: problem.Unsupported, Kind: "statement", Detail: "the action " + problem.Cut(asked.Name) + " isn't what it was any more"}
+	}
+	return statement, parameters, nil
+}
+
+// own runs the statement of an action. Its effect is the owner's responsibility: it may write any number of records, and
+// the record that it is about may be gone afterwards.
+func (r *run) own(ctx context.Context, it *writes.Item) (after value.Value, rows int64, err error) {
+	statement, parameters, err := r.statement(it)
+	if err != nil {
+		return after, 0, err
+	}
+	st, err := OwnedStatement(r.db.Dialect(), it.View.Class(), statement, parameters)
+	if err != nil {
+		return after, 0, err
+	}
+	if rows, err = r.tx.Exec(ctx, st); err != nil || it.ID == nil {
+		return after, rows, err
+	}
+	after, err = r.record(ctx, it, it.ID, false)
+	return after, rows, err
+}

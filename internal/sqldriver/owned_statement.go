@@ -1,0 +1,139 @@
+package sqldriver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// OwnedStatement compiles a statement that the application's owner has written about records of c, nil for any, in which :name is a parameter: each becomes an
+// argument. Quoted parts and comments are left alone. It refuses a text of several statements, and names without a
+// value.
+func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
+	t := sqlgen.NewText(d)
+	wrong := func(format string, args ...any) (sqlgen.Statement, error) {
+		return sqlgen.Statement{}, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "statement", Err: fmt.Errorf("the statement of an action: "+format, args...)}
+	}
+	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "; \t\r\n")
+	for len(text) > 0 {
+		if n := passed(d, text); n > 0 {
+			t.Write(text[:n])
+			text = text[n:]
+			continue
+		}
+		name := ""
+		if text[0] == ':' {
+			name = identifier(text[1:])
+		}
+		switch {
+		case text[0] == ';':
+			return wrong("it holds several")
+		case name == "":
+			t.Write(text[:1])
+			text = text[1:]
+			continue
+		}
+		v, ok := parameters.Get(name)
+		if !ok {
+			return wrong("no value for :%s", name)
+		}
+		t.Write(t.Arg(dmlPlain(d, v)))
+		text = text[1+len(name):]
+	}
+	return foreign(t, c, nil)
+}
+
+// identifier returns the name that text begins with.
+func identifier(text string) string {
+	n := 0
+	for n < len(text) && (letter(text[n]) || n > 0 && digit(text[n])) {
+		n++
+	}
+	return text[:n]
+}
+
+// passed returns the length of the quoted part, comment or cast that text begins with; 0 if it begins with none.
+func passed(d sqlgen.Dialect, text string) int {
+	until := func(begin int, end string) int {
+		if i := strings.Index(text[begin:], end); i >= 0 {
+			return begin + i + len(end)
+		}
+		return len(text)
+	}
+	switch {
+	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d.Name() != "postgresql":
+		return quotedPart(text, d.Name() == "mariadb" && text[0] != '`')
+	case strings.HasPrefix(text, "--"), text[0] == '#' && d.Name() == "mariadb":
+		return until(1, "\n")
+	case strings.HasPrefix(text, "/*"):
+		return until(2, "*/")
+	case strings.HasPrefix(text, "::"):
+		return 2
+	case d.Name() == "postgresql":
+		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
+			return until(len(tag), tag)
+		}
+	}
+	return len(word(text))
+}
+
+// word returns the name of a table, a column or a function that text begins with: unlike that of a parameter it may have letters beyond
+// ASCII, and a $, which doesn't begin a quoted part there.
+func word(text string) string {
+	n := 0
+	for n < len(text) && (letter(text[n]) || text[n] >= 0x80 || n > 0 && (text[n] == '$' || digit(text[n]))) {
+		n++
+	}
+	return text[:n]
+}
+
+func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// quotedPart returns the length of the quoted part that text begins with. A doubled quote counts as an end, after which another part
+// begins.
+func quotedPart(text string, escapes bool) int {
+	for i := 1; i < len(text); i++ {
+		switch {
+		case escapes && text[i] == '\\':
+			i++
+		case text[i] == text[0]:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// dmlPlain returns a value as the driver takes it where no column determines its type. PostgreSQL parses text in the type
+// of its place.
+func dmlPlain(d sqlgen.Dialect, v value.Value) any {
+	switch v.Kind() {
+	case value.Null:
+		return nil
+	case value.Array, value.Object:
+		return string(v.AppendJSON(nil))
+	case value.Bool:
+		if d.Name() == "postgresql" {
+			return v.String()
+		}
+		return map[bool]int64{true: 1}[v.Bool()]
+	case value.Int:
+		if d.Name() != "postgresql" {
+			return v.Int()
+		}
+	case value.Float:
+		if d.Name() != "postgresql" {
+			return v.Float()
+		}
+	case value.Decimal:
+		if f, _ := v.AsFloat(); d.Name() == "sqlite" {
+			return f
+		}
+	}
+	return v.String()
+}

@@ -1,0 +1,14 @@
+package sqldriver
+
+import "github.com/bailiwick-dev/bailiwick/schema"
+
+// ReferenceRule returns the rule of a foreign key, as a catalogue writes it. Any other one refuses.
+func ReferenceRule(text string) schema.Rule {
+	switch text {
+	case "CASCADE", "c":
+		return schema.Cascade
+	case "SET NULL", "SET DEFAULT", "n", "d":
+		return schema.SetNull
+	}
+	return schema.Refuse
+}

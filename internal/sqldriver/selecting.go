@@ -1,0 +1,304 @@
+package sqldriver
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// A selecting follows the columns of the SELECT of one view. It reads the structure of the statement: WITH, UNION and its
+// like, FROM and the list of columns. Of an expression it reads the names alone: all columns that it names count.
+type selecting struct {
+	*FoundViews
+	space string // of the view
+	depth int
+}
+
+// A level is a SELECT, with what it reads, inside of others.
+type level struct {
+	items   []item
+	common  map[string][]origin // the tables of WITH, by name in lower case
+	windows []Token             // the clause WINDOW
+	up      *level
+}
+
+// An item is a table, a view or a query of FROM.
+type item struct {
+	alias   string
+	columns []origin
+	open    func(name string) origin // of a table whose columns aren't known; nil for others
+}
+
+// deepestQuery is how deep queries may be nested.
+const deepestQuery = 100
+
+// query returns the columns of a query: of a WITH, of a UNION and its like, or of one SELECT.
+func (s *selecting) query(ts []Token, up *level) ([]origin, error) {
+	if s.depth++; s.depth > deepestQuery {
+		return nil, errShape
+	}
+	defer func() { s.depth-- }()
+	lv := &level{common: map[string][]origin{}, up: up}
+	if len(ts) > 0 && ts[0].Is("WITH") {
+		var err error
+		if ts, err = s.with(ts[1:], lv); err != nil {
+			return nil, err
+		}
+	}
+	return s.arms(ts, lv)
+}
+
+// arms returns the columns of a UNION and its like, each made of the column of each part.
+func (s *selecting) arms(ts []Token, up *level) ([]origin, error) {
+	var out []origin
+	for i, arm := range armsOf(ts) {
+		columns, err := s.arm(arm, up)
+		if err != nil || i > 0 && len(columns) != len(out) {
+			return nil, errShape
+		}
+		if i == 0 {
+			out = columns
+			continue
+		}
+		for j := range columns {
+			out[j].add(columns[j])
+		}
+	}
+	return out, nil
+}
+
+// armsOf splits a query at UNION, INTERSECT and EXCEPT.
+func armsOf(ts []Token) (out [][]Token) {
+	at := cut(ts, "UNION", "INTERSECT", "EXCEPT")
+	for ; at < len(ts); at = cut(ts, "UNION", "INTERSECT", "EXCEPT") {
+		out = append(out, ts[:at])
+		ts = ts[at+1:]
+		for len(ts) > 0 && (ts[0].Is("ALL") || ts[0].Is("DISTINCT")) {
+			ts = ts[1:]
+		}
+	}
+	return append(out, ts)
+}
+
+// cut returns the index of the first of words outside of parentheses, or the length of ts.
+func cut(ts []Token, words ...string) int {
+	depth := 0
+	for i, t := range ts {
+		switch {
+		case t.Is("("):
+			depth++
+		case t.Is(")"):
+			depth--
+		case depth == 0 && slices.ContainsFunc(words, t.Is):
+			if t.Is("FROM") && i > 1 && ts[i-1].Is("DISTINCT") && (ts[i-2].Is("IS") || ts[i-2].Is("NOT")) || t.Is("GROUP") && i > 0 && ts[i-1].Is("WITHIN") {
+				continue
+			}
+			if i+1 < len(ts) && ts[i+1].Is("(") && (t.Is("LEFT") || t.Is("RIGHT")) || i > 0 && ts[i-1].Is(".") {
+				continue // a function, and a column
+			}
+			return i
+		}
+	}
+	return len(ts)
+}
+
+// with adds the tables of a WITH to lv and returns the tokens after them. A recursive one is traced until nothing is added.
+func (s *selecting) with(ts []Token, lv *level) ([]Token, error) {
+	if len(ts) > 0 && ts[0].Is("RECURSIVE") {
+		ts = ts[1:]
+	}
+	for {
+		if len(ts) < 3 || ts[0].Kind > QuotedToken {
+			return nil, errShape
+		}
+		name, names, rest := LowerASCII(ts[0].Text), []string(nil), ts[1:]
+		if inner, after, ok := TokenGroup(rest); ok && rest[0].Is("(") {
+			for _, part := range SplitTokens(inner, ",") {
+				if len(part) != 1 {
+					return nil, errShape
+				}
+				names = append(names, part[0].Text)
+			}
+			rest = after
+		}
+		for len(rest) > 0 && (rest[0].Is("AS") || rest[0].Is("NOT") || rest[0].Is("MATERIALIZED")) {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || !rest[0].Is("(") {
+			return nil, errShape
+		}
+		body, after, ok := TokenGroup(rest)
+		if !ok {
+			return nil, errShape
+		}
+		if err := s.define(lv, name, names, body); err != nil {
+			return nil, err
+		}
+		if len(after) == 0 || !after[0].Is(",") {
+			return after, nil
+		}
+		ts = after[1:]
+	}
+}
+
+// define adds a table of a WITH.
+func (s *selecting) define(lv *level, name string, names []string, body []Token) error {
+	itself := slices.ContainsFunc(body, func(t Token) bool { return t.Kind <= QuotedToken && LowerASCII(t.Text) == name })
+	if arms := armsOf(body); itself && len(arms) > 1 {
+		first, err := s.query(arms[0], lv)
+		if err != nil {
+			return err
+		}
+		lv.common[name] = renamed(first, names)
+	}
+	for range 50 {
+		columns, err := s.query(body, lv)
+		if err != nil {
+			return err
+		}
+		before := lv.common[name]
+		grown := len(before) != len(columns)
+		for i := range before {
+			if !grown {
+				was := len(before[i].from)
+				columns[i].add(before[i])
+				grown = len(columns[i].from) > was
+			}
+		}
+		lv.common[name] = renamed(columns, names)
+		if !itself || !grown {
+			return nil
+		}
+	}
+	return errShape
+}
+
+// renamed returns columns with the names given, as far as there are any.
+func renamed(columns []origin, names []string) []origin {
+	out := slices.Clone(columns)
+	for i := range out {
+		out[i].from = maps.Clone(out[i].from)
+		if i < len(names) {
+			out[i].name = names[i]
+		}
+	}
+	return out
+}
+
+// arm returns the columns of a SELECT, of VALUES, or of a query in parentheses.
+func (s *selecting) arm(ts []Token, up *level) ([]origin, error) {
+	switch {
+	case len(ts) == 0:
+		return nil, errShape
+	case ts[0].Is("("):
+		inner, _, ok := TokenGroup(ts)
+		if !ok {
+			return nil, errShape
+		}
+		return s.query(inner, up)
+	case ts[0].Is("VALUES"):
+		return s.values(ts[1:], up)
+	case !ts[0].Is("SELECT"):
+		return nil, errShape
+	}
+	lv := &level{up: up}
+	ts = ts[1:]
+	ts = ts[:cut(ts, "ORDER", "LIMIT")]
+	from := cut(ts, "FROM", "WHERE", "GROUP", "HAVING")
+	list, rest := ts[:from], ts[from:]
+	if len(rest) > 0 && rest[0].Is("FROM") {
+		end := cut(rest, "WHERE", "GROUP", "HAVING", "WINDOW", "FOR", "PROCEDURE", "INTO")
+		if err := s.from(rest[1:end], lv); err != nil {
+			return nil, err
+		}
+		lv.windows = rest[cut(rest, "WINDOW"):]
+	}
+	for len(list) > 1 && slices.ContainsFunc([]string{"DISTINCT", "ALL", "DISTINCTROW", "STRAIGHT_JOIN", "HIGH_PRIORITY", "SQL_CACHE", "SQL_NO_CACHE", "SQL_SMALL_RESULT",
+		"SQL_BIG_RESULT", "SQL_BUFFER_RESULT", "SQL_CALC_FOUND_ROWS"}, list[0].Is) {
+		list = list[1:]
+	}
+	return s.list(list, lv)
+}
+
+// values returns the columns of VALUES, each made of that of each row.
+func (s *selecting) values(ts []Token, up *level) (out []origin, err error) {
+	for i, row := range SplitTokens(ts, ",") {
+		inner, _, ok := TokenGroup(row)
+		if !ok {
+			return nil, errShape
+		}
+		parts := SplitTokens(inner, ",")
+		if i > 0 && len(parts) != len(out) {
+			return nil, errShape
+		}
+		for j, part := range parts {
+			o := s.expression(part, &level{up: up})
+			if i == 0 {
+				o.name = "column" + strconv.Itoa(j+1)
+				out = append(out, o)
+			} else {
+				out[j].add(o)
+			}
+		}
+	}
+	return out, nil
+}
+
+// list returns the columns of the list of a SELECT, with those of each *.
+func (s *selecting) list(ts []Token, lv *level) (out []origin, err error) {
+	for _, part := range SplitTokens(ts, ",") {
+		n := len(part)
+		switch {
+		case n == 0:
+			return nil, errShape
+		case n == 1 && part[0].Is("*"):
+			for _, it := range lv.items {
+				if it.open != nil {
+					return nil, errShape
+				}
+				out = append(out, it.columns...)
+			}
+		case n > 2 && part[n-1].Is("*") && part[n-2].Is("."):
+			found := false
+			for _, it := range lv.items {
+				if LowerASCII(it.alias) == LowerASCII(part[n-3].Text) && it.open == nil {
+					out, found = append(out, it.columns...), true
+				}
+			}
+			if !found {
+				return nil, errShape
+			}
+		default:
+			expression, alias := aliased(part)
+			o := s.expression(expression, lv)
+			o.name = alias
+			out = append(out, o)
+		}
+	}
+	return renamed(out, nil), nil
+}
+
+// aliased splits a column of a SELECT into its expression and its name. An expression without an alias has the name of
+// the column that it is, and "" if it isn't one.
+func aliased(ts []Token) (expression []Token, name string) {
+	n := len(ts)
+	if n > 2 && ts[n-2].Is("AS") && ts[n-1].Kind <= TextToken {
+		return ts[:n-2], ts[n-1].Text
+	}
+	if n > 1 && ts[n-1].Kind <= TextToken && ends(ts[n-2]) {
+		return ts[:n-1], ts[n-1].Text
+	}
+	plain := strip(ts)
+	for len(plain) > 2 && plain[len(plain)-2].Is("COLLATE") {
+		plain = strip(plain[:len(plain)-2])
+	}
+	for i, t := range plain {
+		if i%2 == 0 && t.Kind > QuotedToken || i%2 == 1 && !t.Is(".") {
+			return ts, ""
+		}
+	}
+	if len(plain) == 0 {
+		return ts, ""
+	}
+	return ts, plain[len(plain)-1].Text
+}

@@ -1,0 +1,181 @@
+package sqldriver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Single is a WriteDatabase whose transactions run one after another in any case. What waits for its turn shares the next one: changes
+// one that is committed, previews one that is rolled back. Its Settle fails if, because of what the transaction has written, Commit would.
+type Single interface {
+	WriteDatabase
+	Single()
+}
+
+// Bounds of a transaction that is shared.
+const (
+	mostParts = 32
+	mostHeld  = 100 * time.Millisecond // no part begins later: others wait for the lock, such as the application
+)
+
+// partPoint is the savepoint of each part.
+const partPoint = "bailiwick_part"
+
+// errAlone is the result of a part that has to run in a transaction of its own.
+var errAlone = errors.New("a part that doesn't share the transaction")
+
+// A part is one change, or one preview, of those that share a transaction.
+type writingPart struct {
+	fair.Turn
+	ctx     context.Context //nolint:containedctx // of the caller, who waits
+	plan    *writes.Plan
+	applies bool // it is a change
+	receipt change.Receipt
+	preview change.Preview
+}
+
+// in runs the part in the transaction of r.
+func (p *writingPart) in(ctx context.Context, r *run) (err error) {
+	r.plan = p.plan
+	if p.applies {
+		p.receipt, err = r.apply(ctx)
+	} else {
+		p.preview, err = r.preview(ctx)
+	}
+	return err
+}
+
+// alone runs the part in a transaction of its own.
+func (p *writingPart) alone(ctx context.Context, w *Writer) error {
+	return w.within(ctx, func(ctx context.Context, tx WriteTx) error { return p.in(ctx, &run{Writer: w, tx: tx}) })
+}
+
+// recovered is alone in another caller's goroutine.
+func (p *writingPart) recovered(w *Writer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = problem.Panicked(r)
+		}
+	}()
+	return p.alone(p.ctx, w)
+}
+
+// shares reports whether the plan can share a transaction. One of the schema can't: what was read of it may be kept for others.
+func (w *Writer) shares(plan *writes.Plan) bool {
+	_, single := w.db.(Single)
+	return single && !slices.ContainsFunc(plan.Items, func(it writes.Item) bool { return it.Op == write.OpSchema })
+}
+
+// wait runs a part: at once if nothing else runs, else in the next transaction, with the others that wait for it.
+func (w *Writer) wait(ctx context.Context, own *writingPart) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if !w.shares(own.plan) {
+		return own.alone(ctx, w)
+	}
+	own.ctx = ctx
+	late, err := w.queue.Do(ctx, own)
+	switch {
+	case late:
+		return w.db.Problem(ctx, err)
+	case err == errAlone:
+		return own.alone(ctx, w)
+	}
+	return err
+}
+
+// round runs parts, all changes or all previews.
+func (w *Writer) round(parts []*writingPart) {
+	if len(parts) == 1 {
+		parts[0].End(parts[0].recovered(w))
+		return
+	}
+	w.together(parts)
+}
+
+// writingAlike reports whether two parts can share a transaction.
+func writingAlike(p, next *writingPart) bool { return p.applies == next.applies }
+
+// together runs parts, all changes or all previews, in one transaction. Those that fail in it, and all if it can't be committed, run
+// again, alone: how they end is what transactions of their own say. If a commit failed and was carried out nevertheless, a
+// change finds its marker then.
+func (w *Writer) together(parts []*writingPart) {
+	good := make([]bool, len(parts))
+	if w.share(parts, good) != nil {
+		clear(good)
+	}
+	for i, p := range parts {
+		if good[i] {
+			p.End(nil)
+		} else {
+			p.End(errAlone)
+		}
+	}
+}
+
+// share runs parts in one transaction, each in a savepoint. good tells which of them belong to it; after an error none does.
+func (w *Writer) share(parts []*writingPart, good []bool) (err error) {
+	// SQLite rolls back the whole transaction when a write is interrupted. So if one caller goes, it ends for all, and the others run alone.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parts[0].ctx))
+	defer cancel()
+	for _, p := range parts {
+		defer context.AfterFunc(p.ctx, cancel)()
+		_, running := trace.Start(p.ctx, "source")
+		defer func() { trace.End(running, err) }()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = problem.Panicked(r)
+		}
+	}()
+	return w.attempt(ctx, func(ctx context.Context, tx WriteTx) error {
+		begun := time.Now()
+		for i, p := range parts {
+			if time.Since(begun) > mostHeld {
+				break
+			}
+			if good[i], err = w.apart(ctx, tx, p); err != nil {
+				return err
+			}
+		}
+		if !parts[0].applies {
+			return nil // attempt rolls back
+		}
+		return tx.Commit(ctx)
+	})
+}
+
+// apart runs a part in a savepoint, and rolls back to it unless the part would be committed. It fails if the transaction can't go on.
+func (w *Writer) apart(ctx context.Context, tx WriteTx, p *writingPart) (good bool, err error) {
+	r := &run{Writer: w, tx: tx, shared: true}
+	if err := r.do(ctx, "SAVEPOINT "+partPoint); err != nil {
+		return false, err
+	}
+	failed := p.in(ctx, r)
+	if failed != nil || !r.whole {
+		if err := r.do(ctx, "ROLLBACK TO SAVEPOINT "+partPoint); err != nil {
+			return false, errors.Join(failed, err)
+		}
+	}
+	return failed == nil, r.do(ctx, "RELEASE SAVEPOINT "+partPoint)
+}
+
+// commit commits the transaction. In one that is shared, it fails if what the part has written would have the commit fail, which comes
+// later, for all.
+func (r *run) commit(ctx context.Context) error {
+	if !r.shared {
+		return r.tx.Commit(ctx)
+	}
+	err := r.tx.Settle(ctx)
+	r.whole = err == nil
+	return err
+}

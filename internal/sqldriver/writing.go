@@ -1,0 +1,214 @@
+package sqldriver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/trace"
+	"github.com/bailiwick-dev/bailiwick/internal/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A WriteDatabase is what differs between the databases.
+type WriteDatabase interface {
+	// Dialect returns the dialect of its statements.
+	Dialect() sqlgen.Dialect
+	// Begin begins a read-write transaction. Each of its statements sees what others have committed before it began.
+	Begin(context.Context) (WriteTx, error)
+	// References returns the foreign keys of the database.
+	References(context.Context, WriteTx) ([]schema.Reference, error)
+	// Sound fails with problem.Unsupported if writes to c can't be rolled back.
+	Sound(ctx context.Context, tx WriteTx, c *schema.Class) error
+	// Refusal returns what err means for op on a record of c, or nil if it isn't a refusal.
+	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
+	// Again reports whether err has rolled back the transaction only because of a conflict with another one.
+	Again(err error) bool
+	// Problem turns an error of the database into one for the caller.
+	Problem(context.Context, error) error
+}
+
+// A WriteTx is a transaction. Rollback after Commit does nothing.
+type WriteTx interface {
+	// Exec runs a statement and returns how many rows it has written.
+	Exec(context.Context, sqlgen.Statement) (int64, error)
+	// Query runs a statement and returns its rows.
+	Query(context.Context, sqlgen.Statement) ([]value.Row, error)
+	// Settle runs the checks that the database would otherwise defer to the commit.
+	Settle(context.Context) error
+	// Commit commits. If it fails with an error that Refusal recognises, nothing has happened; after other errors the
+	// outcome is unknown.
+	Commit(context.Context) error
+	// Rollback rolls back, even if the context has ended.
+	Rollback()
+}
+
+// A Writer implements source.Writer over a WriteDatabase.
+type Writer struct {
+	db         WriteDatabase
+	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
+	queue      fair.Queue[*writingPart]          // of a Single
+}
+
+// NewWriter returns the Writer of a database, in which the marker table must exist.
+func NewWriter(db WriteDatabase) *Writer {
+	w := &Writer{db: db}
+	w.queue.Round, w.queue.Most, w.queue.Alike = w.round, mostParts, writingAlike
+	return w
+}
+
+const (
+	tries = 5                     // for a transaction that conflicts with others
+	pause = 20 * time.Millisecond // before the next try, at most, for each that has failed
+	most  = 300 * time.Second     // for a call without a deadline
+)
+
+// Preview implements source.Writer.
+func (w *Writer) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
+	plan, err := d.Plan()
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return w.preview(ctx, &plan)
+}
+
+func (w *Writer) preview(ctx context.Context, plan *writes.Plan) (change.Preview, error) {
+	p := &writingPart{plan: plan}
+	err := w.wait(ctx, p)
+	return p.preview, err
+}
+
+// Apply implements source.Writer.
+func (w *Writer) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	return w.apply(ctx, &plan)
+}
+
+// apply runs an approved change once: its effect and a marker with its fence are one transaction. After a definite failure the fence is
+// raised, so that an executor with an older lease can't write later what was reported as not written.
+func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, error) {
+	if plan.Change == "" || plan.Fence < 1 {
+		return change.Receipt{}, problem.New(problem.Internal, "a permit without a change or a lease")
+	}
+	p := &writingPart{plan: plan, applies: true}
+	err := w.wait(ctx, p)
+	if !definite(err) {
+		return p.receipt, err
+	}
+	// Nothing was written, and the caller will rely on that: so no holder of an older lease may still write it.
+	earlier, applied, failed := w.raise(ctx, plan.Change, plan.Fence)
+	switch {
+	case failed != nil:
+		return change.Receipt{}, failed
+	case applied:
+		return earlier, nil
+	}
+	return change.Receipt{}, err
+}
+
+// definite reports whether err means that nothing was written, and that a retry wouldn't change that.
+func definite(err error) bool {
+	if _, moved := errors.AsType[*change.Moved](err); moved {
+		return true
+	}
+	switch problem.CodeOf(err) {
+	case problem.Conflict, problem.NotFound, problem.InvalidArgument, problem.Unsupported:
+		return true
+	}
+	return false
+}
+
+// Bar implements source.Writer.
+func (w *Writer) Bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
+	return w.raise(ctx, id, fence+1)
+}
+
+// raise prevents permits for a change with a lower fence from being applied, unless one already was: then it returns the
+// receipt and true.
+func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier change.Receipt, applied bool, err error) {
+	err = w.within(ctx, func(ctx context.Context, tx WriteTx) error {
+		if h, ok := tx.(Holder); ok { // schema changes hold no lock on the marker
+			if err := h.Hold(ctx, id); err != nil {
+				return err
+			}
+		}
+		m, err := writingClaim(ctx, w.db.Dialect(), tx, marker{change: id, fence: fence})
+		if err != nil {
+			return err
+		}
+		if applied = m.receipt != nil; applied {
+			earlier = *m.receipt
+			return nil
+		}
+		if m.fence < fence {
+			if err := m.raise(ctx, w.db.Dialect(), tx, fence); err != nil {
+				return err
+			}
+		}
+		return tx.Commit(ctx)
+	})
+	return earlier, applied, err
+}
+
+// within calls do in a transaction, and again while it conflicts with others. What do hasn't committed is rolled back.
+// Errors that aren't problems yet are the database's.
+func (w *Writer) within(ctx context.Context, do func(context.Context, WriteTx) error) (err error) {
+	ctx, running := trace.Start(ctx, "source")
+	defer func() { trace.End(running, err) }()
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	for n := 1; ; n++ {
+		err = w.attempt(ctx, do)
+		if err == nil || meant(err) {
+			return err
+		}
+		if n == tries || !w.db.Again(err) || ctx.Err() != nil {
+			return w.db.Problem(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rand.N(time.Duration(n) * pause)):
+		}
+	}
+}
+
+// bounded returns ctx with a deadline.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, most)
+}
+
+func (w *Writer) attempt(ctx context.Context, do func(context.Context, WriteTx) error) error {
+	tx, err := w.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return do(ctx, tx)
+}
+
+// meant reports whether err already has a meaning for the caller.
+func meant(err error) bool {
+	_, said := errors.AsType[*problem.Error](err)
+	_, moved := errors.AsType[*change.Moved](err)
+	return said || moved || errors.Is(err, change.ErrFenced)
+}
+
+// unsupported returns the error for what this source can't write.
+func unsupported(format string, args ...any) error {
+	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+}
