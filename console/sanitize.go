@@ -13,13 +13,19 @@ import (
 )
 
 // safeLine returns text on one line, at most most characters of it.
-func safeLine(text string, most int) template.HTML { return writeSafe(text, extent{most, lines, false}) }
+func safeLine(text string, most int) template.HTML {
+	return writeSafe(text, extent{most, lines, false})
+}
 
 // safeBlock returns text with its line breaks, at most most characters of it.
-func safeBlock(text string, most int) template.HTML { return writeSafe(text, extent{most, lines, true}) }
+func safeBlock(text string, most int) template.HTML {
+	return writeSafe(text, extent{most, lines, true})
+}
 
 // safeText returns all of text, with its line breaks.
-func safeText(text string) template.HTML { return writeSafe(text, extent{math.MaxInt, math.MaxInt, true}) }
+func safeText(text string) template.HTML {
+	return writeSafe(text, extent{math.MaxInt, math.MaxInt, true})
+}
 
 // plainText returns text on one line without markup, for titles and attributes: odd characters become U+FFFD.
 func plainText(text string, most int) string {
