@@ -5,7 +5,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/agentcmd"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/operate"
-	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/reviews"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
@@ -30,7 +29,7 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.Usage(err) })
 	terminal.Group(root)
 	root.AddCommand(demoCommand(t), serveCommand(t), agentcmd.AskCommand(t), agentcmd.ChatCommand(t), agentcmd.ShellCommand(t), agentcmd.EvalCommand(t), agentcmd.CallCommand(t), agentcmd.ToolsCommand(t), agentcmd.SchemaCommand(t), agentcmd.ExportCommand(t), agentcmd.SQLCommand(t), agentcmd.PromptsCommand(t), agentcmd.ResourcesCommand(t), agentcmd.DispatchCommand(t), operate.TokenCommand(t), operate.PeopleCommand(t), operate.ConnectCommand(t), operate.StoreCommand(t),
-		operate.AuditCommand(t), reviews.Command(t), operate.PolicyCommand(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), operate.Health(t), operate.Doctor(t), versionCommand(t))
+		operate.AuditCommand(t), operate.ReviewCommand(t), operate.PolicyCommand(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), operate.Health(t), operate.Doctor(t), versionCommand(t))
 	return root
 }
 

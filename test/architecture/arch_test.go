@@ -128,7 +128,7 @@ var mayImport = map[string]string{
 	// below the owner's configuration
 
 	// the clients that people use
-	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/config internal/edge internal/expression internal/health internal/policyops internal/review internal/store internal/terminal internal/yamlconf policy problem query source source/sqlite store/postgres store/sqlite value",
+	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/client internal/config internal/edge internal/expression internal/health internal/policyops internal/review internal/store internal/terminal internal/yamlconf policy problem query reviewapi source source/sqlite store/postgres store/sqlite value",
 
 	// beside change
 	"internal/webhook":  "change identity internal/edge internal/expression internal/netguard internal/review problem write",
@@ -172,7 +172,6 @@ var mayImport = map[string]string{
 
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/agentcmd": ". assistant identity internal/app internal/client internal/result internal/terminal internal/yamlconf mcp problem query value",
-	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
 }
 

@@ -1,4 +1,4 @@
-package reviews
+package operate
 
 import (
 	"encoding/json"

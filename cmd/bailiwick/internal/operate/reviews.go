@@ -1,8 +1,4 @@
-// Package reviews implements the commands with which people review the changes that agents propose.
-//
-// It uses the JSON API of a running gateway, like any other front end: the token determines the reviewer. It refuses to
-// approve a change that it hasn't shown, unless the digest is given.
-package reviews
+package operate
 
 import (
 	"bufio"
@@ -28,8 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// Command returns the review commands.
-func Command(t *terminal.Terminal) *cobra.Command {
+// ReviewCommand returns the review commands.
+func ReviewCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "changes", Short: "Look at the changes that agents propose, and decide about them",
 		Long: "Look at the changes that agents propose, and decide about them. All of it happens at a running gateway, with the token of a human that has the scope review:\n" +
 			"  bailiwick token create --name ana-reviews --kind human --owner ana@example.com --scopes review"})

@@ -1,4 +1,4 @@
-package reviews
+package operate
 
 import (
 	"fmt"
@@ -103,14 +103,14 @@ func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
 	if s.Says != "" {
-		p.fact("says", quoted(s.Says)+terminal.Styled(terminal.Faint, " (the words of "+oneLine(s.SaidBy)+"; not checked)"))
+		p.fact("says", reviewQuoted(s.Says)+terminal.Styled(terminal.Faint, " (the words of "+oneLine(s.SaidBy)+"; not checked)"))
 	}
 	if s.Reason != "" {
 		whose := " (the agent's words)"
 		if s.Asker != "" {
 			whose = " (the words of " + oneLine(s.Asker) + ")"
 		}
-		p.fact("reason", quoted(s.Reason)+terminal.Styled(terminal.Faint, whose))
+		p.fact("reason", reviewQuoted(s.Reason)+terminal.Styled(terminal.Faint, whose))
 	}
 	p.fact("proposed", fmt.Sprintf("%s (%s ago) by %s", when(s.Created), age(p.now.Sub(s.Created)), oneLine(s.Tool)))
 	if s.State == change.Pending || s.State == change.Stale {
@@ -163,7 +163,7 @@ func (p *page) item(i int, item review.Item) {
 	}
 	name := item.Class + " " + item.Key
 	if item.Label != "" {
-		name += " " + quoted(item.Label)
+		name += " " + reviewQuoted(item.Label)
 	}
 	if item.Class == "" {
 		name = "something that you don't see"
@@ -175,7 +175,7 @@ func (p *page) item(i int, item review.Item) {
 		p.t.Printf("  by the action %s\n", oneLine(item.Action))
 	}
 	if item.Says != "" {
-		p.t.Printf("  the action says, unchecked: %s\n", quoted(item.Says))
+		p.t.Printf("  the action says, unchecked: %s\n", reviewQuoted(item.Says))
 	}
 	if item.Unread != "" {
 		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! "+oneLine(item.Unread)))
@@ -187,7 +187,7 @@ func (p *page) item(i int, item review.Item) {
 		p.t.Printf("  %s\n", terminal.Styled(terminal.Bold, oneLine(item.Came)))
 	}
 	for _, t := range item.Takes {
-		p.t.Printf("  %s takes %s of the answer to call %d\n", oneLine(t.At), quoted(t.Path), t.Call)
+		p.t.Printf("  %s takes %s of the answer to call %d\n", oneLine(t.At), reviewQuoted(t.Path), t.Call)
 	}
 	switch item.Moved {
 	case review.Changed:
@@ -266,7 +266,7 @@ func (p *page) block(style, sign, text string) {
 func shown(s review.Shown) string {
 	cut := ""
 	if s.Label != "" {
-		cut = " (" + quoted(s.Label) + ")"
+		cut = " (" + reviewQuoted(s.Label) + ")"
 	}
 	if s.Length > 0 {
 		cut += terminal.Styled(terminal.Faint, fmt.Sprintf("… (%d characters, sha256 %s)", s.Length, oneLine(s.Digest)))
@@ -284,15 +284,15 @@ func shown(s review.Shown) string {
 		return terminal.Styled(terminal.Amber, strings.TrimSpace("(masked) "+oneLine(s.Text)))
 	case "text":
 		if !strings.Contains(s.Text, "\n") {
-			return quoted(s.Text) + cut
+			return reviewQuoted(s.Text) + cut
 		}
 		return "│ " + strings.ReplaceAll(sanitize(s.Text), "\n", "\n│ ") + cut
 	}
 	return oneLine(s.Text) + cut
 }
 
-// quoted returns text as a JSON string, sanitized.
-func quoted(text string) string { return string(value.AppendQuoted(nil, sanitize(text))) }
+// reviewQuoted returns text as a JSON string, sanitized.
+func reviewQuoted(text string) string { return string(value.AppendQuoted(nil, sanitize(text))) }
 
 // sides returns the two versions of a text from its word differences, with the differences coloured.
 func sides(words []review.Word) (before, after string) {
@@ -352,7 +352,7 @@ func (p *page) said() {
 func (p *page) words(s review.Said, verb string) {
 	text := ""
 	if s.Text != "" {
-		text = ": " + quoted(s.Text)
+		text = ": " + reviewQuoted(s.Text)
 	}
 	p.t.Printf("\n%s %s %s%s\n", oneLine(s.By), verb, when(s.At), text)
 }
