@@ -24,7 +24,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
@@ -350,7 +349,7 @@ func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, 
 		return
 	}
 	r.Header.Set("Content-Type", "application/json")
-	client := &http.Client{Transport: &http.Transport{DialContext: netguard.Dialer(h.Private).DialContext, DisableKeepAlives: true},
+	client := &http.Client{Transport: &http.Transport{DialContext: edge.GuardedDialer(h.Private).DialContext, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
@@ -140,7 +140,7 @@ func fetched(s config.Source) (config.Document, error) {
 		if err != nil {
 			return config.Document{}, err
 		}
-		own = netguard.Transport(base, netguard.Options{Identity: files.Current})
+		own = edge.GuardedTransport(base, edge.GuardOptions{Identity: files.Current})
 		defer own.CloseIdleConnections()
 	}
 	return fetchSignedDocument(documentSigning{Host: base.Host, Sign: sign, Own: own}, of.Document)

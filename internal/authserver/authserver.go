@@ -26,7 +26,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 )
 
 // Default durations.
@@ -76,7 +75,7 @@ func New(o Options) *Server {
 	o.Access, o.Idle, o.Life = cmp.Or(o.Access, Access), cmp.Or(o.Idle, Idle), cmp.Or(o.Life, Life)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Client == nil {
-		o.Client = netguard.Client(5 * time.Second)
+		o.Client = edge.GuardedClient(5 * time.Second)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -17,7 +17,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -60,7 +60,7 @@ func dealOver(t *testing.T, o identity.TokenOptions) *deal {
 		t.Fatal(err)
 	}
 	d.who = invited.Principal
-	client := netguard.Client(time.Minute) // as it is in use, but for the address and the root of the test's site
+	client := edge.GuardedClient(time.Minute) // as it is in use, but for the address and the root of the test's site
 	client.Transport = d.site.Client().Transport
 	d.server = authserver.New(authserver.Options{Now: o.Now, Tokens: tokens, Client: client, Authorize: "/console/allow", Base: func(*http.Request) string { return "https://gate.example" },
 		Allow: func(*http.Request) error { return nil }, Admit: func(context.Context, identity.Principal, string) error { return nil }})
@@ -163,7 +163,7 @@ func TestClientDocumentRefused(t *testing.T) {
 		}
 	}
 	d.answer = func(w http.ResponseWriter, id string) { d.document(w, id, "application/json", "") }
-	d.server.Client = netguard.Client(time.Minute) // which reaches public addresses alone
+	d.server.Client = edge.GuardedClient(time.Minute) // which reaches public addresses alone
 	if asking, err := d.ask(); asking != nil || err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Error("a document of this machine is read:", asking, err)
 	}

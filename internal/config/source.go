@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -315,7 +315,7 @@ func documentURL(s string) string {
 
 // baseURL returns why a base URL is invalid, or "". It doesn't repeat the URL, which may contain a password.
 func baseURL(s string) string {
-	if _, err := netguard.Parse(s); err != nil {
+	if _, err := edge.ParseURL(s); err != nil {
 		return err.Error()
 	}
 	return ""

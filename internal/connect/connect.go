@@ -27,7 +27,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -67,7 +67,7 @@ type Provider struct {
 	Params                 map[string]string // further parameters of the authorization request
 
 	Roots    *x509.CertPool                            // trusted certificates; nil is the system's
-	Identity func() (*tls.Certificate, *x509.CertPool) // as in netguard.Options; nil for Roots
+	Identity func() (*tls.Certificate, *x509.CertPool) // as in edge.GuardOptions; nil for Roots
 	Resolver *net.Resolver                             // nil is the system's
 }
 
@@ -127,17 +127,17 @@ type Account struct {
 }
 
 // Add adds a source. It must not be called once the Connections are in use. It resolves the host of the token URL, which
-// netguard.Transport protects, and sends nothing.
+// edge.GuardedTransport protects, and sends nothing.
 func (c *Connections) Add(source string, p Provider) (*Account, error) {
-	u, err := netguard.Parse(p.TokenURL)
+	u, err := edge.ParseURL(p.TokenURL)
 	if err != nil {
 		return nil, fmt.Errorf("the token URL %w", err)
 	}
-	if _, err := netguard.Parse(p.AuthorizeURL); err != nil {
+	if _, err := edge.ParseURL(p.AuthorizeURL); err != nil {
 		return nil, fmt.Errorf("the authorization URL %w", err)
 	}
 	if p.RevokeURL != "" {
-		revoke, err := netguard.Parse(p.RevokeURL)
+		revoke, err := edge.ParseURL(p.RevokeURL)
 		if err != nil {
 			return nil, fmt.Errorf("the revocation URL %w", err)
 		}
@@ -154,7 +154,7 @@ func (c *Connections) Add(source string, p Provider) (*Account, error) {
 		}
 	}
 	a := &Account{source: source, provider: p, all: c, refused: map[Key]string{},
-		http: &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: p.Roots, Resolver: p.Resolver, Identity: p.Identity}), Timeout: askTimeout,
+		http: &http.Client{Transport: edge.GuardedTransport(u, edge.GuardOptions{Roots: p.Roots, Resolver: p.Resolver, Identity: p.Identity}), Timeout: askTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	c.accounts[source] = a
 	return a, nil

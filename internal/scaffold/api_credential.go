@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
@@ -146,7 +146,7 @@ func (w *apiWriter) servers() {
 		}) {
 			continue
 		}
-		if _, err := netguard.Parse(op.Servers[0]); err == nil {
+		if _, err := edge.ParseURL(op.Servers[0]); err == nil {
 			count[strings.TrimSuffix(op.Servers[0], "/")]++
 		}
 	}
@@ -184,7 +184,7 @@ func (w *apiWriter) scheme(s spec.Scheme, called string) string {
 	case s.Kind == "apiKey" && s.In == "cookie" && s.Field != "":
 		return fmt.Sprintf(`{cookie: {name: %s, value: "%s"}}`, yamlQuoted(s.Field), variable("COOKIE"))
 	case s.Kind == "oauth2":
-		if _, err := netguard.Parse(s.TokenURL); err == nil {
+		if _, err := edge.ParseURL(s.TokenURL); err == nil {
 			return fmt.Sprintf(`{oauth: {token_url: %s, client_id: "%s", client_secret: "%s"}}`, yamlQuoted(s.TokenURL), variable("CLIENT_ID"), variable("CLIENT_SECRET"))
 		}
 		return fmt.Sprintf(`{bearer: "%s"}`, variable("TOKEN"))

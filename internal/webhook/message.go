@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -218,7 +218,7 @@ func Secret(text string) ([]byte, error) {
 func clientFor(h Hook) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
-		Transport: &http.Transport{DialContext: netguard.Dialer(h.Private).DialContext, TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		Transport: &http.Transport{DialContext: edge.GuardedDialer(h.Private).DialContext, TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 			MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -267,7 +267,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 
 // why describes a network error in our own text, since Go's errors contain internal addresses.
 func why(err error) string {
-	if errors.Is(err, netguard.ErrPrivate) {
+	if errors.Is(err, edge.ErrPrivate) {
 		return "its host leads to a private network; set private: true if that is meant"
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {

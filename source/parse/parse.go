@@ -29,8 +29,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -100,7 +100,7 @@ func Open(o Options) (*Source, error) {
 	wrong := func(format string, args ...any) (*Source, error) {
 		return nil, fmt.Errorf("source %s: %s", o.Name, fmt.Sprintf(format, args...))
 	}
-	u, err := netguard.Parse(o.URL)
+	u, err := edge.ParseURL(o.URL)
 	if err != nil {
 		return wrong("the url %v", err)
 	}
@@ -117,7 +117,7 @@ func Open(o Options) (*Source, error) {
 		return wrong("%v", err)
 	}
 	s.Rekey(o.MasterKey, o.RESTKey)
-	s.http = &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: o.Roots}), Timeout: 60 * time.Second,
+	s.http = &http.Client{Transport: edge.GuardedTransport(u, edge.GuardOptions{Roots: o.Roots}), Timeout: 60 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
 }

@@ -58,14 +58,14 @@ var mayImport = map[string]string{
 	"limit":                  "internal/fair problem",
 
 	// sources and clients
-	"internal/connect":            "identity internal/netguard internal/once problem",
+	"internal/connect":            "identity internal/edge internal/once problem",
 	"internal/connstring":         "",
 	"internal/sqldriver/parsed":   "",
 	"internal/openapi/spec":       "internal/secretnames problem",
 	"source/sqlite":               "internal/literals internal/plan internal/sqldriver internal/sqldriver/parsed internal/sqlgen policy problem query schema source source/sqlite/internal/heap value write",
 	"source/postgres":             "internal/connstring internal/health internal/plan internal/sqldriver internal/sqlgen policy problem query schema source value write",
 	"source/mariadb":              "internal/connstring internal/plan internal/sqldriver internal/sqlgen policy problem query schema source value write",
-	"source/parse":                "change identity internal/expression internal/interpret internal/netguard internal/openapi/client internal/writes policy problem query schema source value write",
+	"source/parse":                "change identity internal/edge internal/expression internal/interpret internal/openapi/client internal/writes policy problem query schema source value write",
 	"source/sqlite/internal/heap": "",
 	"source/openapi":              "change internal/openapi/calls internal/openapi/client internal/openapi/response internal/openapi/spec internal/openapi/validate internal/writes policy problem query schema source value write",
 	"internal/app":                "*",
@@ -73,7 +73,7 @@ var mayImport = map[string]string{
 	"internal/openapi/response":   "internal/interpret internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/secretnames internal/typecheck problem query schema value",
 	"test/largeapis":              "",
 	"test/operations":             "",
-	"internal/openapi/client":     "identity internal/fair internal/netguard internal/openapi/calls internal/openapi/spec internal/trace problem value",
+	"internal/openapi/client":     "identity internal/edge internal/fair internal/openapi/calls internal/openapi/spec internal/trace problem value",
 	"internal/openapi/validate":   "internal/argcheck internal/openapi/spec problem value",
 	"internal/interpret":          "internal/literals internal/plan policy problem query schema value",
 	"internal/mongogen":           "internal/interpret internal/plan policy problem query schema value",
@@ -109,13 +109,13 @@ var mayImport = map[string]string{
 	"reviewapi":               ". change identity internal/edge internal/fair internal/review internal/webhook internal/wire problem value",
 	"internal/edge":           "problem value",
 	"internal/fair":           "internal/edge",
-	"internal/authserver":     "identity internal/edge internal/netguard problem value",
+	"internal/authserver":     "identity internal/edge problem value",
 	"console":                 ". audit change identity internal/authserver internal/connect internal/edge internal/fair internal/policyops internal/review internal/webhook internal/wire problem value write",
 	"test/conformance":        "internal/wire",
 	"test/attack":             "",
 	"test/attack/run":         "test/attack",
 	"test/conformance/server": "identity internal/app internal/config mcp test/conformance",
-	"internal/config":         "action change identity internal/connstring internal/expression internal/netguard internal/oidc internal/openapi/calls internal/openapi/client internal/openapi/spec internal/pack internal/secretnames internal/webhook internal/yamlconf policy problem query schema source value write",
+	"internal/config":         "action change identity internal/connstring internal/edge internal/expression internal/oidc internal/openapi/calls internal/openapi/client internal/openapi/spec internal/pack internal/secretnames internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/pack":           "identity internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
 	"internal/yamlconf":       "problem query value",
 	"internal/client":         "internal/edge problem",
@@ -131,13 +131,12 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/client internal/config internal/edge internal/expression internal/health internal/policyops internal/review internal/store internal/terminal internal/yamlconf policy problem query reviewapi source source/sqlite store/postgres store/sqlite value",
 
 	// beside change
-	"internal/webhook":  "change identity internal/edge internal/expression internal/netguard internal/review problem write",
-	"internal/netguard": "",
+	"internal/webhook": "change identity internal/edge internal/expression internal/review problem write",
 
 	// for operators
 	"internal/policyops": "audit identity internal/expression internal/openapi/calls internal/openapi/spec internal/samples internal/yamlconf policy problem query schema value write",
 
-	"internal/scaffold": "internal/config internal/netguard internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
+	"internal/scaffold": "internal/config internal/edge internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/health internal/trace internal/wire problem source",

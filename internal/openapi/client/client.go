@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -48,23 +48,23 @@ const (
 	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
 )
 
-// NewOAuthClient returns a OAuthClient. It requests no token yet; it resolves the host of the token URL, which netguard.Transport
+// NewOAuthClient returns a OAuthClient. It requests no token yet; it resolves the host of the token URL, which edge.GuardedTransport
 // protects.
 func NewOAuthClient(o OAuthClientOptions) (*OAuthClient, error) {
-	u, err := netguard.Parse(o.TokenURL)
+	u, err := edge.ParseURL(o.TokenURL)
 	if err != nil {
 		return nil, fmt.Errorf("the token URL %w", err)
 	}
 	if o.ID == "" || o.Secret == "" {
 		return nil, errors.New("client credentials have an id and a secret")
 	}
-	guard := netguard.Options{Roots: o.Roots, Resolver: o.Resolver}
+	guard := edge.GuardOptions{Roots: o.Roots, Resolver: o.Resolver}
 	if o.Trusted != nil {
 		guard.Identity = o.Trusted.Current
 	}
 	return &OAuthClient{
 		config: clientcredentials.Config{ClientID: o.ID, ClientSecret: o.Secret, TokenURL: u.String(), Scopes: o.Scopes, EndpointParams: o.Params},
-		http: &http.Client{Transport: netguard.Transport(u, guard),
+		http: &http.Client{Transport: edge.GuardedTransport(u, guard),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		asking: make(chan struct{}, 1),
 	}, nil

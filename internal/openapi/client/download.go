@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
@@ -43,11 +43,11 @@ func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool
 	if accept := m.Request.Header.Get("Accept"); accept != "" {
 		r.Header.Set("Accept", accept)
 	}
-	guard := netguard.Options{Roots: s.o.Roots, Resolver: s.o.Resolver, Strict: !private}
+	guard := edge.GuardOptions{Roots: s.o.Roots, Resolver: s.o.Resolver, Strict: !private}
 	if s.o.Trusted != nil {
 		guard.Identity = s.o.Trusted.Current
 	}
-	transport := netguard.Transport(&url.URL{Scheme: to.Scheme, Host: to.Host}, guard)
+	transport := edge.GuardedTransport(&url.URL{Scheme: to.Scheme, Host: to.Host}, guard)
 	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(r)
 	if err != nil {

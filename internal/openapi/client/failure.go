@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -50,7 +50,7 @@ func broken(ctx context.Context, err error, sent bool) *failure {
 		p.Code, p.Detail, f.final = problem.Cancelled, "the call was cancelled", true
 	case ctx.Err() != nil:
 		p.Code, p.Detail, f.final = problem.Timeout, "the API did not answer in time", true
-	case errors.Is(err, netguard.ErrPrivate) || errors.Is(err, netguard.ErrHost):
+	case errors.Is(err, edge.ErrPrivate) || errors.Is(err, edge.ErrHost):
 		p.Detail, p.Kind, f.final = "the API can't be reached", "private_address", true
 	case certificate:
 		p.Detail, p.Kind, f.final = "the API can't be reached", "certificate", true
@@ -76,7 +76,7 @@ func isBusy(err error) bool {
 // loggable returns err if it holds no text of the API, else an error that describes its kind.
 func loggable(err error) error {
 	var known interface{ LogText() string }
-	if errors.As(err, &known) || errors.Is(err, netguard.ErrPrivate) {
+	if errors.As(err, &known) || errors.Is(err, edge.ErrPrivate) {
 		return err
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -322,7 +322,7 @@ func TestNothingLeft(t *testing.T) {
 // TestBroken checks the failures that a retry can't fix.
 func TestBroken(t *testing.T) {
 	for err, want := range map[error]string{
-		&net.OpError{Op: "dial", Err: netguard.ErrPrivate}: "private_address true", netguard.ErrHost: "private_address true", errLarge: "too_large true", errStream: "stream true",
+		&net.OpError{Op: "dial", Err: edge.ErrPrivate}: "private_address true", edge.ErrHost: "private_address true", errLarge: "too_large true", errStream: "stream true",
 		&net.OpError{Op: "dial", Err: errors.New("refused")}: "unreachable false",
 	} {
 		if f := broken(t.Context(), err, false); fmt.Sprint(f.problem.Kind, " ", f.final) != want {

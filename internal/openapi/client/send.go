@@ -28,8 +28,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
@@ -114,12 +114,12 @@ func (s *Sender) of(r *calls.HTTPRequest) Credential {
 // Mask adds secrets to those that are masked in responses.
 func (s *Sender) Mask(secrets ...string) { s.o.Known.Add(secrets...) }
 
-// New returns a Sender. It resolves the host of the API (see netguard.Transport) and sends nothing.
+// New returns a Sender. It resolves the host of the API (see edge.GuardedTransport) and sends nothing.
 func New(o Options) (*Sender, error) {
 	if o.Handler != nil {
 		o.Base = cmp.Or(o.Base, "http://localhost")
 	}
-	base, err := netguard.Parse(o.Base)
+	base, err := edge.ParseURL(o.Base)
 	if err != nil {
 		return nil, fmt.Errorf("the base URL %w", err)
 	}
@@ -140,11 +140,11 @@ func New(o Options) (*Sender, error) {
 		s.writes, s.close = s.reads, func() {}
 		return s, nil
 	}
-	guard := netguard.Options{Roots: o.Roots, Resolver: o.Resolver}
+	guard := edge.GuardOptions{Roots: o.Roots, Resolver: o.Resolver}
 	if o.Identity != nil {
 		guard.Identity = o.Identity.Current
 	}
-	reads := counted(netguard.Transport(base, guard))
+	reads := counted(edge.GuardedTransport(base, guard))
 	// An idle connection can be closed while a request is written to it, which leaves open whether the request was
 	// read, and net/http itself repeats a request with an Idempotency-Key on a new one. So each write uses a new
 	// connection.

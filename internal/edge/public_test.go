@@ -1,4 +1,4 @@
-package netguard
+package edge
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ func TestInternet(t *testing.T) {
 		"255.255.255.255": false, "240.0.0.1": false, "224.0.0.1": false, "198.18.0.1": false, "192.0.2.1": false, "192.0.0.170": false,
 		"::1": false, "::": false, "fe80::1": false, "fc00::1": false, "ff02::1": false, "::ffff:127.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001::1": false, "2001:db8::1": false,
 	} {
-		if got := Of(netip.MustParseAddr(text)) == Internet; got != want {
+		if got := networkOfAddress(netip.MustParseAddr(text)) == internetAddress; got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -29,10 +29,10 @@ func TestDialer(t *testing.T) {
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for _, host := range []string{"127.0.0.1", "localhost"} {
-		if _, err := Dialer(false).Dial("tcp", net.JoinHostPort(host, port)); !errors.Is(err, ErrPrivate) {
+		if _, err := GuardedDialer(false).Dial("tcp", net.JoinHostPort(host, port)); !errors.Is(err, ErrPrivate) {
 			t.Error(host, err)
 		}
-		c, err := Dialer(true).Dial("tcp", net.JoinHostPort(host, port))
+		c, err := GuardedDialer(true).Dial("tcp", net.JoinHostPort(host, port))
 		if err != nil {
 			t.Error(host, err)
 			continue

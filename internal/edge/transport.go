@@ -1,4 +1,4 @@
-package netguard
+package edge
 
 import (
 	"cmp"
@@ -20,21 +20,21 @@ import (
 // ErrHost is the error of dialling another host or port than the configured one.
 var ErrHost = errors.New("the address is not the one that was configured")
 
-// Options say how the host is reached.
-type Options struct {
+// GuardOptions say how the host is reached.
+type GuardOptions struct {
 	Roots    *x509.CertPool // trusted certificate authorities; nil means the system's
 	Resolver *net.Resolver  // nil means the system's
 
-	Strict bool // only addresses of the Internet, whatever the host resolves to
+	Strict bool // only addresses of the internetAddress, whatever the host resolves to
 
 	// Identity returns the certificate to show, nil for none, and the authorities to trust in the place of Roots, nil for
 	// these. It is called for each connection. It may be nil.
 	Identity func() (*tls.Certificate, *x509.CertPool)
 }
 
-// Parse parses the URL of a host: http or https, a host, and optionally a port and a path. It refuses any other part.
+// ParseURL parses the URL of a host: http or https, a host, and optionally a port and a path. It refuses any other part.
 // Errors don't contain the text, since it may hold a password.
-func Parse(text string) (*url.URL, error) {
+func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
@@ -55,14 +55,14 @@ func Parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Transport returns a transport that only connects to the scheme, host and port of to. It uses HTTP/1.1 and no proxy.
-// Addresses outside of the Internet are refused when dialled, except those of the kinds of network that the host
+// GuardedTransport returns a transport that only connects to the scheme, host and port of to. It uses HTTP/1.1 and no proxy.
+// Addresses outside of the internetAddress are refused when dialled, except those of the kinds of network that the host
 // resolves to now: so an internal API can be configured, and an external one can't start to resolve to an internal
 // address. It resolves the host, for at most two seconds; if that fails, the host is resolved on the first dial.
-func Transport(to *url.URL, o Options) *http.Transport {
+func GuardedTransport(to *url.URL, o GuardOptions) *http.Transport {
 	h := &host{address: address(to), resolver: cmp.Or(o.Resolver, net.DefaultResolver)}
 	if o.Strict {
-		h.allowed = []Network{Internet}
+		h.allowed = []AddressNetwork{internetAddress}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -83,7 +83,7 @@ func Transport(to *url.URL, o Options) *http.Transport {
 const handshake = 10 * time.Second
 
 // identified connects by TLS with the identity of the moment, over a connection of t.
-func identified(ctx context.Context, t *http.Transport, o Options, network, address string) (net.Conn, error) {
+func identified(ctx context.Context, t *http.Transport, o GuardOptions, network, address string) (net.Conn, error) {
 	plain, err := t.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -113,10 +113,10 @@ type host struct {
 	resolver *net.Resolver
 
 	mu      sync.Mutex
-	allowed []Network // nil until the host was resolved
+	allowed []AddressNetwork // nil until the host was resolved
 }
 
-// dial connects to the one address that is allowed, within Internet and the kinds of network that its name resolved to first: a later
+// dial connects to the one address that is allowed, within internetAddress and the kinds of network that its name resolved to first: a later
 // answer of DNS can't lead into another one.
 func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !strings.EqualFold(address, h.address) {
@@ -131,8 +131,8 @@ func (h *host) dial(ctx context.Context, network, address string) (net.Conn, err
 	return d.DialContext(ctx, network, address)
 }
 
-// networks returns Internet and the kinds of network that the host resolved to the first time.
-func (h *host) networks(ctx context.Context) ([]Network, error) {
+// networks returns internetAddress and the kinds of network that the host resolved to the first time.
+func (h *host) networks(ctx context.Context) ([]AddressNetwork, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.allowed != nil {
@@ -148,9 +148,9 @@ func (h *host) networks(ctx context.Context) ([]Network, error) {
 	} else if found, err = h.resolver.LookupNetIP(ctx, "ip", name); err != nil {
 		return nil, err
 	}
-	allowed := []Network{Internet}
+	allowed := []AddressNetwork{internetAddress}
 	for _, a := range found {
-		if n := Of(a); !slices.Contains(allowed, n) {
+		if n := networkOfAddress(a); !slices.Contains(allowed, n) {
 			allowed = append(allowed, n)
 		}
 	}

@@ -1,4 +1,4 @@
-package netguard
+package edge
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	for text, want := range map[string]Network{
-		"8.8.8.8": Internet, "::ffff:8.8.8.8": Internet, "10.1.2.3": Private, "::ffff:10.1.2.3": Private, "100.64.0.1": Private, "fd00::1": Private, "127.9.9.9": Loopback, "::1": Loopback,
-		"169.254.1.1": LinkLocal, "fe80::1": LinkLocal, "fe80::1%eth0": LinkLocal, "169.254.169.254": Metadata, "::ffff:169.254.169.254": Metadata, "fd00:ec2::254": Metadata,
-		"100.100.100.200": Metadata, "168.63.129.16": Metadata, "0.0.0.0": Reserved, "::": Reserved, "64:ff9b::a00:1": Reserved, "64:ff9b:1::a00:1": Reserved, "::127.0.0.1": Reserved,
-		"2002:7f00:1::": Reserved, "2001:0:7f00:1::": Reserved, "224.0.0.1": Reserved, "255.255.255.255": Reserved, "2600::1%eth0": Reserved,
+	for text, want := range map[string]AddressNetwork{
+		"8.8.8.8": internetAddress, "::ffff:8.8.8.8": internetAddress, "10.1.2.3": privateAddress, "::ffff:10.1.2.3": privateAddress, "100.64.0.1": privateAddress, "fd00::1": privateAddress, "127.9.9.9": loopbackAddress, "::1": loopbackAddress,
+		"169.254.1.1": linkLocalAddress, "fe80::1": linkLocalAddress, "fe80::1%eth0": linkLocalAddress, "169.254.169.254": metadataAddress, "::ffff:169.254.169.254": metadataAddress, "fd00:ec2::254": metadataAddress,
+		"100.100.100.200": metadataAddress, "168.63.129.16": metadataAddress, "0.0.0.0": reservedAddress, "::": reservedAddress, "64:ff9b::a00:1": reservedAddress, "64:ff9b:1::a00:1": reservedAddress, "::127.0.0.1": reservedAddress,
+		"2002:7f00:1::": reservedAddress, "2001:0:7f00:1::": reservedAddress, "224.0.0.1": reservedAddress, "255.255.255.255": reservedAddress, "2600::1%eth0": reservedAddress,
 	} {
-		if got := Of(netip.MustParseAddr(text)); got != want {
+		if got := networkOfAddress(netip.MustParseAddr(text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -106,11 +106,11 @@ func TestTransport(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			n := &names{}
 			n.address.Store(tt.first)
-			to, err := Parse(strings.Replace(tt.url, "PORT", port, 1))
+			to, err := ParseURL(strings.Replace(tt.url, "PORT", port, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr := Transport(to, Options{Resolver: n.resolver(t)})
+			tr := GuardedTransport(to, GuardOptions{Resolver: n.resolver(t)})
 			defer tr.CloseIdleConnections()
 			n.address.Store(tt.then)
 			res, err := tr.RoundTrip(&http.Request{Method: "GET", URL: to, Header: http.Header{}})

@@ -1,0 +1,85 @@
+package edge
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// ErrPrivate is the error of dialling an address that isn't allowed, such as one of a private network.
+var ErrPrivate = errors.New("the address is one of a private network")
+
+// A AddressNetwork is the kind of network that an address belongs to.
+type AddressNetwork uint8
+
+// The kinds of network.
+const (
+	internetAddress  AddressNetwork = iota
+	privateAddress                  // of an organisation: RFC 1918, RFC 4193, and the shared addresses of RFC 6598
+	loopbackAddress                 // of this machine
+	linkLocalAddress                // of the local link
+	metadataAddress                 // the metadata services of clouds, which give machines their identity and credentials
+	reservedAddress                 // all others: documentation, multicast, and those that embed an IPv4 address, such as NAT64
+)
+
+// metadata are the addresses of the metadata services of clouds.
+var metadata = []string{"169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128", "fd20:ce::254/128"}
+
+// special are networks that look global but aren't: documentation, benchmarks, and those that embed an IPv4 address.
+var special = []string{"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"240.0.0.0/4", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"}
+
+// networkOfAddress returns the kind of network that a belongs to.
+func networkOfAddress(a netip.Addr) AddressNetwork {
+	a = a.Unmap()
+	switch {
+	case within(metadata, a):
+		return metadataAddress
+	case a.IsLoopback():
+		return loopbackAddress
+	case a.IsLinkLocalUnicast():
+		return linkLocalAddress
+	case a.Zone() != "" || !a.IsGlobalUnicast() || within(special, a):
+		return reservedAddress
+	case a.IsPrivate() || within([]string{"100.64.0.0/10"}, a):
+		return privateAddress
+	case a.Is6() && !within([]string{"2000::/3"}, a):
+		return reservedAddress
+	}
+	return internetAddress
+}
+
+func within(networks []string, a netip.Addr) bool {
+	a = a.WithZone("")
+	return slices.ContainsFunc(networks, func(s string) bool { return netip.MustParsePrefix(s).Contains(a) })
+}
+
+// GuardedDialer returns a dialer for addresses of the internetAddress, or for any address if private is true.
+func GuardedDialer(private bool) *net.Dialer {
+	if private {
+		return &net.Dialer{Timeout: dialTimeout}
+	}
+	return dialerTo(internetAddress)
+}
+
+// GuardedClient returns a client for addresses of the internetAddress, which follows no redirects and waits for patience at most.
+func GuardedClient(patience time.Duration) *http.Client {
+	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: GuardedDialer(false).DialContext, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+const dialTimeout = 5 * time.Second
+
+// dialerTo returns a dialer for addresses of these networks only.
+func dialerTo(networks ...AddressNetwork) *net.Dialer {
+	return &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		if a, err := netip.ParseAddrPort(address); err != nil || !slices.Contains(networks, networkOfAddress(a.Addr())) {
+			return ErrPrivate
+		}
+		return nil
+	}}
+}
