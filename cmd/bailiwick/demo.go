@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/health"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // demoCommand returns the command demo. The default address may be in use, so a free port takes its place unless --listen is given.
@@ -77,7 +77,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !app.Loopback(d.listen) {
-		return terminal.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
+		return config.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
 	}
 	if !d.anyPort {
 		if err := free(d.listen); err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // A wish is a change that the agent proposes to the records that a query finds.

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/agentcmd"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // width is the maximum width of the demo's output, in columns.

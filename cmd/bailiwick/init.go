@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
@@ -43,7 +43,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 				return writeAPI(t, args[0], base, out)
 			}
 			if base != "" {
-				return terminal.Usagef("--base-url goes with an OpenAPI document: a .json, .yaml or .yml file, or an https URL")
+				return config.Usagef("--base-url goes with an OpenAPI document: a .json, .yaml or .yml file, or an https URL")
 			}
 			return writeConfig(cmd.Context(), t, place{args[0], out}, answers, !yes)
 		},
@@ -99,7 +99,7 @@ type place struct{ from, out string }
 func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers scaffold.Answers, asks bool) error {
 	database, out := at.from, at.out
 	if err := answers.Known(); err != nil {
-		return terminal.Usagef("%v", err)
+		return config.Usagef("%v", err)
 	}
 	if info, err := os.Stat(database); err == nil && info.IsDir() {
 		return writeCaches(t, database, out)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // A choice is one possible answer to a question.

@@ -14,8 +14,8 @@ import (
 	"time"
 	_ "time/tzdata" // for machines and containers that have no time zones
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 

@@ -15,7 +15,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
@@ -140,7 +139,7 @@ func ReadDocument(from string) (scaffold.API, error) {
 	name := filepath.Base(from)
 	switch u, err := url.Parse(from); {
 	case strings.HasPrefix(from, "http://") && !config.Loopback(from):
-		return a, terminal.Usagef("a document is read over https, or over http from this machine; save it and name the file")
+		return a, config.Usagef("a document is read over https, or over http from this machine; save it and name the file")
 	case !strings.HasPrefix(from, "https://") && !config.Loopback(from):
 		f, size, err := open(from)
 		if err != nil {
@@ -151,7 +150,7 @@ func ReadDocument(from string) (scaffold.API, error) {
 			return a, err
 		}
 	case err != nil || u.Host == "" || u.User != nil:
-		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
+		return a, config.Usagef("the document is not a URL such as https://app.example/openapi.json")
 	default:
 		name = u.Hostname()
 		if a.Contents, err = fetchDocument(nil)(from); err != nil {

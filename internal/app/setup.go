@@ -18,7 +18,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
@@ -47,7 +46,7 @@ func (s *Setup) Flags(f *pflag.FlagSet) {
 // is temporary.
 func (s *Setup) Load() (*config.Config, error) {
 	if s.File != "" && s.Sources != nil {
-		return nil, terminal.Usagef("--source excludes --config; write the source into the file")
+		return nil, config.Usagef("--source excludes --config; write the source into the file")
 	}
 	var c *config.Config
 	var err error
@@ -56,7 +55,7 @@ func (s *Setup) Load() (*config.Config, error) {
 		c, err = s.bare()
 	default:
 		if c, err = LoadFile(s.Path()); s.File == "" && errors.Is(err, fs.ErrNotExist) {
-			return nil, terminal.Usagef("there is no %s here; name a configuration with --config, or a database with --source sqlite:app.db", DefaultFile)
+			return nil, config.Usagef("there is no %s here; name a configuration with --config, or a database with --source sqlite:app.db", DefaultFile)
 		}
 	}
 	if err == nil && s.Store != "" {
@@ -167,7 +166,7 @@ func (s *Setup) bare() (*config.Config, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(c.Sources, func(other config.Source) bool { return other.Name == src.Name }) {
-			return nil, terminal.Usagef("two sources are called %s; name one: --source other=%s…", src.Name, "sqlite:")
+			return nil, config.Usagef("two sources are called %s; name one: --source other=%s…", src.Name, "sqlite:")
 		}
 		c.Sources = append(c.Sources, src)
 	}
@@ -182,7 +181,7 @@ func (s *Setup) bare() (*config.Config, error) {
 func storeURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
 	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {
-		return "", terminal.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")
+		return "", config.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")
 	}
 	return s.URL, nil
 }
@@ -217,11 +216,11 @@ func (s *StdioFlags) Principal(configured identity.Principal, id string) (identi
 	if s.Given("scopes") {
 		scopes, err := identity.ParseScopes(s.Scopes)
 		if err != nil {
-			return p, terminal.Usage(err)
+			return p, config.Usage(err)
 		}
 		for _, scope := range scopes {
 			if scope == identity.Review || scope == identity.Audit || scope == identity.Operator {
-				return p, terminal.Usagef("%v", problem.New(problem.InvalidArgument, "an agent can't have the scope "+string(scope)))
+				return p, config.Usagef("%v", problem.New(problem.InvalidArgument, "an agent can't have the scope "+string(scope)))
 			}
 		}
 		p.Scopes = scopes

@@ -15,7 +15,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
@@ -198,7 +197,7 @@ func SourceOf(text string) (config.Source, error) {
 	}
 	parsed, err := connstring.Parse(s.URL)
 	if err != nil {
-		return s, terminal.Usagef("the source %v", err)
+		return s, config.Usagef("the source %v", err)
 	}
 	if s.URL, s.Schemas = parsed.URL, parsed.Schemas; strings.HasPrefix(s.URL, "file:") { // as Prisma names SQLite files
 		path, _, _ := strings.Cut(strings.TrimPrefix(s.URL, "file:"), "?")
@@ -212,30 +211,30 @@ func SourceOf(text string) (config.Source, error) {
 	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
 		u, err := url.Parse(s.URL)
 		if err != nil {
-			return s, terminal.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
+			return s, config.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
 		base = u.Path
 	case scheme == "mongodb" || scheme == "mongodb+srv":
 		_, hosts, _ := strings.Cut(rest, "//")
 		_, base, _ = strings.Cut(hosts, "/")
 		if base, _, _ = strings.Cut(base, "?"); base == "" {
-			return s, terminal.Usagef("the source names no database; write mongodb://user:password@host/database")
+			return s, config.Usagef("the source names no database; write mongodb://user:password@host/database")
 		}
 	case scheme == "parse+https" || scheme == "parse+http":
 		if s.Parse = parseOf(os.Getenv); s.Parse.AppID == "" || s.Parse.MasterKey == "" {
-			return s, terminal.Usagef("a Parse Server is asked with its keys: set PARSE_APP_ID and PARSE_MASTER_KEY (and PARSE_REST_KEY, if it wants one)")
+			return s, config.Usagef("a Parse Server is asked with its keys: set PARSE_APP_ID and PARSE_MASTER_KEY (and PARSE_REST_KEY, if it wants one)")
 		}
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Hostname() == "" || u.User != nil {
-			return s, terminal.Usagef("the source is not a URL such as parse+https://host/parse")
+			return s, config.Usagef("the source is not a URL such as parse+https://host/parse")
 		}
 		base = u.Hostname()
 	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
-		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://", scheme)
+		return s, config.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://", scheme)
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:
-		return s, terminal.Usagef("the source is empty; write sqlite:app.db, postgres://, mariadb:// or mongodb://user:password@host/database, or parse+https://host/parse")
+		return s, config.Usagef("the source is empty; write sqlite:app.db, postgres://, mariadb:// or mongodb://user:password@host/database, or parse+https://host/parse")
 	}
 	if s.Name == "" {
 		base = filepath.Base(base)

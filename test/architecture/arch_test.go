@@ -128,7 +128,7 @@ var mayImport = map[string]string{
 	// below the owner's configuration
 
 	// the clients that people use
-	"cmd/bailiwick/internal/operate": "action audit change identity internal/app internal/client internal/config internal/edge internal/expression internal/health internal/policyops internal/review internal/store internal/terminal internal/yamlconf policy problem query reviewapi source source/sqlite store/postgres store/sqlite value",
+	"cmd/bailiwick/internal/operate": "action audit change cmd/bailiwick/internal/terminal identity internal/app internal/client internal/config internal/edge internal/expression internal/health internal/policyops internal/review internal/store internal/yamlconf policy problem query reviewapi source source/sqlite store/postgres store/sqlite value",
 
 	// beside change
 	"internal/webhook": "change identity internal/edge internal/expression internal/review problem write",
@@ -170,8 +170,8 @@ var mayImport = map[string]string{
 	"tool/changes": "internal/tools tool",
 
 	"cmd/bailiwick":                   "*",
-	"cmd/bailiwick/internal/agentcmd": ". assistant identity internal/app internal/client internal/result internal/terminal internal/yamlconf mcp problem query value",
-	"internal/terminal":               "internal/client internal/config problem",
+	"cmd/bailiwick/internal/agentcmd": ". assistant cmd/bailiwick/internal/terminal identity internal/app internal/client internal/config internal/result internal/yamlconf mcp problem query value",
+	"cmd/bailiwick/internal/terminal": "internal/client internal/config problem",
 }
 
 func TestImports(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // maxQuestion is the maximum size of a question from standard input, in bytes.
@@ -53,7 +54,7 @@ func (s *session) open(ctx context.Context, hooks assistant.Hooks) (a *assistant
 	end = func() error { return errors.Join(c.Close(), endGateway()) }
 	a, err = assistant.New(assistant.Options{Client: c, Provider: p, System: s.system, MaxRounds: s.rounds, CompactAt: s.compactAt, Hooks: hooks})
 	if err != nil {
-		return nil, nil, errors.Join(terminal.Usage(err), end())
+		return nil, nil, errors.Join(config.Usage(err), end())
 	}
 	return a, end, nil
 }
@@ -83,11 +84,11 @@ func (s *session) ask(ctx context.Context, question string) error {
 			return fmt.Errorf("read the question: %w", err)
 		}
 		if question = strings.TrimSpace(string(text)); len(text) > maxQuestion {
-			return terminal.Usagef("the question is larger than %d bytes", maxQuestion)
+			return config.Usagef("the question is larger than %d bytes", maxQuestion)
 		}
 	}
 	if strings.TrimSpace(question) == "" {
-		return terminal.Usagef("the question is empty")
+		return config.Usagef("the question is empty")
 	}
 	hooks := assistant.Hooks{
 		OnResult: func(c assistant.Call) { s.Notef("%s", callLines(c, s.trace)) },

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -59,7 +60,7 @@ var talkCommands = [][2]string{
 // run connects and reads questions until the input ends. Lines are kept in the history file chat_history.
 func (c *chat) run(ctx context.Context) error {
 	if c.JSON {
-		return terminal.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
+		return config.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
 	}
 	// Ctrl-C ends an answer, but not the program, so signals are handled here; the command's context would end at the
 	// first one.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -38,18 +38,18 @@ func (d *dialer) Flags(f *pflag.FlagSet) {
 func (d *dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
-		return nil, nil, terminal.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
+		return nil, nil, config.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
 	}
 	address := cmp.Or(d.url, os.Getenv("BAILIWICK_URL"))
 	if !inProcess && address != "" {
 		if d.Tenant != "" || d.Owner != "" || d.Scopes != "" {
-			return nil, nil, terminal.Usagef("a running gateway knows its caller by the token; take --as, --owner and --scopes out")
+			return nil, nil, config.Usagef("a running gateway knows its caller by the token; take --as, --owner and --scopes out")
 		}
 		c, err = Dial(ctx, address, cmp.Or(d.token, os.Getenv("BAILIWICK_TOKEN")))
 		return c, func() error { return nil }, err
 	}
 	if !inProcess && !app.Exists(app.DefaultFile) {
-		return nil, nil, terminal.Usagef("there is no gateway to call; name one that runs with --url, a configuration with --config, or a database with --source")
+		return nil, nil, config.Usagef("there is no gateway to call; name one that runs with --url, a configuration with --config, or a database with --source")
 	}
 	return d.inProcess(ctx)
 }
@@ -68,7 +68,7 @@ func (d *dialer) As(who string) {
 func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, terminal.Usagef("the gateway's URL must be like http://127.0.0.1:8420/mcp")
+		return nil, config.Usagef("the gateway's URL must be like http://127.0.0.1:8420/mcp")
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/mcp"
@@ -145,7 +145,7 @@ func advise(err error) error {
 // principal.
 func (d *dialer) Speak(tenant, scopes string) error {
 	if d.url != "" || d.token != "" || d.File == "" && d.Sources == nil && !app.Exists(app.DefaultFile) {
-		return terminal.Usagef("the file says who asks, so it needs a gateway in this process: name a configuration with --config, or a database with --source")
+		return config.Usagef("the file says who asks, so it needs a gateway in this process: name a configuration with --config, or a database with --source")
 	}
 	d.Store, d.Tenant, d.Scopes = app.MemoryStore, tenant, scopes
 	d.Given = func(name string) bool { return name == "scopes" && scopes != "" }

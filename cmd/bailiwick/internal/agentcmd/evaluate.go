@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // EvalCommand returns the command that evaluates a model.
@@ -166,7 +167,7 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistan
 	agree := func(context.Context, assistant.Call) (bool, error) { return true, nil } // proposals are not stored here
 	a, err := assistant.New(assistant.Options{Client: c, Provider: p, System: howToEnd, Hooks: assistant.Hooks{Confirm: agree}})
 	if err != nil {
-		return nil, terminal.Usage(err)
+		return nil, config.Usage(err)
 	}
 	for _, q := range f.questions {
 		if q.as != name {

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 )
 
 // A Markdown writes Markdown to a terminal as it arrives: headings and bold text are bold, code is coloured, lists have

@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -62,14 +63,14 @@ func readArguments(t *terminal.Terminal, args []string) (json.RawMessage, error)
 		}
 	}
 	if len(text) > maxArguments {
-		return nil, terminal.Usagef("the arguments are larger than %d bytes", maxArguments)
+		return nil, config.Usagef("the arguments are larger than %d bytes", maxArguments)
 	}
 	v, err := value.Read(text, 20)
 	if err != nil {
-		return nil, terminal.Usagef("the arguments are not JSON: %s", strings.TrimPrefix(err.Error(), "invalid_argument: "))
+		return nil, config.Usagef("the arguments are not JSON: %s", strings.TrimPrefix(err.Error(), "invalid_argument: "))
 	}
 	if v.Kind() != value.Object {
-		return nil, terminal.Usagef("the arguments must be a JSON object, such as '{\"class_name\": \"issues\"}'")
+		return nil, config.Usagef("the arguments must be a JSON object, such as '{\"class_name\": \"issues\"}'")
 	}
 	return v.AppendJSON(nil), nil
 }
@@ -158,7 +159,7 @@ func SQLCommand(t *terminal.Terminal) *cobra.Command { return written(t, ExportS
 // written returns a command that writes what it reads through a gateway of its own.
 func written(t *terminal.Terminal, command func(ExportOptions) *cobra.Command) *cobra.Command {
 	var d dialer
-	cmd := command(ExportOptions{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: terminal.Usagef, Args: terminal.These,
+	cmd := command(ExportOptions{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: config.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
 			cfg, err := d.Load()
 			if err != nil {

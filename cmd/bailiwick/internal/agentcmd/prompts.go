@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // PromptsCommand returns the commands that list and render prompts.
@@ -42,7 +43,7 @@ func PromptsCommand(t *terminal.Terminal) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return terminal.Usagef("PROMPT is missing")
+				return config.Usagef("PROMPT is missing")
 			}
 			arguments, err := promptArguments(args[1:])
 			if err != nil {
@@ -88,14 +89,14 @@ func promptArguments(words []string) (map[string]string, error) {
 	arguments := map[string]string{}
 	if len(words) > 0 && strings.HasPrefix(words[0], "{") {
 		if err := json.Unmarshal([]byte(strings.Join(words, " ")), &arguments); err != nil {
-			return nil, terminal.Usagef("the arguments of a prompt must be a JSON object of texts, or NAME=VALUE")
+			return nil, config.Usagef("the arguments of a prompt must be a JSON object of texts, or NAME=VALUE")
 		}
 		return arguments, nil
 	}
 	for _, w := range words {
 		name, v, ok := strings.Cut(w, "=")
 		if !ok || name == "" {
-			return nil, terminal.Usagef("%q must be NAME=VALUE", w)
+			return nil, config.Usagef("%q must be NAME=VALUE", w)
 		}
 		arguments[name] = v
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/assistant"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // envFile is read from the working folder if the environment names no provider.
@@ -37,7 +37,7 @@ func provider() (assistant.Provider, error) {
 		return p, err
 	}
 	if p = assistant.FromEnvironment(func(name string) (string, bool) { v, ok := vars[name]; return v, ok }); p.Name == "" {
-		return p, terminal.Usage(errors.New(setUp))
+		return p, config.Usage(errors.New(setUp))
 	}
 	return p, nil
 }

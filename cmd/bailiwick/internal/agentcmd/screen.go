@@ -9,7 +9,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 )
 
 // sanitize is terminal.sanitize.

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // errNoFolder means that neither the command nor the configuration names a folder for the archive.
@@ -75,10 +76,10 @@ func parseBefore(text string, now time.Time) (time.Time, error) {
 		at, err = time.Parse(time.RFC3339, text)
 	}
 	if err != nil {
-		return at, terminal.Usagef("--before must be a day of UTC such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z")
+		return at, config.Usagef("--before must be a day of UTC such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z")
 	}
 	if at.After(now) {
-		return at, terminal.Usagef("--before is in the future; the latest is now, %s", now.UTC().Format(time.RFC3339))
+		return at, config.Usagef("--before is in the future; the latest is now, %s", now.UTC().Format(time.RFC3339))
 	}
 	return at, nil
 }

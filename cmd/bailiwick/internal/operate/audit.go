@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -69,7 +69,7 @@ func codes(names []string) ([]policyops.Code, error) {
 		case n == "any":
 			return policyops.Codes(), nil
 		case !slices.Contains(all, n):
-			return nil, terminal.Usagef("--fail-on: there is no finding %q%s", n, problem.DidYouMean(problem.Nearest(n, all, 1)))
+			return nil, config.Usagef("--fail-on: there is no finding %q%s", n, problem.DidYouMean(problem.Nearest(n, all, 1)))
 		}
 		out = append(out, policyops.Code(n))
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // AuditCommand returns the audit commands.
@@ -39,7 +40,7 @@ func auditTail(t *terminal.Terminal) *cobra.Command {
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 0 {
-				return terminal.Usagef("-n must be 0 or more")
+				return config.Usagef("-n must be 0 or more")
 			}
 			return k.Log(cmd.Context(), func(log audit.Reader) error {
 				next, err := lastRecords(cmd.Context(), t, log, most)

@@ -17,11 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -114,21 +114,21 @@ func (c *connection) choose(id string) error {
 		for i, known := range all {
 			ids[i] = known.ID
 		}
-		return terminal.Usagef("there is no client %q%s (known are %s; what --print gives for one of them may do for another)", id, problem.DidYouMean(problem.Nearest(id, ids, 1)), strings.Join(ids, ", "))
+		return config.Usagef("there is no client %q%s (known are %s; what --print gives for one of them may do for another)", id, problem.DidYouMean(problem.Nearest(id, ids, 1)), strings.Join(ids, ", "))
 	}
 	if c.client = all[i]; c.client.OnlyPrograms {
 		if c.server.URL != "" {
-			return terminal.Usagef("%s takes no URL in its file: leave out --url, and it starts the program", c.client.Name)
+			return config.Usagef("%s takes no URL in its file: leave out --url, and it starts the program", c.client.Name)
 		}
 		c.program = true
 	}
 	switch {
 	case c.server.Name == "":
-		return terminal.Usagef("--name must not be empty")
+		return config.Usagef("--name must not be empty")
 	case c.project && c.client.Project == "":
-		return terminal.Usagef("%s has no file in projects that can refer to a token: leave out --project", c.client.Name)
+		return config.Usagef("%s has no file in projects that can refer to a token: leave out --project", c.client.Name)
 	case c.program && (c.server.URL != "" || c.expires != ""):
-		return terminal.Usagef("a client that starts the program takes no --url and no --expires")
+		return config.Usagef("a client that starts the program takes no --url and no --expires")
 	case c.file != "":
 		return nil
 	case c.project:
@@ -200,7 +200,7 @@ func (c *connection) withToken(ctx context.Context) error {
 		}
 		scopes, err := identity.ParseScopes(c.who.Scopes)
 		if err != nil {
-			return terminal.Usage(err)
+			return config.Usage(err)
 		}
 		want := identity.Token{Name: c.client.ID, Kind: identity.Agent, Owner: cmp.Or(c.who.Owner, app.LocalUser()), Tenant: c.who.Tenant, Scopes: scopes}
 		life := conf.Auth.TokenLife
@@ -232,14 +232,14 @@ func (c *connection) address(conf *config.Config) error {
 	if c.server.URL == "" {
 		host, port, err := net.SplitHostPort(cmp.Or(conf.Listen, config.DefaultListen))
 		if ip := net.ParseIP(host); err != nil || port == "0" || host == "" || ip != nil && ip.IsUnspecified() {
-			return terminal.Usagef("the configuration listens on %s, which is no address for a client: give it with --url https://HOST/mcp", conf.Listen)
+			return config.Usagef("the configuration listens on %s, which is no address for a client: give it with --url https://HOST/mcp", conf.Listen)
 		}
 		c.server.URL = "http://" + net.JoinHostPort(host, port) + "/mcp"
 		return nil
 	}
 	u, err := url.Parse(c.server.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return terminal.Usagef("--url must be the address of the server as clients reach it, such as https://agents.example.com/mcp")
+		return config.Usagef("--url must be the address of the server as clients reach it, such as https://agents.example.com/mcp")
 	}
 	if u.Scheme == "http" && !app.Loopback(net.JoinHostPort(u.Hostname(), "80")) {
 		c.t.Notef("warning: %s is reached without encryption, so that the token can be read on the way: use https", u.Host)

@@ -8,10 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // policyDescribe returns the command policy describe: everything that one principal sees, or one class with its fields and conditions.
@@ -120,7 +121,7 @@ func PrintAPIs(t *terminal.Terminal, all []policyops.API) error {
 func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class string) error {
 	view, verdict := s.Regime.DescribeClass(p, class)
 	if verdict.Reason == "unknown_class" {
-		return terminal.Usagef("%s", verdict.Why)
+		return config.Usagef("%s", verdict.Why)
 	}
 	if t.JSON {
 		return t.PrintJSON(struct {

@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // policyDiff returns the command policy diff, which reads the audit of the last --days and the catalogues of both configurations, and no
@@ -28,7 +29,7 @@ func policyDiff(t *terminal.Terminal) *cobra.Command {
 		Args:    terminal.These(2, "OLD, the configuration in force,", "NEW, the configuration to try,"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if days < 1 {
-				return terminal.Usagef("--days must be 1 or more")
+				return config.Usagef("--days must be 1 or more")
 			}
 			return compare(cmd.Context(), t, comparison{old: args[0], new: args[1], store: store, as: name, since: time.Now().AddDate(0, 0, -days), days: days})
 		},

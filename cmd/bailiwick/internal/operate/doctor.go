@@ -27,9 +27,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // patience is how long one server may take to answer all that doctor asks it.
@@ -48,7 +48,7 @@ func Doctor(t *terminal.Terminal) *cobra.Command {
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := from.Load()
-			if err != nil && terminal.IsUsage(err) {
+			if err != nil && config.IsUsage(err) {
 				return err
 			}
 			found := configuration(c, from.Path(), err)

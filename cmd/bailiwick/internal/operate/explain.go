@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // policyExplain returns the command policy explain. Of a call that is named by its parts the first refusal counts, in the order in which a
@@ -32,13 +33,13 @@ func policyExplain(t *terminal.Terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case call != "" && (name != "" || field != "" || len(args) > 0):
-				return terminal.Usagef("--call stands alone: the audit knows who called what")
+				return config.Usagef("--call stands alone: the audit knows who called what")
 			case call != "":
 				return explainCall(cmd.Context(), t, &from, call)
 			case len(args) == 0:
-				return terminal.Usagef("which call? name one of the audit with --call, or a principal with --as and a TOOL")
+				return config.Usagef("which call? name one of the audit with --call, or a principal with --as and a TOOL")
 			case field != "" && len(args) < 2:
-				return terminal.Usagef("--field needs the CLASS that it is a field of")
+				return config.Usagef("--field needs the CLASS that it is a field of")
 			}
 			s, p, err := asked(cmd.Context(), &from, name)
 			if err != nil {

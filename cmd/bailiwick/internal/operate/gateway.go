@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/internal/client"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
@@ -40,11 +40,11 @@ func (g *gateway) flags(f *pflag.FlagSet) {
 func (g *gateway) address(path string) (string, error) {
 	given := cmp.Or(g.url, os.Getenv("BAILIWICK_URL"))
 	if given == "" {
-		return "", terminal.Usagef("changes are decided about at a running gateway; name it with --url or BAILIWICK_URL")
+		return "", config.Usagef("changes are decided about at a running gateway; name it with --url or BAILIWICK_URL")
 	}
 	u, err := url.Parse(given)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", terminal.Usagef("the gateway's URL must be like http://127.0.0.1:8420")
+		return "", config.Usagef("the gateway's URL must be like http://127.0.0.1:8420")
 	}
 	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/mcp") + path, nil
 }
@@ -120,7 +120,7 @@ func (g *gateway) ask(ctx context.Context, method, path string, body, out any) (
 // sheet gets one change, or performs verb on it.
 func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) (*review.Sheet, []byte, error) {
 	if id == "" || strings.ContainsAny(id, "/?#%") {
-		return nil, nil, terminal.Usagef("%q is no id of a change", id)
+		return nil, nil, config.Usagef("%q is no id of a change", id)
 	}
 	id, err := g.full(ctx, id)
 	if err != nil {
@@ -161,7 +161,7 @@ func (g *gateway) full(ctx context.Context, short string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", terminal.Usagef("%q begins or ends the ids of %d changes: %s", short, len(found), strings.Join(found[:min(len(found), 3)], ", "))
+		return "", config.Usagef("%q begins or ends the ids of %d changes: %s", short, len(found), strings.Join(found[:min(len(found), 3)], ", "))
 	}
 	return short, nil
 }

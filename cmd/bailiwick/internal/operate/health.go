@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // Health returns the command health, which asks a server of this machine how it is, for containers that have no program besides this one.
@@ -61,7 +61,7 @@ func probe(address string, ready bool) (*url.URL, error) {
 	}
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" || at.User != nil {
-		return nil, terminal.Usagef("--at must be host:port or a URL, such as %s", config.DefaultListen)
+		return nil, config.Usagef("--at must be host:port or a URL, such as %s", config.DefaultListen)
 	}
 	if host, port, err := net.SplitHostPort(at.Host); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
 		at.Host = net.JoinHostPort("127.0.0.1", port)

@@ -11,7 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -28,7 +27,7 @@ func checkToolNames(c *config.Config, tools identity.List) error {
 	names := app.ToolNames(c)
 	for _, n := range slices.Concat(tools.Only, tools.Except) {
 		if !slices.Contains(names, n) {
-			return terminal.Usagef("there is no tool %q%s", problem.Cut(n), problem.DidYouMean(problem.Nearest(n, names, 2)))
+			return config.Usagef("there is no tool %q%s", problem.Cut(n), problem.DidYouMean(problem.Nearest(n, names, 2)))
 		}
 	}
 	return nil
@@ -42,10 +41,10 @@ func parseFilters(texts []string) (map[string]string, error) {
 	for _, text := range texts {
 		class, where, ok := strings.Cut(text, "=")
 		if class = strings.TrimSpace(class); !ok || class == "" || !strings.HasPrefix(strings.TrimSpace(where), "{") {
-			return nil, terminal.Usagef("--filter must be CLASS=WHERE, such as 'issues={\"status\":\"open\"}'")
+			return nil, config.Usagef("--filter must be CLASS=WHERE, such as 'issues={\"status\":\"open\"}'")
 		}
 		if out[class] != "" {
-			return nil, terminal.Usagef("--filter names %s twice; put both conditions in one where object", class)
+			return nil, config.Usagef("--filter names %s twice; put both conditions in one where object", class)
 		}
 		if out == nil {
 			out = map[string]string{}

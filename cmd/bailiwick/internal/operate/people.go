@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -46,14 +46,14 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 			if !slices.ContainsFunc(want.Scopes, func(s identity.Scope) bool {
 				return s == identity.Review || s == identity.Audit || s == identity.Operator
 			}) {
-				return terminal.Usagef("--scopes must have review, audit or operator: the console opens for these alone")
+				return config.Usagef("--scopes must have review, audit or operator: the console opens for these alone")
 			}
 			life, err := parseLife(within)
 			if err != nil {
-				return terminal.Usagef("--within must be a time such as 24h or 3d")
+				return config.Usagef("--within must be a time such as 24h or 3d")
 			}
 			if u, err := url.Parse(at); at != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-				return terminal.Usagef("--url must be like https://gate.example")
+				return config.Usagef("--url must be like https://gate.example")
 			}
 			until := time.Now().Add(life)
 			path, c, err := k.Invite(cmd.Context(), want, life, func(c *config.Config) error {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -91,7 +91,7 @@ func keeping(ctx context.Context, url string, do func(app.Store) error) (err err
 func (s *scene) as(name string) (identity.Principal, error) {
 	switch {
 	case name == "":
-		return identity.Principal{}, terminal.Usagef("whose rights? name a token by its ID or name, stdio or anonymous with --as")
+		return identity.Principal{}, config.Usagef("whose rights? name a token by its ID or name, stdio or anonymous with --as")
 	case name == "stdio" && s.directory.Stdio.ID != "":
 		return s.directory.Stdio, nil
 	case name == "anonymous" && s.directory.Anonymous.ID != "":
@@ -123,7 +123,7 @@ func (s *scene) as(name string) (identity.Principal, error) {
 	for i, k := range found {
 		ids[i] = k.ID
 	}
-	return identity.Principal{}, terminal.Usagef("%d tokens are called %s; name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
+	return identity.Principal{}, config.Usagef("%d tokens are called %s; name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
 }
 
 // A place is the location of a rule: in a file, or in the record of a token.

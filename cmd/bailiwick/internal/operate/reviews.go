@@ -18,8 +18,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
@@ -172,7 +173,7 @@ func (d commands) breakGlass() *cobra.Command {
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
-				return terminal.Usagef("--reason is missing")
+				return config.Usagef("--reason is missing")
 			}
 			seen, err := d.look(cmd.Context(), args[0], "Break the glass: approve this change past its rules?", false)
 			if err != nil {
@@ -193,7 +194,7 @@ func (d commands) look(ctx context.Context, id, question string, yes bool) (*rev
 	}
 	in, ok := d.t.In.(*os.File)
 	if !yes && (!ok || !term.IsTerminal(in.Fd())) {
-		return nil, terminal.Usagef("there is no terminal to ask on; look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
+		return nil, config.Usagef("there is no terminal to ask on; look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
 	}
 	printSheet(d.t, sheet, time.Now())
 	d.t.Printf("\n")
@@ -253,7 +254,7 @@ func (d commands) reject() *cobra.Command {
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
-				return terminal.Usagef("--reason is missing")
+				return config.Usagef("--reason is missing")
 			}
 			return d.decide(cmd.Context(), args[0], "reject", map[string]any{"reason": reason})
 		},
@@ -316,10 +317,10 @@ func (d commands) settle() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			outcomes := []string{string(change.Applied), string(change.Failed)}
 			if as != outcomes[0] && as != outcomes[1] {
-				return terminal.Usagef("--as must be applied or failed%s", problem.DidYouMean(problem.Nearest(as, outcomes, 1)))
+				return config.Usagef("--as must be applied or failed%s", problem.DidYouMean(problem.Nearest(as, outcomes, 1)))
 			}
 			if reason == "" {
-				return terminal.Usagef("--reason is missing")
+				return config.Usagef("--reason is missing")
 			}
 			return d.decide(cmd.Context(), args[0], "settle", map[string]any{"applied": as == outcomes[0], "reason": reason})
 		},

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // requestChanges returns the command changes request-changes.
@@ -23,7 +24,7 @@ func (d commands) requestChanges() *cobra.Command {
 				reason = args[1]
 			}
 			if reason == "" {
-				return terminal.Usagef("--reason is missing")
+				return config.Usagef("--reason is missing")
 			}
 			return d.decide(cmd.Context(), args[0], "request_changes", map[string]any{"text": reason})
 		},
@@ -43,7 +44,7 @@ func (d commands) edit() *cobra.Command {
 		Args:  terminal.These(3, "the change's ID", "a field that it sets", "its value"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
-				return terminal.Usagef("--reason is missing")
+				return config.Usagef("--reason is missing")
 			}
 			sheet, _, err := d.sheet(cmd.Context(), http.MethodGet, args[0], "", nil)
 			if err != nil {

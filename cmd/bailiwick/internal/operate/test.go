@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
@@ -28,7 +29,7 @@ func policyTest(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick policy test policy/*.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return terminal.Usagef("name a FILE with tests at least")
+				return config.Usagef("name a FILE with tests at least")
 			}
 			return runTests(cmd.Context(), t, &from, args)
 		},

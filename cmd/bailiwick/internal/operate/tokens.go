@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // TokenCommand returns the token commands.
@@ -36,7 +36,7 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if want.Name == "" {
-				return terminal.Usagef("a token needs a name, by which people know it in lists and in the audit: --name support-bot")
+				return config.Usagef("a token needs a name, by which people know it in lists and in the audit: --name support-bot")
 			}
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, c *config.Config) (err error) {
 				want.Kind = identity.Kind(kind)
@@ -123,7 +123,7 @@ func parseLife(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, terminal.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
+	return 0, config.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
 }
 
 // tokenList returns the command token list. Secrets aren't kept, so none is shown; values of filters are printed as digests.

@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
 // A sum is the usage of one owner, token, tool, class, conversation or day.
@@ -64,10 +65,10 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, ok := named(audit.Record{}, what); !ok {
-				return terminal.Usagef("--by must be owner, token, tool, class, conversation or day")
+				return config.Usagef("--by must be owner, token, tool, class, conversation or day")
 			}
 			if days < 1 || days > 3650 {
-				return terminal.Usagef("--days must be from 1 to 3650")
+				return config.Usagef("--days must be from 1 to 3650")
 			}
 			return k.Log(cmd.Context(), func(log audit.Reader) error {
 				sums, err := sumUp(cmd.Context(), log, what, time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days))

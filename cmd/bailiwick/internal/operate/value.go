@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -30,7 +31,7 @@ func (d commands) value() *cobra.Command {
 		Args:    terminal.These(2, "the change's ID", "the field, as show names it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (out == "") != (side == "") {
-				return terminal.Usagef("--side and --out go together: the side, before or after, and the file for its value")
+				return config.Usagef("--side and --out go together: the side, before or after, and the file for its value")
 			}
 			sheet, _, err := d.sheet(cmd.Context(), http.MethodGet, args[0], "", nil)
 			if err != nil {
@@ -56,7 +57,7 @@ func (d commands) value() *cobra.Command {
 // placeOf returns the parameters that name a field of a sheet.
 func placeOf(sheet *review.Sheet, item int, field string) (url.Values, error) {
 	if item < 1 || item > len(sheet.Items) {
-		return nil, terminal.Usagef("--item must be from 1 to %d", len(sheet.Items))
+		return nil, config.Usagef("--item must be from 1 to %d", len(sheet.Items))
 	}
 	var known []string
 	for i, f := range sheet.Items[item-1].Fields {
@@ -65,7 +66,7 @@ func placeOf(sheet *review.Sheet, item int, field string) (url.Values, error) {
 		}
 		known = append(known, f.Path)
 	}
-	return nil, terminal.Usagef("the change writes no field %q%s; those it writes are %s", field, problem.DidYouMean(problem.Nearest(field, known, 2)), oneLine(strings.Join(known, ", ")))
+	return nil, config.Usagef("the change writes no field %q%s; those it writes are %s", field, problem.DidYouMean(problem.Nearest(field, known, 2)), oneLine(strings.Join(known, ", ")))
 }
 
 // pages prints all pages of a field.

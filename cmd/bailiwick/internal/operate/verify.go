@@ -14,10 +14,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/store"
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
 // A proof says what the audit is verified with.
@@ -66,14 +67,14 @@ func (p *proof) parse() error {
 		seq, hash, ok := strings.Cut(p.head, ":")
 		n, err := strconv.ParseInt(seq, 10, 64)
 		if !ok || err != nil {
-			return terminal.Usagef("--head must be SEQ:HASH, as verify prints it")
+			return config.Usagef("--head must be SEQ:HASH, as verify prints it")
 		}
 		p.kept = append(p.kept, audit.Head{Seq: n, Hash: hash})
 	}
 	for _, text := range p.keys {
 		public, err := audit.ParseKey(text)
 		if err != nil {
-			return terminal.Usagef("--key: %v", err)
+			return config.Usagef("--key: %v", err)
 		}
 		p.trusted = append(p.trusted, public)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/spf13/cobra"
 )

@@ -1,8 +1,8 @@
 // Package terminal is the input and output of the command line: results on standard output, as text or JSON, and
 // everything else on standard error.
 //
-// All commands use it, so that errors look the same everywhere. An invalid command line is a usage error, which exits
-// with code 2.
+// All commands use it, so that errors look the same everywhere. An invalid command line is a usage error of package
+// config, which exits with code 2.
 package terminal
 
 import (
@@ -104,7 +104,7 @@ var ErrSaid = errors.New("")
 // Fail prints err and returns the exit code.
 func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	code := 1
-	if IsUsage(err) {
+	if config.IsUsage(err) {
 		code = 2
 	}
 	switch {
@@ -172,7 +172,7 @@ func failureJSON(err error) []byte {
 		if p.Pointer != "" || p.Near != nil || p.Faults != nil || p.Scope != "" || p.Denial != nil || p.Reply != nil {
 			out.Details = &details{Errors: p.Faults, Pointer: p.Pointer, Near: p.Near, Scope: p.Scope, Denial: p.Denial, Reply: p.Reply}
 		}
-	} else if IsUsage(err) {
+	} else if config.IsUsage(err) {
 		out.Code = "usage"
 	} else {
 		out.Code = "failed"

@@ -1,11 +1,9 @@
 package terminal
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -22,7 +20,7 @@ func Group(c *cobra.Command) *cobra.Command {
 				names = append(names, sub.Name())
 			}
 		}
-		return Usagef("there is no command %q%s", c.CommandPath()+" "+args[0], problem.DidYouMean(problem.Nearest(args[0], names, 1)))
+		return config.Usagef("there is no command %q%s", c.CommandPath()+" "+args[0], problem.DidYouMean(problem.Nearest(args[0], names, 1)))
 	}
 	return c
 }
@@ -30,7 +28,7 @@ func Group(c *cobra.Command) *cobra.Command {
 // None refuses all arguments.
 func None(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usagef("%q is one argument too many", args[0])
+		return config.Usagef("%q is one argument too many", args[0])
 	}
 	return nil
 }
@@ -40,28 +38,10 @@ func These(optional int, names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < optional:
-			return Usagef("%s is missing", names[len(args)])
+			return config.Usagef("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return Usagef("%q is one argument too many", args[len(names)])
+			return config.Usagef("%q is one argument too many", args[len(names)])
 		}
 		return nil
 	}
 }
-
-// A usageError is an invalid command line.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-// Usagef returns a usage error.
-func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-// IsUsage reports whether err is a usage error.
-func IsUsage(err error) bool {
-	_, ok := errors.AsType[*usageError](err)
-	return ok
-}
-
-// Usage makes err a usage error.
-func Usage(err error) error { return &usageError{err} }
