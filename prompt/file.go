@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/resource"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -25,7 +24,7 @@ func (s *Set) readFile(ctx context.Context, principal identity.Principal, r Requ
 		if t == nil {
 			return 0, absent("unknown_resource")
 		}
-		file, err := resource.ReadFile(ctx, c, r.Name)
+		file, err := tool.ReadFile(ctx, c, r.Name)
 		if err != nil {
 			return 0, err
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/resource"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -218,7 +217,7 @@ func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Conten
 	if IsChange(r.Name) {
 		return s.readChange(ctx, p, r)
 	}
-	if resource.IsFile(r.Name) {
+	if tool.IsFile(r.Name) {
 		return s.readFile(ctx, p, r)
 	}
 	if tool.IsExport(r.Name) {

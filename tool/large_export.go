@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/resource"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -32,7 +31,7 @@ var mediaTypes = map[result.Format]string{result.CSV: "text/csv", result.Markdow
 // large returns the result of an export that is larger than an answer: its first rows, and a link to a resource with all rows. It
 // returns err, the refusal of the export, if the arguments are too long for a URI.
 func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, err error) (Result, error) {
-	uri := resource.URI(c, exportKind, string(in.AppendJSON(nil)))
+	uri := callURI(c, exportKind, string(in.AppendJSON(nil)))
 	if uri == "" {
 		return Result{}, err
 	}
@@ -68,12 +67,12 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 }
 
 // IsExport reports whether a URI has the form of an export's.
-func IsExport(uri string) bool { return resource.Holds(exportKind, uri) }
+func IsExport(uri string) bool { return holdsCall(exportKind, uri) }
 
 // ReadExport makes a large export again by its URI, under the present rules. It fails with problem.NotFound for any other URI.
 func ReadExport(ctx context.Context, c *bailiwick.Call, uri string) (text []byte, mediaType string, err error) {
 	absent := &problem.Error{Code: problem.NotFound, Kind: "unknown_export", Detail: "Resource not found"}
-	texts, ok := resource.OpenURI(c, exportKind, uri, 1)
+	texts, ok := openURI(c, exportKind, uri, 1)
 	if !ok {
 		return nil, "", absent
 	}

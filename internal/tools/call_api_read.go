@@ -13,7 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
-	"github.com/bailiwick-dev/bailiwick/internal/resource"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -102,7 +101,7 @@ func read(ctx context.Context, c *bailiwick.Call, in value.Value) (*reply, error
 		return nil, err
 	}
 	if out.got.Link != nil {
-		out.uri = resource.FileURI(c, ask)
+		out.uri = tool.FileURI(c, ask)
 	}
 	return out, nil
 }

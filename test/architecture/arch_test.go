@@ -30,7 +30,7 @@ var mayImport = map[string]string{
 	".":                 "action audit change identity internal/fair internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyops internal/redact internal/result internal/review internal/samples internal/trace internal/writes limit policy problem query schema source value write",
 	"internal/rewrite":  "internal/hint internal/literals problem query value",
 	"policy":            "change identity internal/expression internal/literals internal/openapi/calls internal/plan internal/secretnames internal/sqlbind internal/typecheck problem query schema value write",
-	"tool":              ". identity internal/argcheck internal/literals internal/plan internal/resource internal/result internal/rewrite internal/sqlparse policy problem query schema value",
+	"tool":              ". identity internal/argcheck internal/literals internal/openapi/calls internal/openapi/response internal/plan internal/result internal/rewrite internal/sqlparse policy problem query schema value",
 
 	"internal/writes": "change identity internal/literals internal/openapi/calls policy problem query schema value write",
 
@@ -100,10 +100,9 @@ var mayImport = map[string]string{
 
 	// transports and user interfaces
 	"internal/argcheck":       "problem query value",
-	"internal/resource":       ". internal/openapi/calls internal/openapi/response policy problem value",
-	"internal/tools":          ". action change identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/spec internal/openapi/validate internal/pack internal/resource internal/review policy problem query schema source tool value write",
+	"internal/tools":          ". action change identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/spec internal/openapi/validate internal/pack internal/review policy problem query schema source tool value write",
 	"action":                  "identity internal/expression internal/writes policy problem schema value write",
-	"prompt":                  ". change identity internal/resource policy problem query schema tool value",
+	"prompt":                  ". change identity policy problem query schema tool value",
 	"mcp":                     "identity internal/authserver internal/edge internal/fair internal/once internal/wire problem prompt tool value",
 	"internal/wire":           "internal/once problem value",
 	"reviewapi":               ". change identity internal/edge internal/fair internal/review internal/webhook internal/wire problem value",

@@ -1,4 +1,4 @@
-package resource
+package tool
 
 import (
 	"context"
@@ -14,18 +14,18 @@ import (
 const fileKind = "files"
 
 // IsFile reports whether a FileURI has the form of a file's.
-func IsFile(uri string) bool { return Holds(fileKind, uri) }
+func IsFile(uri string) bool { return holdsCall(fileKind, uri) }
 
 // FileURI returns a FileURI of the file that r answers with. It is "" for a call that is too long for a FileURI.
 func FileURI(c *bailiwick.Call, r bailiwick.APIRead) string {
-	return URI(c, fileKind, r.API, r.Operation, string(calls.Kept(r.Arguments).AppendJSON(nil)))
+	return callURI(c, fileKind, r.API, r.Operation, string(calls.Kept(r.Arguments).AppendJSON(nil)))
 }
 
 // ReadFile makes the call of a FileURI again, under the rules of now, and returns the file. The error is problem.NotFound for every
 // other FileURI.
 func ReadFile(ctx context.Context, c *bailiwick.Call, uri string) (*response.Blob, error) {
 	absent := &problem.Error{Code: problem.NotFound, Kind: "unknown_file", Detail: "Resource not found"}
-	texts, ok := OpenURI(c, fileKind, uri, 3)
+	texts, ok := openURI(c, fileKind, uri, 3)
 	if !ok {
 		return nil, absent
 	}

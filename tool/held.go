@@ -1,4 +1,4 @@
-package resource
+package tool
 
 import (
 	"crypto/sha256"
@@ -9,17 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// longest is the most bytes of a URI.
+// longest is the most bytes of a callURI.
 const longest = 4096
 
-// Holds reports whether a URI has the form of those of a kind, such as files.
-func Holds(kind, uri string) bool {
+// holdsCall reports whether a callURI has the form of those of a kind, such as files.
+func holdsCall(kind, uri string) bool {
 	name, ours := strings.CutPrefix(uri, prefix(kind))
 	return ours && !strings.Contains(name, "/")
 }
 
-// URI returns a URI of a kind that holds texts, sealed. It is "" for texts that are too long for a URI.
-func URI(c *bailiwick.Call, kind string, texts ...string) string {
+// callURI returns a callURI of a kind that holds texts, sealed. It is "" for texts that are too long for a callURI.
+func callURI(c *bailiwick.Call, kind string, texts ...string) string {
 	held := make([]value.Value, len(texts))
 	for i, t := range texts {
 		held[i] = value.OfString(t)
@@ -31,8 +31,8 @@ func URI(c *bailiwick.Call, kind string, texts ...string) string {
 	return uri
 }
 
-// OpenURI returns the n texts that a URI of a kind holds. ok is false for a URI that is another caller's, has expired, or was never made.
-func OpenURI(c *bailiwick.Call, kind, uri string, n int) (texts []string, ok bool) {
+// openURI returns the n texts that a callURI of a kind holds. ok is false for a callURI that is another caller's, has expired, or was never made.
+func openURI(c *bailiwick.Call, kind, uri string, n int) (texts []string, ok bool) {
 	at, err := c.Cursors().Open(strings.TrimPrefix(uri, prefix(kind)), owner(c, kind))
 	if err != nil || len(at.After) != n {
 		return nil, false
