@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -479,5 +480,61 @@ func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestHouse holds the size of the house: few rooms, few arrows between them, and no room that is a wall inside of an idea.
+// It prints the figures.
+func TestHouse(t *testing.T) {
+	const maxPackages, maxInternal, maxArrows, maxImports = 85, 49, 630, 25
+	// These small packages stay apart for a reason.
+	apart := map[string]string{
+		"source/memory":               "programs can serve their own records with it",
+		"source/sqlite/internal/heap": "the race detector needs flags of its own for it",
+		"tool/changes":                "programs without changes don't link them",
+	}
+	lines, imports, importers := map[string]int{}, map[string]map[string]bool{}, map[string]map[string]bool{}
+	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
+		if first, _, _ := strings.Cut(dir, "/"); first == "test" || first == "examples" || strings.HasPrefix(dir, "source/duckdb") {
+			return
+		}
+		lines[dir] += codeLines(t, path)
+		if imports[dir] == nil {
+			imports[dir] = map[string]bool{}
+		}
+		for _, spec := range file.Imports {
+			to, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			if !ok {
+				continue
+			}
+			to = cmp.Or(strings.TrimPrefix(to, "/"), ".")
+			imports[dir][to] = true
+			if importers[to] == nil {
+				importers[to] = map[string]bool{}
+			}
+			importers[to][dir] = true
+		}
+	})
+	internal, arrows := 0, 0
+	for dir, to := range imports {
+		arrows += len(to)
+		if strings.HasPrefix(dir, "internal/") {
+			internal++
+		}
+		if len(to) > maxImports && dir != "internal/app" && !strings.HasPrefix(dir, "cmd/") {
+			t.Errorf("%s imports %d packages of ours, want at most %d", dir, len(to), maxImports)
+		}
+		if lines[dir] < 150 && len(importers[dir]) <= 1 && apart[dir] == "" {
+			t.Errorf("%s has %d lines and one importer: it is a part of that one", dir, lines[dir])
+		}
+	}
+	for _, limit := range []struct {
+		what     string
+		n, limit int
+	}{{"packages", len(lines), maxPackages}, {"packages in internal/", internal, maxInternal}, {"imports between packages", arrows, maxArrows}} {
+		t.Logf("%d %s (at most %d)", limit.n, limit.what, limit.limit)
+		if limit.n > limit.limit {
+			t.Errorf("%d %s, want at most %d", limit.n, limit.what, limit.limit)
+		}
 	}
 }
