@@ -30,10 +30,10 @@ type APIRead struct {
 	API       string // "" for the only one
 	Operation string // its id in the document, or its method and path: "GET /pets/{id}"
 	Arguments APIArguments
-	Fields    []string // the wanted parts of the response, as dotted paths; nil for all
+	Fields    []string // the wanted parts of the response, as dotted paths, or nil for all
 
-	Where query.Filter // keeps the items of the response's list for which it holds; nil keeps all
-	At    string       // the part of the response that is wanted, as its notes name it; "" for all
+	Where query.Filter // keeps the items of the response's list for which it holds. Nil keeps all
+	At    string       // the part of the response that is wanted, as its notes name it, or "" for all
 	From  int          // the first item of the list, or character of the text, that is wanted; 0 and 1 are the first
 }
 
@@ -45,7 +45,7 @@ func (g *Gateway) APIs(p identity.Principal) []*calls.Reach {
 // APIs returns what the caller sees of each HTTP API, ordered by name.
 func (c *Call) APIs() []*calls.Reach { return c.policy.APIs().All(c.who) }
 
-// API returns what the caller sees of the named API; "" means the only one. The JSON pointer in its errors is
+// API returns what the caller sees of the named API. "" means the only one. The JSON pointer in its errors is
 // /source.
 func (c *Call) API(name string) (*calls.Reach, error) {
 	return c.policy.APIs().Reach(c.who, name, "/source")
@@ -140,7 +140,7 @@ type aside struct {
 	ask CallSpec
 
 	mu      sync.Mutex
-	release func(limit.Use) // gives back the Call's place among those that run; nil before it has one
+	release func(limit.Use) // gives back the Call's place among those that run, or nil before it has one
 	bytes   int             // the answers of calls made inside, which their own records count
 }
 

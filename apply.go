@@ -203,7 +203,7 @@ func (e *execution) carry(ctx context.Context, held change.Approved) (*change.Ch
 		return nil, err
 	}
 	if event == change.EventApplied && ofClass(c) {
-		g.described(writing) // describe before the change shows as applied; an executor sees the event, tries again and reports errors
+		g.described(writing) // describe before the change shows as applied. An executor sees the event, tries again and reports errors
 	}
 	return e.conclude(ctx, held, event, outcome)
 }

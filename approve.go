@@ -231,7 +231,7 @@ func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check
 	return review.Checked("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
 }
 
-// allowed checks that the rules in force now let the agent propose the change; err is the error of its draft.
+// allowed checks that the rules in force now let the agent propose the change. err is the error of its draft.
 func allowed(err error) review.Check {
 	return review.Checked("policy", err, "the rules in force allow it to the agent")
 }
@@ -282,7 +282,7 @@ func asPreviewed(found *change.Change) string {
 	return "the target is as it was previewed"
 }
 
-// named returns ": " and what has moved of a change, for a reviewer who sees all of it and what its rules compare; else "".
+// named returns ": " and what has moved of a change, for a reviewer who sees all of it and what its rules compare, or else "".
 func (c *Call) named(found *change.Change, moved string) string {
 	sight := review.VisibilityOf(c.policy, c.who, c.gateway.masks)
 	hidden, _ := review.Unseen(found, sight)

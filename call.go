@@ -25,26 +25,26 @@ type CallSpec struct {
 	Tool        string
 	Unknown     bool // no such tool is registered: the name comes from the caller, and is used only in the record
 	Needs       identity.Scope
-	Writes      policy.Write                              // the kind of write it makes at once; "" means WriteAction if Needs is more than reading
-	Arguments   value.Value                               // an Object; only a digest of its values is recorded
+	Writes      policy.Write                              // the kind of write it makes at once. "" means WriteAction if Needs is more than reading
+	Arguments   value.Value                               // an Object. Only a digest of its values is recorded
 	Takes       []string                                  // the names of Tool's arguments; others are recorded as "?"; nil accepts all
 	Correlation string                                    // ties the records of one conversation together
 	Proposes    bool                                      // its writes wait for review, so a gate set to review lets it through
 	Timeout     time.Duration                             // 0 means DefaultTimeout
 	Queries     bool                                      // it reads data: policy.AgentBound.Time can shorten Timeout
-	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
+	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
 
 	// Uses lists the tools that the caller must be allowed to call if Tool is not a tool but leads to some, such as a
 	// prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
 	Uses []string
 
-	Moment Moment // the rules under which it runs; zero means those in force when it begins
+	Moment Moment // the rules under which it runs. Zero means those in force when it begins
 
 	// Take checks the arguments of a call that is made inside of this one, and returns them in the form that the tool takes. Nil lets no
 	// call be made inside.
 	Take func(*Call, value.Value) (value.Value, error)
 
-	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive; nil disables the check of names
+	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive. Nil disables the check of names
 }
 
 // Use returns what a call of a uses, as gates, scopes and lists of tools are asked about it.
@@ -62,7 +62,7 @@ type Call struct {
 	record  *audit.Record
 	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
-	did     string // the outcome if the call succeeds; "" means audit.OK
+	did     string // the outcome if the call succeeds. "" means audit.OK
 	steps   bool   // the call may have added steps to the change in record
 	filed   string // the ID of the change it filed
 	runs    string // the ID of a change that it filed and that runs without approval. "" for none
@@ -281,7 +281,7 @@ func (c *Call) conclude(p *problem.Error) {
 // Who returns the principal that makes the call.
 func (c *Call) Who() identity.Principal { return c.who }
 
-// Progress reports to the caller that done of total is done; total is 0 if unknown.
+// Progress reports to the caller that done of total is done. total is 0 if unknown.
 func (c *Call) Progress(done, total float64, message string) {
 	if c.progress != nil {
 		c.progress(done, total, message)
@@ -344,7 +344,7 @@ type Sub struct {
 	who  identity.Principal
 }
 
-// Derive makes a sub-principal of the caller, which sees and does at most what the caller does; see identity.Derive.
+// Derive makes a sub-principal of the caller, which sees and does at most what the caller does. See identity.Derive.
 // Names in d must exist: a class that the caller doesn't see, or a field of a filter, is refused as if it did not
 // exist.
 func (c *Call) Derive(d identity.Derivation) (*Sub, error) {

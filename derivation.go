@@ -16,7 +16,7 @@ import (
 type derivationParent struct {
 	Policy *policy.Policy
 	Who    identity.Principal
-	Tools  []string // that it may call; nil if they are not known here
+	Tools  []string // that it may call, or nil if they are not known here
 }
 
 // checkDerivation returns nil if all names in d exist for p, and its lists leave the sub-principal something.

@@ -229,9 +229,9 @@ func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error)
 	return check.Arguments(class, a.Arguments, "")
 }
 
-// present returns the records that a change which isn't decided or applied yet would update or delete, as the caller sees them now, for
-// review.Viewer.Now; nil if there are none. What the caller reads here they could read by the tools: nothing in it is from the change. A
-// sheet is whole without it, so a failure to read is none of the sheet.
+// present returns the records that a change which isn't decided or applied yet would update or delete, as the caller
+// sees them now, for review.Viewer.Now. It returns nil if there are none. What the caller reads here they could read by
+// the tools: nothing in it is from the change. A sheet is whole without it, so a failure to read is none of the sheet.
 func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value {
 	if found.State.Ended() || found.State == change.Applying || found.State == change.Unknown {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Function carries out an action. An error means that nothing was done; a *problem.Error in it is shown to people
+// A Function carries out an action. An error means that nothing was done. A *problem.Error in it is shown to people
 // and to the agent. If the process ends in the middle, the function is called again with the same Change.
 type Function func(ctx context.Context, r Run) error
 
@@ -21,7 +21,7 @@ type Run struct {
 	Change string      // the id of the approved change: the same in every call for it
 	Action string      // the name of the action
 	Class  string      // "source.Class" of the action
-	Record string      // the id of the record the action is about; "" for none
+	Record string      // the id of the record the action is about, or ""
 	Input  value.Value // the action's approved input: an Object
 }
 
@@ -36,7 +36,7 @@ func overFunctions(w source.Writer, functions map[string]Function) *functionWrit
 	return &functionWriter{w, functions}
 }
 
-// called returns the action of a plan and its function; nil if it has none.
+// called returns the action of a plan and its function, or nil if it has none.
 func (w *functionWriter) called(plan *writes.Plan) (*write.Action, Function, error) {
 	for i := range plan.Items {
 		a, ok := plan.Items[i].Write.(*write.Action)

@@ -53,25 +53,25 @@ import (
 type Options struct {
 	Sources   map[string]source.Source    // by name: the part of a class name before the dot
 	Rules     policy.Rules                // the zero Rules show nothing
-	Changes   *change.Queue               // keeps the proposed changes that await review; nil accepts no changes
+	Changes   *change.Queue               // keeps the proposed changes that await review. Nil accepts no changes
 	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply; required with Changes, and nil ends no call
-	Used      once.Store                  // keeps which long values reviewers have opened; nil keeps it in memory
-	History   audit.Reader                // reads back what Audit keeps, for reviewers; nil shows them no history
+	Used      once.Store                  // keeps which long values reviewers have opened. Nil keeps it in memory
+	History   audit.Reader                // reads back what Audit keeps, for reviewers. Nil shows them no history
 	Actions   []action.Declaration        // what agents can call by name; checked again at review and at apply
-	Functions map[string]Function         // by action name (do: go): run when their changes are approved; may be nil
+	Functions map[string]Function         // by action name (do: go): run when their changes are approved. It may be nil
 	Audit     audit.Log                   // records calls; required, because a call that can't be recorded isn't answered
-	Args      audit.ArgHasher             // hashes arguments for the record; the zero value omits the hash
+	Args      audit.ArgHasher             // hashes arguments for the record. The zero value omits the hash
 	Limits    limit.Options               // the zero value takes the defaults
-	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil generates random ones
-	Budget    int                         // maximum bytes of records in one answer; 0 means result.DefaultBudget
-	Memory    int64                       // maximum bytes that all answers under construction take together; 0 means limit.DefaultMemory
-	Price     int64                       // of a million estimated tokens, in millionths of a US dollar; 0 for none
-	Now       func() time.Time            // the clock; nil means time.Now
-	Log       *slog.Logger                // receives panics of subscribers; nil logs nothing
-	Sampling  Sampling                    // how values are looked at that may be credentials; the zero value does, each day
-	Depth     int                         // maximum generations of sub-principals below a credential; 0 means identity.MaxDepth
+	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas. Nil generates random ones
+	Budget    int                         // maximum bytes of records in one answer. 0 means result.DefaultBudget
+	Memory    int64                       // maximum bytes that all answers under construction take together. 0 means limit.DefaultMemory
+	Price     int64                       // of a million estimated tokens, in millionths of a US dollar, or 0
+	Now       func() time.Time            // the clock. Nil means time.Now
+	Log       *slog.Logger                // receives panics of subscribers. Nil logs nothing
+	Sampling  Sampling                    // how values are looked at that may be credentials. The zero value does, each day
+	Depth     int                         // maximum generations of sub-principals below a credential. 0 means identity.MaxDepth
 
-	Observer Observer // is notified of every call; may be nil
+	Observer Observer // is notified of every call. It may be nil
 }
 
 // A Gateway mediates between agents and sources. It is safe for concurrent use.
@@ -206,7 +206,7 @@ func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, 
 	return page, nil
 }
 
-// prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes;
+// prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes.
 // 0 means the budget.
 func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
 	at, later, err := g.place(p, principal, q)
@@ -259,7 +259,7 @@ func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.
 	return &at, q, err
 }
 
-// rows takes a query through policy, compile, source and redact. Values have at most most bytes; 0 means the budget.
+// rows takes a query through policy, compile, source and redact. Values have at most most bytes. 0 means the budget.
 func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity.Principal, q query.Query, most int) (redact.Rows, error) {
 	_, deciding := trace.Start(ctx, "policy")
 	permit, s, err := g.prepare(p, principal, q, most)

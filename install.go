@@ -259,7 +259,7 @@ func faultsIn(err error) []error {
 type Sampling struct {
 	Off   bool          // no values are looked at
 	First time.Duration // how long New and SetRules look at most; what they don't reach is looked at in the background. 0 means 10 s
-	Every time.Duration // how often all fields are looked at again; 0 means a day
+	Every time.Duration // how often all fields are looked at again. 0 means a day
 }
 
 // A Withheld is a Field of a Class ("source.Class") that is hidden because of its values. Why says what these look like, and

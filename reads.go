@@ -26,7 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes; 0 means the
+// answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes. 0 means the
 // budget. The source is read while shape runs. If the classes of the source have changed, it is described again and the
 // query is repeated, once. A next page whose place has moved is looked for, once.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {

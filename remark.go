@@ -39,8 +39,8 @@ func (r *Remarks) Found(q query.Query, nothing bool) {
 // Showed records that q was answered with shown records, and is the whole answer.
 func (r *Remarks) Showed(q query.Query, shown int) { r.last, r.shown = q, shown }
 
-// Last returns the last query that was answered with records, and their number; nil for none.
+// Last returns the last query that was answered with records, and their number, or nil.
 func (r *Remarks) Last() (query.Query, int) { return r.last, r.shown }
 
-// Empty returns the last query without a result, or with a count of zero; nil for none.
+// Empty returns the last query without a result, or with a count of zero, or nil.
 func (r *Remarks) Empty() query.Query { return r.empty }

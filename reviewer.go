@@ -12,7 +12,7 @@ import (
 )
 
 // A Reviewer is the operations of people on changes. Each method is a call of its own, admitted by the scope review
-// and a human credential, and limited and recorded like calls of tools. Every interface for people uses it; no tool
+// and a human credential, and limited and recorded like calls of tools. Every interface for people uses it. No tool
 // does.
 //
 // Errors are problem.Errors: NotFound for a change that doesn't exist or that the reviewer may not see,

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// replaced returns the change that r asks to replace, which the caller has proposed; nil if r asks for none.
+// replaced returns the change that r asks to replace, which the caller has proposed, or nil if r asks for none.
 func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, error) {
 	if r.Replaces == "" {
 		return nil, nil
@@ -30,7 +30,7 @@ func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, e
 	return old, nil
 }
 
-// Answer adds words of the caller to a change that it has proposed; one that was returned waits for review again.
+// Answer adds words of the caller to a change that it has proposed. One that was returned waits for review again.
 func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, error) {
 	if _, err := c.mine(ctx, id); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, erro
 	return c.sheetOf(ctx, done), nil
 }
 
-// compared sets how found differs from the version before it. A failure to read that is no failure of the sheet, which
-// is whole without it.
+// compared sets how found differs from the version before it. A failure to read that is not a failure of the sheet,
+// which is whole without it.
 func (c *Call) compared(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
 	if found.Replaces == "" {
 		return

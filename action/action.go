@@ -41,26 +41,26 @@ func Kinds() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go, Cloud
 type Declaration struct {
 	Name        string
 	On          string      // the class: "source.Class", or a bare name if only one source has it
-	Title       string      // for people; "" means Name
+	Title       string      // for people. "" means Name
 	Description string      // for agents
 	Summary     value.Value // template of the first line shown to reviewers; Null derives it from the writes
 	Do          Kind
 
-	Input     value.Value // the JSON Schema of the arguments, an Object; Null for none
-	Record    value.Value // template of the id of the record it is about; Null lets the caller give it
-	Set       value.Value // templates by field (by parameter for SQL, by argument for Go and HTTP); Null for none
+	Input     value.Value // the JSON Schema of the arguments, an Object, or Null
+	Record    value.Value // template of the id of the record it is about. Null lets the caller give it
+	Set       value.Value // templates by field (by parameter for SQL, by argument for Go and HTTP), or Null
 	Permitted []string    // fields set by arguments of the same names, besides Set
 
-	Permission identity.Scope // write, delete or schema; "" means delete for Delete, else write
+	Permission identity.Scope // write, delete or schema. "" means delete for Delete, else write
 	DryRun     bool           // it supports a dry run (supports_dry_run)
-	Review     write.Mode     // the mode of its writes; "" leaves it to the rules
+	Review     write.Mode     // the mode of its writes. "" leaves it to the rules
 	Tool       bool           // it is also offered as a tool of its name
 
 	Transitions map[string]map[string][]string // by field of the record, then by value: the values that may follow
 	Require     []Requirement
 	Lookup      map[string]Lookup // by name in expressions
 
-	CheckAgainst writes.Declaration // the class that describes the arguments; the zero value for none
+	CheckAgainst writes.Declaration // the class that describes the arguments, or the zero value
 
 	Statement string // for SQL: the text, with :name for each parameter
 	API       string // for HTTP: the source
@@ -70,13 +70,13 @@ type Declaration struct {
 
 // A Requirement is a condition that a call must meet: That, a CEL expression over input, record, the lookups, now and
 // principal that yields true; an error counts as false. Message is shown to the agent if it doesn't hold, and Field names
-// the argument that it is about, "" for none.
+// the argument that it is about, or "".
 type Requirement = expression.Requirement
 
 // A Lookup is a record that expressions can use, as the caller sees it.
 type Lookup struct {
 	Class string
-	ID    value.Value // template; if its value is absent or null, the record is null
+	ID    value.Value // template. If its value is absent or null, the record is null
 }
 
 // An Action is a compiled Declaration. It is immutable and safe for use by several goroutines.
@@ -109,13 +109,13 @@ type lookup struct {
 type transition struct {
 	field    string
 	next     map[string][]string
-	argument string // the argument that sets the field; "" if it isn't a single one
+	argument string // the argument that sets the field, or "" if it isn't a single one
 }
 
 // Schema returns the JSON Schema of the action's arguments, compact.
 func (a *Action) Schema() json.RawMessage { return a.shown }
 
-// Checked returns the check of the arguments; nil for none.
+// Checked returns the check of the arguments, or nil.
 func (a *Action) Checked() *writes.Check { return a.check }
 
 // Arguments returns the names of its arguments.
@@ -161,7 +161,7 @@ func (a *Action) Op() write.Op {
 
 // A Reader reads records and classes as the caller sees them.
 type Reader interface {
-	// Record returns the record of class ("source.Class") with the key id, an Object of its visible fields; Null if
+	// Record returns the record of class ("source.Class") with the key id, an Object of its visible fields, or Null if
 	// the caller sees none.
 	Record(ctx context.Context, class, id string) (value.Value, error)
 	// Described returns the current description of class by its source, as the caller sees it.

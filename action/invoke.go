@@ -16,10 +16,10 @@ type Invocation struct {
 	Tool   string
 	Input  value.Value // the arguments of the tool
 	Args   value.Value // those of the action
-	Record string      // the id given by the caller; "" for none
+	Record string      // the id given by the caller, or ""
 	At     string      // the JSON pointer of Args in Input
 	Dry    bool        // nothing is to be proposed
-	Now    time.Time   // the time for its expressions; zero for the current one
+	Now    time.Time   // the time for its expressions, or zero for the current one
 }
 
 // OfMethod returns the call of an action that arguments of MethodTool make.

@@ -10,7 +10,7 @@ import (
 )
 
 // May returns nil if p may call a under rules: by its list of actions, the action's own review, the gates, its scopes and
-// its views. The error says for operators which of them refuses; agents get the same as for an action that doesn't exist.
+// its views. The error says for operators which of them refuses. Agents get the same as for an action that doesn't exist.
 func (a *Action) May(rules *policy.Policy, p identity.Principal) error {
 	refused := func(kind, why string) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: why}

@@ -18,7 +18,7 @@ import (
 // A Call is a call of an action.
 type Call struct {
 	Who    identity.Principal
-	Record string      // the id given by the caller; "" for none
+	Record string      // the id given by the caller, or ""
 	Input  value.Value // an Object
 	At     string      // the position of Input in the tool's arguments: a JSON pointer, "" for all of them
 	Now    time.Time
@@ -102,7 +102,7 @@ func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doub
 	return a.check.Arguments(class, in, c.At)
 }
 
-// found reads the record that a call is about, and returns its id; "" if there is none.
+// found reads the record that a call is about, and returns its id, or "" if there is none.
 func (a *Action) found(ctx context.Context, c Call, s *expression.Scene) (string, error) {
 	id, at := c.Record, "/"+RecordArgument
 	switch {

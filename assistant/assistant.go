@@ -30,7 +30,7 @@ type Client interface {
 	Instructions() string
 }
 
-// Options configure an assistant. Client and Provider are required; other zero values mean the defaults in
+// Options configure an assistant. Client and Provider are required. Other zero values mean the defaults in
 // parentheses.
 type Options struct {
 	Client   Client
@@ -87,7 +87,7 @@ type Assistant struct {
 	context int       // tokens of the last request and its reply
 }
 
-// New returns an assistant. An error names the option that is missing or wrong; nothing is sent yet.
+// New returns an assistant. An error names the option that is missing or wrong. Nothing is sent yet.
 func New(o Options) (*Assistant, error) {
 	if o.Client == nil {
 		return nil, errors.New("assistant: Options.Client is missing: connect to a gateway with Dial")
@@ -131,7 +131,7 @@ func (a *Assistant) Reply(ctx context.Context, question string) (*Answer, error)
 	return a.ask(ctx, question, false)
 }
 
-// Reset discards the conversation; Usage keeps counting.
+// Reset discards the conversation. Usage keeps counting.
 func (a *Assistant) Reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

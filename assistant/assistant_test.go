@@ -200,7 +200,7 @@ func TestMending(t *testing.T) {
 	} {
 		for name := range formats {
 			if name == "google" && !json.Valid([]byte(tt.call.Arguments)) {
-				continue // that format carries only JSON; see TestFaults for invalid calls
+				continue // that format carries only JSON. See TestFaults for invalid calls
 			}
 			s, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{tt.call}}, scripted.Turn{Text: "Sorry."}))
 			gateway := &shelf{}

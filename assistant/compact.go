@@ -17,7 +17,7 @@ const (
 	goOn      = "I have the summary and go on from it."
 )
 
-// Compact replaces the conversation with a summary that the model writes, and returns the summary; "" if the
+// Compact replaces the conversation with a summary that the model writes, and returns the summary, or "" if the
 // conversation has not begun. It makes one request, which Usage counts.
 func (a *Assistant) Compact(ctx context.Context) (string, error) {
 	a.mu.Lock()
@@ -26,8 +26,8 @@ func (a *Assistant) Compact(ctx context.Context) (string, error) {
 	return summary, err
 }
 
-// compact replaces the history by the model's summary of it, which it returns with what was used; "" if there was no history. A summary
-// that isn't whole leaves the history as it was. The caller holds a.mu.
+// compact replaces the history by the model's summary of it, which it returns with what was used, or "" if there was
+// no history. A summary that isn't whole leaves the history as it was. The caller holds a.mu.
 func (a *Assistant) compact(ctx context.Context) (string, Usage, error) {
 	if len(a.history) == 0 {
 		return "", Usage{}, nil

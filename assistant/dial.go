@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token; "" means none.
+// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token. "" means none.
 func Dial(ctx context.Context, address, token string) (Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -25,9 +25,9 @@ func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		first scripted.Turn
-		tries int    // requests until the answer; 0 if there is none
+		tries int    // requests until the answer, or 0 if there is none
 		want  string // in the error or the notice
-		only  string // the format; "" means each
+		only  string // the format. "" means each
 	}{
 		{"rate limit", scripted.Turn{Status: 429, Code: "rate_limit_exceeded", Text: "Slow down.", Header: soon}, 2, "Slow down.", ""},
 		{"no credit", scripted.Turn{Status: 429, Code: "insufficient_quota", Text: "You exceeded your current quota.", Header: soon}, 0, "You exceeded your current quota.", "openai"},
@@ -66,7 +66,7 @@ func TestFaults(t *testing.T) {
 }
 
 // TestCutStreams: an answer that is cut off, silent for too long or ends in an error is retried from the start,
-// whatever arrived before; a slow one is waited for.
+// whatever arrived before. A slow one is waited for.
 func TestCutStreams(t *testing.T) {
 	text := strings.Repeat("word ", 12)
 	calls := []llm.Call{{Name: "count", Arguments: `{"class":"issues of many words"}`}}
@@ -145,7 +145,7 @@ func TestCancel(t *testing.T) {
 	<-ended
 }
 
-// TestGatewayGone: if the gateway can't be reached, the question fails; the model is not asked to guess.
+// TestGatewayGone: if the gateway can't be reached, the question fails. The model is not asked to guess.
 func TestGatewayGone(t *testing.T) {
 	gateway := &shelf{call: func(context.Context, string, json.RawMessage) (client.Answer, error) {
 		return client.Answer{}, errors.New("no gateway answers")
@@ -220,7 +220,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestCompact: a summary replaces the conversation; it is inserted as a user's turn, and its cost is counted.
+// TestCompact: a summary replaces the conversation. It is inserted as a user's turn, and its cost is counted.
 func TestCompact(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		big := llm.Usage{Input: 5000, Output: 10}

@@ -147,7 +147,7 @@ func (t *turn) generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return reply, err
 }
 
-// request makes one request to the provider, counts it, and returns what it used. text receives the text; it may be
+// request makes one request to the provider, counts it, and returns what it used. text receives the text. It may be
 // nil.
 func (a *Assistant) request(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, Usage, error) {
 	reply, err := a.model.Generate(ctx, r, func(piece string) {
@@ -194,7 +194,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 			return nil, err
 		}
 	}
-	// Calls that were found and confirmed run together; the first failure ends the others.
+	// Calls that were found and confirmed run together. The first failure ends the others.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -258,7 +258,7 @@ func (t *turn) do(ctx context.Context, j *job) {
 	}
 }
 
-// send makes the call of j and sets its result. A refusal by the gateway is a result, which the model reads; other errors end the
+// send makes the call of j and sets its result. A refusal by the gateway is a result, which the model reads. Other errors end the
 // question.
 func (t *turn) send(ctx context.Context, j *job) {
 	arguments := j.arguments

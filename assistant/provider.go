@@ -19,7 +19,7 @@ import (
 // Name.
 type Provider struct {
 	Name    string
-	Key     string // required unless the provider is local; never shown
+	Key     string // required unless the provider is local. Never shown
 	Model   string
 	BaseURL string // up to the version of the API, such as https://api.openai.com/v1
 }

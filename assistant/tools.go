@@ -135,7 +135,7 @@ func (c *catalogue) resolve(call llm.Call) (tool client.Tool, arguments json.Raw
 	}
 	name := call.Name
 	if c.rest != nil && call.Name == useTool {
-		_ = json.Unmarshal(object["name"], &name) // an empty name is no tool
+		_ = json.Unmarshal(object["name"], &name) // an empty name is not a tool
 		for _, t := range c.rest {
 			if t.Name == name {
 				return t, object["arguments"], "", ""

@@ -11,7 +11,7 @@ import (
 type Price struct {
 	Input   float64 `json:"input"`
 	Cached  float64 `json:"cached"`  // input read from the provider's cache
-	Written float64 `json:"written"` // input written to it; 0 means the price of Input
+	Written float64 `json:"written"` // input written to it. 0 means the price of Input
 	Output  float64 `json:"output"`
 }
 

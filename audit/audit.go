@@ -53,22 +53,22 @@ type Record struct {
 	Depth  int      `json:"depth,omitempty"`         // number of derivations from the credential's principal
 	Scopes []string `json:"scopes,omitempty"`        // the principal's scopes, sorted
 	Uses   []string `json:"uses,omitempty"`          // existing names used, hidden ones included: "source.Class", "source.Class.field", sorted
-	Cost   int64    `json:"cost_microusd,omitempty"` // estimated, in millionths of a US dollar; 0 if no price is configured
+	Cost   int64    `json:"cost_microusd,omitempty"` // estimated, in millionths of a US dollar, or 0 if no price is configured
 	Change string   `json:"change,omitempty"`        // the id of the change that the call was about
 
 	Checkpoint string `json:"checkpoint,omitempty"` // "SEQ:HASH:SIGNATURE", in records of a Signer
 
-	// Step identifies what is recorded in records that are no calls: "CHANGE:N" for step N of a change,
+	// Step identifies what is recorded in records that are not calls: "CHANGE:N" for step N of a change,
 	// "token:ID:created", "token:ID:revoked", "rules:…". A log keeps one record per step.
 	Step   string `json:"step,omitempty"`
 	Digest string `json:"digest,omitempty"` // in hex: of the change at that step (change.Change.Sum), or of the token
 
 	// Credential is whose credential the calls of an HTTP API carried: "gateway", "person NAME", "owner NAME", "token ID",
-	// "claim VALUE", "program for NAME", "exchanged for NAME"; "" for none.
+	// "claim VALUE", "program for NAME", "exchanged for NAME", or "".
 	Credential string `json:"credential,omitempty"`
 }
 
-// Subject returns what r is a step of: a change's id or "token:ID"; "" if r is no step.
+// Subject returns what r is a step of: a change's id or "token:ID", or "" if r is not a step.
 func (r *Record) Subject() string { return r.Step[:max(strings.LastIndexByte(r.Step, ':'), 0)] }
 
 // Copy returns a copy of r that shares no slices with it.
@@ -93,7 +93,7 @@ const (
 	Approved  = "approved"
 	Rejected  = "rejected"
 	Expired   = "expired"
-	Applying  = "applying" // about to be applied; the result is a later record, or missing
+	Applying  = "applying" // about to be applied. The result is a later record, or missing
 	Applied   = "applied"
 )
 
@@ -122,7 +122,7 @@ const (
 type Chain interface {
 	// Records walks forwards in order of Seq, starting at the record with Seq from.
 	Records(ctx context.Context, from int64, yield func(Record) bool) error
-	// Find returns the record of a step; false if the log has none.
+	// Find returns the record of a step, or false if the log has none.
 	Find(ctx context.Context, step string) (Record, bool, error)
 	// Head returns the separately stored end of the log; the zero Head if the log is empty.
 	Head(context.Context) (Head, error)
@@ -139,7 +139,7 @@ type Reader interface {
 // outside the log can prove later that the log still has that history (see Verify).
 type Head struct {
 	Seq  int64  `json:"seq"`
-	Hash string `json:"hash"` // in hex; "" for an empty log
+	Hash string `json:"hash"` // in hex, or "" for an empty log
 }
 
 // Seal makes r the record after prev: it sets Seq, Prev and Hash, truncates Time to microseconds in UTC and replaces

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// When checkpoints are due, in records since the last one; checkpointAfter is the same in time.
+// When checkpoints are due, in records since the last one. checkpointAfter is the same in time.
 const (
 	checkpointEvery = 500
 	maxUnsigned     = 4 * checkpointEvery // records behind the last checkpoint that are not yet Damage, since a process may end without warning
@@ -28,7 +28,7 @@ func checkpoint(key ed25519.PrivateKey, h Head) string {
 	return fmt.Sprintf("%d:%s:%s", h.Seq, h.Hash, base64.StdEncoding.EncodeToString(ed25519.Sign(key, signedText(h))))
 }
 
-// readCheckpoint returns the signed head; false if none of the keys made the signature.
+// readCheckpoint returns the signed head, or false if none of the keys made the signature.
 func readCheckpoint(text string, keys []ed25519.PublicKey) (Head, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {

@@ -55,7 +55,7 @@ func Parse(canonical []byte) (Record, error) {
 	return r, nil
 }
 
-// A parser consumes members from the front of rest; bad is set after a syntax error.
+// A parser consumes members from the front of rest. bad is set after a syntax error.
 type parser struct {
 	rest string
 	bad  bool
@@ -150,7 +150,7 @@ func (p *parser) escaped() string {
 	return ""
 }
 
-// list consumes a member and its list of strings, which has at least one; nil without the member, since an empty list isn't written.
+// list consumes a member and its list of strings, which has at least one, or nil without the member, since an empty list isn't written.
 func (p *parser) list(member string) []string {
 	if !p.take(member + "[") {
 		return nil

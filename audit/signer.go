@@ -20,7 +20,7 @@ type Signer struct {
 	mu     sync.Mutex
 	last   Head        // the newest record of this process
 	signed int64       // the Seq up to which checkpoints cover the log, as far as this process knows
-	timer  *time.Timer // fires when a checkpoint is due; nil for none
+	timer  *time.Timer // fires when a checkpoint is due, or nil
 	soon   bool        // the checkpoint is due at once
 	closed bool
 
@@ -28,7 +28,7 @@ type Signer struct {
 }
 
 // NewSigner returns a Signer that appends to log; from reads the same log. A long-running process (long) signs
-// everything not signed yet, older records included, and the rest when it closes; any other process only signs if at
+// everything not signed yet, older records included, and the rest when it closes. Any other process only signs if at
 // least 500 records are unsigned or one is a minute old. The caller closes the Signer.
 func NewSigner(ctx context.Context, log Log, from Reader, key ed25519.PrivateKey, long bool) (*Signer, error) {
 	s := &Signer{log: log, key: key, long: long}

@@ -88,7 +88,7 @@ func TestSigner(t *testing.T) {
 		}
 		want("closed", "4:3 504:503 606:605")
 
-		// A long-running process signs what others left; another one doesn't sign a few records.
+		// A long-running process signs what others left. Another one doesn't sign a few records.
 		short := signer(t, m, keyOf(1), false)
 		appendTo(t, short, 5)
 		if err := short.Close(t.Context()); err != nil {

@@ -147,15 +147,15 @@ type checker struct {
 	recent  recent // the heads of the last intact records, for checkpoints about them
 	signed  Head   // of the last valid checkpoint
 	strange int    // checkpoints since signed that none of the keys has signed
-	forged  int    // the index in damage of the checkpoints' finding; -1 for none
+	forged  int    // the index in damage of the checkpoints' finding, or -1
 
 	damage  []Damage
 	missing []span
 	strays  []stray
 }
 
-// read meets all records in order. A record that can't be read ends the log's walk with a Damage, so the walk begins again behind it;
-// any other error ends the verification.
+// read meets all records in order. A record that can't be read ends the log's walk with a Damage, so the walk begins again behind it.
+// Any other error ends the verification.
 func (c *checker) read(ctx context.Context, log Chain) error {
 	from := First
 	var buf []byte

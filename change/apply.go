@@ -38,7 +38,7 @@ func (q *Queue) claim(c *Change, holder string) (Guard, error) {
 
 // Sending records that a is about to be sent to a target that keeps no marker of completed changes. From then on it
 // is never sent again, whatever happens to this executor. It fails with problem.Conflict if the lease has passed to
-// another executor, or if sending had begun before. whose is whose credential the target gets, for the audit; "" for none.
+// another executor, or if sending had begun before. whose is whose credential the target gets, for the audit, or "".
 func (q *Queue) Sending(ctx context.Context, a Approved, whose string) error {
 	c, err := a.Change()
 	if err != nil {
@@ -98,7 +98,7 @@ func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 	return err == nil, err
 }
 
-// Before returns a change that must be applied before c and isn't yet; nil if there is none. Of several it prefers
+// Before returns a change that must be applied before c and isn't yet, or nil if there is none. Of several it prefers
 // one that has ended and so never will be.
 func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error) {
 	for _, id := range c.After {

@@ -14,14 +14,14 @@ var ErrUnknown = errors.New("change: the outcome isn't known")
 
 // A Moved is a target's error when a record is no longer what was reviewed. Nothing was written.
 type Moved struct {
-	Now []Effect // the current records, in Before; Null for a missing one
+	Now []Effect // the current records, in Before, or Null for a missing one
 }
 
 // Error names no value of a record.
 func (*Moved) Error() string { return "change: a record is no longer what was reviewed" }
 
 // An Approved is a change that was approved, by people or by a rule, and whose lease the caller holds. Only a Queue
-// makes a valid one; the zero Approved is refused.
+// makes a valid one. The zero Approved is refused.
 type Approved struct{ change *Change }
 
 // Change returns the approved change, which must not be modified, or a problem.PermissionDenied for the zero

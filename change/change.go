@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Change is a proposed write and its outcome. It is stored as one JSON document; all times are those of the store's
+// A Change is a proposed write and its outcome. It is stored as one JSON document. All times are those of the store's
 // clock, in UTC.
 type Change struct {
 	ID      string `json:"id"`      // 34 characters, sortable by the time of creation; older ones have 26
@@ -37,7 +37,7 @@ type Change struct {
 
 	// Facts worked out by the server.
 	Tool    string     `json:"tool"`
-	Action  string     `json:"action,omitzero"` // the action that made Writes; "" for none, and for several
+	Action  string     `json:"action,omitzero"` // the action that made Writes, or "" for none, and for several
 	Title   string     `json:"title"`           // one line, by the gateway; of older changes it may be what Says is now
 	Classes []string   `json:"classes"`         // "source.Class", sorted
 	Fields  []string   `json:"fields"`          // those that are set, sorted, without duplicates
@@ -45,15 +45,15 @@ type Change struct {
 	Mode    write.Mode `json:"mode"`
 	Need    int        `json:"need"` // people who must approve
 	Risk    Risk       `json:"risk"`
-	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]"; "" for the defaults
+	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]", or "" for the defaults
 	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
 
 	Origins []write.Origin `json:"origins,omitzero"` // for each of Writes, if any of several is of an action; otherwise Action made all
-	Now     time.Time      `json:"now,omitzero"`     // what expressions of actions took for the time; zero without an action, and in older changes
+	Now     time.Time      `json:"now,omitzero"`     // what expressions of actions took for the time, or zero without an action, and in older changes
 
 	// Who proposed it, and why.
 	Agent       Party       `json:"agent"`
-	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name (a revert); nil if the agent did
+	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name (a revert), or nil if the agent did
 	Reason      string      `json:"reason,omitzero"`   // as the agent wrote it; untrusted
 	Says        string      `json:"says,omitzero"`     // one sentence by the agent, or by the template of Action with the agent's values; untrusted
 	Input       value.Value `json:"input"`             // the arguments of the tool call
@@ -67,7 +67,7 @@ type Change struct {
 	Created   time.Time  `json:"created_at"`
 	Updated   time.Time  `json:"updated_at"`
 	Expires   time.Time  `json:"expires_at"`
-	Decisions []Decision `json:"decisions,omitzero"` // about the current Digest; those about earlier ones are in History
+	Decisions []Decision `json:"decisions,omitzero"` // about the current Digest. Those about earlier ones are in History
 	Lease     Lease      `json:"lease,omitzero"`
 	Outcome   *Outcome   `json:"outcome,omitzero"` // nil until it ended
 	History   []Step     `json:"history"`          // every transition, oldest first
@@ -93,28 +93,28 @@ const (
 type Effect struct {
 	Op       write.Op    `json:"op"`
 	Class    string      `json:"class"`             // "source.Class"; the operation of an API
-	Key      string      `json:"key"`               // the record's id as get_object takes it; "" for a record not created yet
-	Before   value.Value `json:"before"`            // an Object of all fields of the class that the rules show; Null if there is no record
-	After    value.Value `json:"after"`             // likewise; Null for a deleted record
+	Key      string      `json:"key"`               // the record's id as get_object takes it, or "" for a record not created yet
+	Before   value.Value `json:"before"`            // an Object of all fields of the class that the rules show, or Null if there is no record
+	After    value.Value `json:"after"`             // likewise, or Null for a deleted record
 	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
 	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
-	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview; Null if that is Before, or unknown
+	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview, or Null if that is Before, or unknown
 	Takes    []Taken     `json:"takes,omitzero"`    // what it takes from earlier calls or writes of the change
-	Asked    []string    `json:"asked"`             // the requested fields, in class order; others that differ in After are set by the source
+	Asked    []string    `json:"asked"`             // the requested fields, in class order. Others that differ in After are set by the source
 
 	Present  Present     `json:"present,omitzero"`   // of a call: what is not known of Before
 	NotKnown []string    `json:"not_known,omitzero"` // of a call: the paths of After (data/name) that Before doesn't have, and the record may have all the same
-	Listed   *Listed     `json:"listed,omitzero"`    // how much was read of the collection that a call changes; nil for other calls
+	Listed   *Listed     `json:"listed,omitzero"`    // how much was read of the collection that a call changes, or nil for other calls
 	Read     value.Value `json:"read,omitzero"`      // of a call: the state of the whole answer that Before is from, as the agent sees it: a digest for each of its places; Null if nothing was read
 }
 
 // A Listed says how much was read of the collection that a call changes, as the agent sees it.
 type Listed struct {
 	Rows  int64  `json:"rows"`           // the records that were read
-	Total *int64 `json:"total,omitzero"` // how many records the API says that there are; nil if it doesn't say
+	Total *int64 `json:"total,omitzero"` // how many records the API says that there are, or nil if it doesn't say
 }
 
-// A Present says what is not known of the present state of what a call changes; "" if it was read.
+// A Present says what is not known of the present state of what a call changes, or "" if it was read.
 type Present string
 
 // What is not known.
@@ -151,7 +151,7 @@ type Party struct {
 	Principal string `json:"principal"`
 	Name      string `json:"name,omitzero"`
 	Kind      string `json:"kind"`
-	Owner     string `json:"owner,omitzero"`  // the human; "" for none
+	Owner     string `json:"owner,omitzero"`  // the human, or ""
 	Origin    string `json:"origin,omitzero"` // the principal whose credential it derives from; its own ID unless it was derived
 	Tenant    string `json:"tenant,omitzero"`
 	TokenID   string `json:"token_id,omitzero"`
@@ -165,7 +165,7 @@ type Decision struct {
 	Digest  string    `json:"digest"`
 	Comment string    `json:"comment,omitzero"` // as the person wrote it; shown to the agent
 	At      time.Time `json:"at"`
-	Single  bool      `json:"single_operator,omitzero"` // the person is the agent's owner; the configuration allows it
+	Single  bool      `json:"single_operator,omitzero"` // the person is the agent's owner. The configuration allows it
 	Broken  bool      `json:"break_glass,omitzero"`     // approved past four eyes and the number of approvals
 }
 
@@ -185,8 +185,8 @@ type Lease struct {
 	Until  time.Time `json:"until"`         // set by the store
 	From   time.Time `json:"from,omitzero"` // set by the store: the time that it was taken, less its length. Before that time, which only a clock set back shows, it has run out, too
 	Sent   bool      `json:"sent,omitzero"` // sending to a target that keeps no marker has begun: it must not be sent again
-	Done   *Receipt  `json:"done,omitzero"` // of several calls: those carried out before the one that is being sent; nil for none
-	Had    []int     `json:"had,omitzero"`  // of each call: the records that matched what it makes before it was sent; -1 for one that isn't looked for
+	Done   *Receipt  `json:"done,omitzero"` // of several calls: those carried out before the one that is being sent, or nil
+	Had    []int     `json:"had,omitzero"`  // of each call: the records that matched what it makes before it was sent, or -1 for one that isn't looked for
 }
 
 // An Outcome is how a change ended.
@@ -213,12 +213,12 @@ type Receipt struct {
 type Step struct {
 	State   State     `json:"state"`
 	Event   EventKind `json:"event"`
-	By      string    `json:"by,omitzero"`          // the name of the human or the agent; "" for the server
+	By      string    `json:"by,omitzero"`          // the name of the human or the agent, or "" for the server
 	Comment string    `json:"comment,omitzero"`     // as By wrote it
 	Digest  string    `json:"digest,omitzero"`      // the digest the step was about
 	Broken  bool      `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
 	At      time.Time `json:"at"`
-	Actor   *Actor    `json:"actor,omitzero"` // the principal that took the step; nil in steps older than step records
+	Actor   *Actor    `json:"actor,omitzero"` // the principal that took the step. Nil in steps older than step records
 }
 
 // An Actor is the principal that took a step, and the rules in force then, for the audit record of the step.

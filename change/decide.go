@@ -143,7 +143,7 @@ func (c *Change) Approvers() []string {
 	return out
 }
 
-// Reject ends c for good. Every Eligible principal and the agent's own human may reject it; the reason is shown to
+// Reject ends c for good. Every Eligible principal and the agent's own human may reject it. The reason is shown to
 // the agent.
 func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)

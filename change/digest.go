@@ -72,7 +72,7 @@ func (c *Change) From(i int) write.Origin {
 	return write.Origin{Action: c.Action}
 }
 
-// Actions returns the actions that made writes of c, sorted, without duplicates; "" is that of writes without an action.
+// Actions returns the actions that made writes of c, sorted, without duplicates. "" is that of writes without an action.
 func (c *Change) Actions() []string {
 	var out []string
 	for i := range c.Writes {

@@ -43,7 +43,7 @@ func Progress(done int64, n int, next string) string {
 	return out.String()
 }
 
-// Ended returns how applying a change ended, given what the target returned; false if its error leaves that open.
+// Ended returns how applying a change ended, given what the target returned, or false if its error leaves that open.
 func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
 	moved, partly := (*Moved)(nil), (*Partly)(nil)
 	switch {

@@ -16,14 +16,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Options configure a Queue. Store is required; the zero value of every other field is usable.
+// Options configure a Queue. Store is required. The zero value of every other field is usable.
 type Options struct {
 	Store  Store
-	Life   time.Duration // how long a change waits for approval; 0 means 24 h
-	Most   int           // pending changes per person, or per principal without an owner; 0 means 200
-	Rate   int           // changes that the agents of one person, or one without an owner, may propose in a minute; 0 means 60
-	Lease  time.Duration // how long an executor may take before another one may start over; 0 means 60 s
-	Single bool          // the human behind the proposing agent may decide alone; the record says so
+	Life   time.Duration // how long a change waits for approval. 0 means 24 h
+	Most   int           // pending changes per person, or per principal without an owner. 0 means 200
+	Rate   int           // changes that the agents of one person, or one without an owner, may propose in a minute. 0 means 60
+	Lease  time.Duration // how long an executor may take before another one may start over. 0 means 60 s
+	Single bool          // the human behind the proposing agent may decide alone. The record says so
 	Edit   bool          // reviewers may put a version of their own in the place of a change
 
 	// Audited says that Store is the audit's log, too: the record of a step goes into the log with the step, in one
@@ -196,7 +196,7 @@ func failed(err error) error {
 	return problem.StoreFailed("change_store", err)
 }
 
-// move takes c one step on and stores it; c is then the stored change. After a conflict c must not be used again. It
+// move takes c one step on and stores it. c is then the stored change. After a conflict c must not be used again. It
 // ignores the cancellation of ctx, which would leave unknown whether the step was taken.
 func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step, g Guard) error {
 	if err := c.take(event, step); err != nil {

@@ -24,7 +24,7 @@ type Reconciliation struct {
 // A Lack is a step of a change without its record, or a record without its step.
 type Lack struct {
 	Change string `json:"change"`
-	Step   string `json:"step,omitzero"` // as audit.Record.Step; "" for a change older than step records
+	Step   string `json:"step,omitzero"` // as audit.Record.Step, or "" for a change older than step records
 	Detail string `json:"detail"`
 }
 
@@ -111,7 +111,7 @@ func (r *reconciler) change(ctx context.Context, c *Change) error {
 	return nil
 }
 
-// step compares step n+1 of c with the records; its record may have been written since they were read.
+// step compares step n+1 of c with the records. Its record may have been written since they were read.
 func (r *reconciler) step(ctx context.Context, c *Change, n int, want *audit.Record) error {
 	if _, ok := r.steps[stepKey(want)]; ok {
 		delete(r.steps, stepKey(want))

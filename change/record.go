@@ -7,15 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// outcomes maps events to the outcome in their audit records; others have audit.OK.
+// outcomes maps events to the outcome in their audit records. Others have audit.OK.
 var outcomes = map[EventKind]string{
 	EventCreated: audit.Proposed, EventDecided: audit.Approved, EventApproved: audit.Approved, EventRejected: audit.Rejected,
 	EventCancelled: audit.Withdrawn, EventExpired: audit.Expired, EventClaimed: audit.Applying, EventSending: audit.Applying,
 	EventApplied: audit.Applied, EventFailed: audit.Failed, EventStale: audit.Refused, EventUnknown: audit.Refused,
 }
 
-// Record returns the audit record of step n of c, counted from 1, which must be the last step taken, or one that is stored
-// together with the last; nil if the step has no Actor. The record names the principal, the digest and the version of the rules.
+// Record returns the audit record of step n of c, counted from 1, which must be the last step taken, or one that is stored together
+// with the last. It returns nil if the step has no Actor. The record names the principal, the digest and the version of the rules.
 func (c *Change) Record(n int) *audit.Record {
 	step := &c.History[n-1]
 	if step.Actor == nil {
@@ -48,7 +48,7 @@ func (c *Change) Record(n int) *audit.Record {
 	return r
 }
 
-// Last returns the audit record of the last step of c whose event is one of events; nil if there is none.
+// Last returns the audit record of the last step of c whose event is one of events, or nil if there is none.
 func (c *Change) Last(events ...EventKind) *audit.Record {
 	for n := len(c.History); n > 0; n-- {
 		if slices.Contains(events, c.History[n-1].Event) {
@@ -58,7 +58,7 @@ func (c *Change) Last(events ...EventKind) *audit.Record {
 	return nil
 }
 
-// exception names the reason in the audit record why an approval lacks a second person; "" if it doesn't.
+// exception names the reason in the audit record why an approval lacks a second person, or "" if it doesn't.
 func (c *Change) exception(digest string) string {
 	i := len(c.Decisions) - 1
 	switch {

@@ -56,7 +56,7 @@ func only(object value.Value, names []string) value.Value {
 	return value.OfObject(members)
 }
 
-// present returns the non-null members of an object; a new record has null for the others.
+// present returns the non-null members of an object. A new record has null for the others.
 func present(object value.Value) value.Value {
 	var members []value.Member
 	for _, m := range object.Members() {
@@ -67,7 +67,7 @@ func present(object value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// Moved describes the first difference between the records of a new preview of c and the reviewed ones; "" if there
+// Moved describes the first difference between the records of a new preview of c and the reviewed ones, or "" if there
 // is none. It compares the fields that c sets and the record's version, or all fields for a delete, an action or a
 // call. It contains no value.
 func (c *Change) Moved(now []Effect) string { return c.MovedAgain(now, nil) }

@@ -21,7 +21,7 @@ type Rule struct {
 }
 
 // Judge sets the facts of c that rules decide by, and the result: Op, Classes, Fields, Rows, Mode, Need, Risk and
-// Rule. asked is the mode set by the rules of the classes or of an action; "" if they set none.
+// Rule. asked is the mode set by the rules of the classes or of an action, or "" if they set none.
 //
 // A rule that can't be evaluated counts as matching, to be safe, but allows nothing. Mode allow, of a class or of a rule, applies unless
 // another rule says review or requires approvals; deny always applies. Where writes are of several kinds, a rule matches
@@ -170,7 +170,7 @@ func higher(a, b Risk) Risk {
 	return a
 }
 
-// Stricter returns the stricter of two modes; "" is the least strict.
+// Stricter returns the stricter of two modes. "" is the least strict.
 func Stricter(a, b write.Mode) write.Mode {
 	order := []write.Mode{"", write.Allow, write.Review, write.Deny}
 	if slices.Index(order, b) > slices.Index(order, a) {

@@ -8,14 +8,14 @@ type State string
 // The states of a change.
 const (
 	Pending   State = "pending"           // waits for approval
-	Returned  State = "changes_requested" // a person asked the agent for changes; its agent answers or replaces it
-	Granted   State = "approved"          // enough people approved it; it is about to be applied, or waits for others
+	Returned  State = "changes_requested" // a person asked the agent for changes. Its agent answers or replaces it
+	Granted   State = "approved"          // enough people approved it. It is about to be applied, or waits for others
 	Applying  State = "applying"          // an executor holds its lease and applies it
 	Applied   State = "applied"           // done, exactly once
 	Rejected  State = "rejected"          // a person rejected it
 	Expired   State = "expired"           // its time ran out before it was decided or applied
 	Cancelled State = "cancelled"         // its agent withdrew it
-	Stale     State = "stale"             // the records have changed; it needs a new preview
+	Stale     State = "stale"             // the records have changed. It needs a new preview
 	Failed    State = "failed"            // nothing was written; of several calls, the Receipt lists those that were made before one failed
 	Unknown   State = "unknown"           // the target did not answer: a person must settle it
 	Replaced  State = "replaced"          // another version of it is reviewed in its place

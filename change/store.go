@@ -51,7 +51,7 @@ type Store interface {
 	// grows: none appears later with a Seq below one already seen.
 	Events(ctx context.Context, after int64, limit int) ([]Event, error)
 
-	// LastEvent returns the Seq of the newest event; 0 if there is none.
+	// LastEvent returns the Seq of the newest event, or 0 if there is none.
 	LastEvent(ctx context.Context) (int64, error)
 
 	// Await returns when there may be events after Seq after, within 500 ms of an event of any process that shares
@@ -73,19 +73,19 @@ type Of struct {
 type Filing struct {
 	Life      time.Duration
 	Most      int     // pending changes of the account
-	PerMinute int     // changes of the account; 0 for any number
-	Replaces  *Change // the version before, as it is to be stored; nil for none
+	PerMinute int     // changes of the account, or 0 for any number
+	Replaces  *Change // the version before, as it is to be stored, or nil
 	Log       bool    // the records of the steps go into the audit log, not the outbox
 }
 
 // A Guard holds conditions of a Swap besides the version, and the times that it sets. The zero Guard has none.
 type Guard struct {
-	Unexpired bool          // Expires is later than now, by the store's clock; else ErrExpired
-	Expired   bool          // Expires isn't later than now; else ErrMoved
-	Recorded  bool          // the outbox has no record of the change's steps; else ErrUnrecorded
-	Lapsed    bool          // now is not from Lease.From up to Lease.Until, as stored; else ErrMoved
-	Lease     time.Duration // sets Lease.Until to this long after now and Lease.From to this long before; 0 leaves them
-	Life      time.Duration // sets Expires to this long after now; 0 leaves it
+	Unexpired bool          // Expires is later than now, by the store's clock, or else ErrExpired
+	Expired   bool          // Expires isn't later than now, or else ErrMoved
+	Recorded  bool          // the outbox has no record of the change's steps, or else ErrUnrecorded
+	Lapsed    bool          // now is not from Lease.From up to Lease.Until, as stored, or else ErrMoved
+	Lease     time.Duration // sets Lease.Until to this long after now and Lease.From to this long before. 0 leaves them
+	Life      time.Duration // sets Expires to this long after now. 0 leaves it
 	Log       bool          // the records of the steps go into the audit log, not the outbox
 }
 
@@ -103,26 +103,26 @@ var (
 
 // A Filter selects changes: those that match all of its non-zero fields.
 type Filter struct {
-	States    []State // any of these; nil for all
+	States    []State // any of these, or nil for all
 	Principal string  // Agent.Principal
 	Owner     string  // Agent.Owner
 	Tenant    string  // Agent.Tenant, if Tenanted
 	Tenanted  bool
 	Source    string
-	Schemas   map[string]string // by source with one schema per tenant: the schema whose changes are meant, "" for none. Changes of other sources match
+	Schemas   map[string]string // by source with one schema per tenant: the schema whose changes are meant, or "". Changes of other sources match
 	Class     string            // one of Classes
 	Records   []Target          // changes that have not ended and write any of these
 	Op        string
 	Risk      Risk
 	Text      string // part of the title, the reason or an id, ignoring case
-	For       string // Party.Human of a person who has not approved the current digest, and is no author of it unless Own
+	For       string // Party.Human of a person who has not approved the current digest, and is not an author of it unless Own
 	Own       bool   // also changes that For is the author of: their agents', and those that they asked for
 	Before    string // only changes older than this id; for the next page, the last id of this one
-	Limit     int    // at most 200; 0 means 50
+	Limit     int    // at most 200. 0 means 50
 }
 
 // A Target is a record that a change writes.
-type Target struct{ Class, Key string } // as in Effect; Key is not ""
+type Target struct{ Class, Key string } // as in Effect. Key is not ""
 
 // Targets returns the records that c writes, without those it creates.
 func (c *Change) Targets() []Target {

@@ -13,7 +13,7 @@ import (
 // A batchPage shows several changes: those that may be decided at once, and those that may not.
 type batchPage struct {
 	Ready   []*review.Sheet
-	Table   *review.Table // the records of Ready; nil if each change is shown by itself
+	Table   *review.Table // the records of Ready, or nil if each change is shown by itself
 	Digests map[string]string
 	Left    []left
 	Done    string // "approved" or "rejected" after the decision, when Ready are those that it was made about

@@ -104,7 +104,7 @@ func (b *tab) key(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// size sets the window size in CSS pixels; a phone has a higher pixel density.
+// size sets the window size in CSS pixels. A phone has a higher pixel density.
 func (b *tab) size(width, height int64, phone bool) {
 	b.t.Helper()
 	scale := 1.0
@@ -145,7 +145,7 @@ func evaluated[T any](b *tab, script string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// is evaluates a script; it is false of a page that is left meanwhile.
+// is evaluates a script. It is false of a page that is left meanwhile.
 func (b *tab) is(script string) bool {
 	b.t.Helper()
 	yes, err := evaluated[bool](b, script)

@@ -133,7 +133,7 @@ func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *
 	return Path + "/changes/" + url.PathEscape(next) + "?" + q.Encode()
 }
 
-// next returns the change behind id in the queue at the address in, or its first; "" for none.
+// next returns the change behind id in the queue at the address in, or its first, or "".
 func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) string {
 	at, err := url.Parse(in)
 	if err != nil {

@@ -12,7 +12,7 @@ type chartBar struct {
 	Says        string // full description, for tooltips and screen readers
 }
 
-// The size of a chart in its own units; it is stretched to the width of its place in the page.
+// The size of a chart in its own units. It is stretched to the width of its place in the page.
 const (
 	height = 100.0
 	unit   = 10.0 // one bar with its gap

@@ -48,19 +48,19 @@ const Path = "/console"
 // streams is the maximum number of live pages at a time.
 const streams = 500
 
-// Options configure a Console. Reviewer, Tokens, Allow and Admit are required; if another part is nil, its page is
+// Options configure a Console. Reviewer, Tokens, Allow and Admit are required. If another part is nil, its page is
 // missing.
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
 	Tokens      *identity.Tokens          // of people, their sessions and agents; asked again for each request
-	Credentials identity.Authenticator    // what people can sign in with on the page; nil for none
-	Issuer      Issuer                    // where people sign in elsewhere; nil for nowhere
-	Agents      Agents                    // lets agents sign in, with a person's consent; nil for none
-	URL         string                    // of this host, as people open it, such as "https://gate.example"; "" for that of the request
+	Credentials identity.Authenticator    // what people can sign in with on the page, or nil
+	Issuer      Issuer                    // where people sign in elsewhere, or nil
+	Agents      Agents                    // lets agents sign in, with a person's consent, or nil
+	URL         string                    // of this host, as people open it, such as "https://gate.example", or "" for that of the request
 	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse: mcp.Server.Allow
 	Admit       Admit                     // admits, limits and records pages that don't use a Reviewer
 
-	Connections *connect.Connections // accounts at APIs that people connect; nil for none
+	Connections *connect.Connections // accounts at APIs that people connect, or nil
 
 	Audit    audit.Reader
 	Exposure func() (*policyops.Regime, error) // returns the rules in force
@@ -70,9 +70,9 @@ type Options struct {
 	Hooks      []string // the names of the webhooks in Deliveries
 	TestHook   func(ctx context.Context, hook string) error
 
-	Idle    time.Duration // maximum time without a request; 0 means the constant Idle
-	Life    time.Duration // maximum duration of a session; 0 means the constant Life
-	Fresh   time.Duration // maximum time since a sign-in for breaking the glass; 0 means identity.Fresh
+	Idle    time.Duration // maximum time without a request. 0 means the constant Idle
+	Life    time.Duration // maximum duration of a session. 0 means the constant Life
+	Fresh   time.Duration // maximum time since a sign-in for breaking the glass. 0 means identity.Fresh
 	Version string        // of this program, shown at the bottom of pages
 	Log     *slog.Logger  // nil means slog.Default
 	Now     func() time.Time
@@ -104,7 +104,7 @@ type Console struct {
 	close   context.CancelFunc
 }
 
-// New returns a Console with options o. It opens no connections; see Handler.
+// New returns a Console with options o. It opens no connections. See Handler.
 func New(o Options) (*Console, error) {
 	if o.Reviewer == nil || o.Tokens == nil || o.Allow == nil || o.Admit == nil {
 		return nil, errors.New("console: Reviewer, Tokens, Allow and Admit must be set")
@@ -128,7 +128,7 @@ func New(o Options) (*Console, error) {
 // Close ends the live pages, which don't end by themselves. Everything else keeps working.
 func (c *Console) Close() { c.close() }
 
-// SignIn returns the path of a page with a button that signs in with a link's secret, once; see identity.Tokens.Invite.
+// SignIn returns the path of a page with a button that signs in with a link's secret, once. See identity.Tokens.Invite.
 func SignIn(link string) string { return Path + "/sign-in?link=" + url.QueryEscape(link) }
 
 // Mount serves Handler's paths, and the addresses of agents that sign in, which are outside of Path.

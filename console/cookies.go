@@ -19,7 +19,7 @@ const visitorName = "bailiwick-visitor"
 // themeName is the cookie of the colour theme that a person chose.
 const themeName = "bailiwick-theme"
 
-// sessionOf returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host; on
+// sessionOf returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host. On
 // this machine itself plain http is acceptable.
 func sessionOf(r *http.Request) string { return hosted(r, "bailiwick-session") }
 
@@ -39,7 +39,7 @@ func plainCookie(r *http.Request, name, value string) *http.Cookie {
 type signInAway struct {
 	Kept    string `json:"k"` // what the answer must match
 	Next    string `json:"n"` // where they go on to
-	Session string `json:"s"` // the ID of the session that the next one takes the place of; "" for none
+	Session string `json:"s"` // the ID of the session that the next one takes the place of, or ""
 }
 
 // awayLife is how long a person may take to sign in elsewhere, in seconds.

@@ -23,7 +23,7 @@ type drawers struct {
 	events []change.Event
 	moved  chan struct{}
 	calls  []string // of operations that change anything
-	err    error    // returned by every call; may be nil
+	err    error    // returned by every call. It may be nil
 }
 
 func newDrawers(sheets ...*review.Sheet) *drawers {

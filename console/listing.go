@@ -24,7 +24,7 @@ type queueState struct {
 	States     []change.State
 }
 
-// queueStates returns the states to filter by; the first is the default.
+// queueStates returns the states to filter by. The first is the default.
 func queueStates() []queueState {
 	open := []change.State{change.Pending, change.Stale}
 	return []queueState{
@@ -40,7 +40,7 @@ func queueStates() []queueState {
 	}
 }
 
-// queueGroupings returns what changes can be grouped by; the first is the default, their shape.
+// queueGroupings returns what changes can be grouped by. The first is the default, their shape.
 func queueGroupings() []string { return []string{"", "agent", "class", "verb"} }
 
 // readFilter parses a query, and returns what to ask of a store. Change.queueFilter.For is "me" for queueMine.
@@ -67,7 +67,7 @@ func readFilter(q url.Values) (queueFilter, change.Filter, error) {
 	return a, f, problem.New(problem.InvalidArgument, "There is no such state.")
 }
 
-// Query returns the filter as a query; "" for the default.
+// Query returns the filter as a query, or "" for the default.
 func (a queueFilter) Query() string {
 	q := url.Values{}
 	for _, p := range [][2]string{{"state", a.State}, {"risk", a.Risk}, {"op", a.Op}, {"source", a.Source}, {"class", a.Class},

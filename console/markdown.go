@@ -15,7 +15,7 @@ const (
 	maxDepth = 12     // of lists and quotes within each other
 )
 
-// renderMarkdown returns source as HTML; "" if it holds no Markdown, or more than can be rendered.
+// renderMarkdown returns source as HTML, or "" if it holds no Markdown, or more than can be rendered.
 func renderMarkdown(source string) template.HTML {
 	if len(source) > maxText {
 		return ""

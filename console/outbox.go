@@ -21,10 +21,10 @@ type deliveries interface {
 type outboxHook struct {
 	Name    string
 	Href    string // the page with its deliveries
-	Waiting string // how many are waiting, such as "200 or more"; "" for none
+	Waiting string // how many are waiting, such as "200 or more", or ""
 	Dead    string // how many are dead, likewise
 	Sent    time.Time
-	Failure string // of the newest delivery that is dead or waiting; "" if there is none
+	Failure string // of the newest delivery that is dead or waiting, or "" if there is none
 }
 
 // mostOutbox is the number up to which deliveries are counted.

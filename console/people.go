@@ -22,7 +22,7 @@ type peoplePage struct {
 	Until  time.Time
 	Ask    *identity.PersonEntry // to be changed or removed
 	Remove bool
-	Tenant string // that of the operator; "" for all
+	Tenant string // that of the operator, or "" for all
 
 	Invited *identity.PersonEntry // what the form for a new person begins with
 }
@@ -49,7 +49,7 @@ func (c *Console) people(v *visit) error {
 	return c.showPeople(v, peoplePage{}, frame{Notice: did[v.r.URL.Query().Get("did")]})
 }
 
-// showPeople writes the page of people in frame f; p may hold a link that was just made, or what a form had. With ?person= it asks
+// showPeople writes the page of people in frame f. p may hold a link that was just made, or what a form had. With ?person= it asks
 // about one person, who must be among those that the visitor manages.
 func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
 	rows, err := c.peopleRows(v)

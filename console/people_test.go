@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestPeople invites a person on the page, who signs in with the link, and removes them; names are shown as text.
+// TestPeople invites a person on the page, who signs in with the link, and removes them. Names are shown as text.
 func TestPeople(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")

@@ -27,7 +27,7 @@ type queuePage struct {
 	Waiting int    // of changes that wait for other people, if there are none for the visitor
 }
 
-// A chip is a link that filters or groups a list. Here reports that the page shows what it leads to; Count is 0 where nothing is
+// A chip is a link that filters or groups a list. Here reports that the page shows what it leads to. Count is 0 where nothing is
 // counted.
 type chip struct {
 	Href, Label string
@@ -35,11 +35,11 @@ type chip struct {
 	Here        bool
 }
 
-// A group is a series of similar changes; most groups have one.
+// A group is a series of similar changes. Most groups have one.
 type group struct {
 	Rows []row
-	Name string // what they have in common; "" for changes of one shape
-	Href string // a page for all of them that can be decided together; "" for none
+	Name string // what they have in common, or "" for changes of one shape
+	Href string // a page for all of them that can be decided together, or ""
 }
 
 // First returns the change that represents the group.

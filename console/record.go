@@ -28,7 +28,7 @@ type recordPage struct {
 	Charts  []drawn
 	Tools   []slice
 	Agents  []slice
-	Older   string // the address of the next page; "" for none
+	Older   string // the address of the next page, or ""
 	Newest  string
 	Begins  time.Time         // the beginning of the period
 	Costs   bool              // a price is set

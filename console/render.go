@@ -118,8 +118,8 @@ type failing struct {
 	Heading string
 	Detail  string
 	Hint    string
-	Trace   string // leads operators to the log entry; "" if there is none
-	Back    string // where the page leads, with the heading of its own; "" for the console
+	Trace   string // leads operators to the log entry, or "" if there is none
+	Back    string // where the page leads, with the heading of its own, or "" for the console
 }
 
 // An elsewhere is an error whose page has a heading of its own, and leads to another page than the console's first.

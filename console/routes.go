@@ -78,7 +78,7 @@ func (c *Console) routes() []route {
 	return all
 }
 
-// rights are the scopes that admit a person; each gives access to pages of its own.
+// rights are the scopes that admit a person. Each gives access to pages of its own.
 func rights() []identity.Scope {
 	return []identity.Scope{identity.Review, identity.Audit, identity.Operator}
 }

@@ -47,7 +47,7 @@ func plainText(text string, most int) string {
 	return b.String()
 }
 
-// pile is the maximum number of combining marks per letter; more would overlap the lines around it.
+// pile is the maximum number of combining marks per letter. More would overlap the lines around it.
 const pile = 4
 
 // marked matches a character as review.Visible escapes it.

@@ -26,12 +26,12 @@ type signingIn struct {
 	Ended  bool   // a session has ended
 	Again  bool   // to prove again who they are
 	Takes  string // what sign-in that takes
-	Issuer string // the name of the issuer, "" for none
+	Issuer string // the name of the issuer, or ""
 	Token  bool   // a token can be typed in
 	Wrong  string
 
 	via   string          // the Data of the session that begins
-	offer *identity.Offer // the link that becomes the session; nil for none
+	offer *identity.Offer // the link that becomes the session, or nil
 }
 
 // signInPage shows the sign-in page. A visitor who is signed in goes on to next, unless a link is for another person or they have to
@@ -91,7 +91,7 @@ func (c *Console) signIn(v *visit) error {
 	return c.enter(v, p, principal, err)
 }
 
-// enter begins a session of principal, unless err refuses them; p is the page that then says what is wrong.
+// enter begins a session of principal, unless err refuses them. p is the page that then says what is wrong.
 func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err error) error {
 	if err == nil {
 		principal, err = c.options.Tokens.Person(v.ctx(), principal)

@@ -21,9 +21,9 @@ type usageSearch struct {
 	Text     string // a substring of the code, the kind, the correlation or the change ID
 	Tenant   string // of the reader, if Tenanted
 	Tenanted bool
-	Before   int64 // a Seq: only older records, for the list; 0 for all
+	Before   int64 // a Seq: only older records, for the list, or 0 for all
 	Limit    int   // of the list
-	Most     int   // maximum number of records read; 0 means 100,000
+	Most     int   // maximum number of records read. 0 means 100,000
 }
 
 // A usageFound is the result of a usageSearch.
@@ -34,7 +34,7 @@ type usageFound struct {
 	Read    int       // records read
 	Cut     bool      // Most was reached: usageSums cover only the time from Since on
 	Since   time.Time // of the oldest record read
-	Damaged int64     // the Seq of an unreadable record, which ended the search; 0 for none
+	Damaged int64     // the Seq of an unreadable record, which ended the search, or 0
 }
 
 // usageSums are the totals of a usageSearch.

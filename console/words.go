@@ -156,7 +156,7 @@ func eventText(id string) string {
 // A stagePart is a Word, numbered if it differs.
 type stagePart struct {
 	review.Word
-	N, Prev, Next int // from 1; 0 for none
+	N, Prev, Next int // from 1, or 0
 }
 
 // stageParts numbers the words that differ.

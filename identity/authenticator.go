@@ -7,7 +7,7 @@ import (
 )
 
 // An Authenticator turns a credential into a principal. The error for a credential that is unknown, expired, revoked or
-// not allowed from remote is a *problem.Error with code Unauthorized; any other error is an internal failure.
+// not allowed from remote is a *problem.Error with code Unauthorized. Any other error is an internal failure.
 type Authenticator interface {
 	Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error)
 }

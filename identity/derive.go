@@ -17,14 +17,14 @@ const MaxDepth = 4
 // A Derivation describes how a sub-principal differs from its parent. Unset fields are inherited.
 type Derivation struct {
 	Name   string  // 1 to 64 of A-Z a-z 0-9 . _ -; the last part of the ID
-	Scopes []Scope // nil means {read}; those that the parent lacks, or no agent may have, are dropped
+	Scopes []Scope // nil means {read}. Those that the parent lacks, or no agent may have, are dropped
 
 	Tools   List                    // restricts further
 	Actions List                    // restricts further
 	Classes List                    // restricts further
-	Filters map[string]query.Filter // as in a Principal; they may name only fields that the parent sees
+	Filters map[string]query.Filter // as in a Principal. They may name only fields that the parent sees
 
-	Depth int // the most generations below a credential; 0 means MaxDepth
+	Depth int // the most generations below a credential. 0 means MaxDepth
 }
 
 // Derive returns a sub-principal of parent: an agent with parent's identity, limits, claims and restrictions, further

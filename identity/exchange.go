@@ -19,7 +19,7 @@ const Repeat = 5 * time.Second
 type Offer struct {
 	Principal Principal
 	Ticket    Ticket
-	Answer    []byte // of the exchange that used it up a moment ago; nil if nothing did
+	Answer    []byte // of the exchange that used it up a moment ago, or nil if nothing did
 
 	secret string
 }
@@ -67,7 +67,7 @@ func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer fu
 		return nil, false, Unauthorized("ticket_ended", nil)
 	}
 	p := o.Principal
-	p.Expires = time.Time{} // o doesn't bound what it becomes; the grant does
+	p.Expires = time.Time{} // o doesn't bound what it becomes. The grant does
 	var made []Issued
 	var next []Ticket
 	for _, w := range want {

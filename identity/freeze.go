@@ -39,7 +39,7 @@ func Freeze(p Principal) []byte {
 	return text
 }
 
-// freeze returns the JSON form of p and those above it; nil for nil.
+// freeze returns the JSON form of p and those above it, or nil for nil.
 func freeze(p *Principal) *frozen {
 	if p == nil {
 		return nil
@@ -106,10 +106,10 @@ func joined(parts []List) List {
 	return out
 }
 
-// Refresh returns the current state of p. If p has no TokenID, it is unchanged; else it is rebuilt from its token and
-// restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses what the token no
-// longer grants, and doesn't gain what the token grants beyond p. It reads the store: a decision must not rest on a token that another
-// process has revoked.
+// Refresh returns the current state of p. If p has no TokenID, it is unchanged, or else it is rebuilt from its token
+// and restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses what the
+// token no longer grants, and doesn't gain what the token grants beyond p. It reads the store: a decision must not
+// rest on a token that another process has revoked.
 func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.Above != nil {
 		above, err := t.Refresh(ctx, *p.Above)

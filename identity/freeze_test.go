@@ -171,7 +171,7 @@ func TestTokensRead(t *testing.T) {
 			t.Fatal(reads, err)
 		}
 	}
-	end := func(id string) error { return here.EndGrant(t.Context(), identity.Principal{}, id) } // reads what it ends, which is no grant
+	end := func(id string) error { return here.EndGrant(t.Context(), identity.Principal{}, id) } // reads what it ends, which is not a grant
 	other, _ := r.create(identity.Token{})
 	if err := end(other.ID); problem.CodeOf(err) != problem.NotFound || reads != 2 {
 		t.Error("one of a moment ago:", reads, err)

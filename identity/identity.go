@@ -61,19 +61,19 @@ type Principal struct {
 	Owner   string // the human on whose behalf it acts; limits and reviews use it
 	Tenant  string // "" for none, which tenant-scoped classes refuse
 	Scopes  []Scope
-	Claims  value.Value // an Object of further claims of the credential; Null for none
-	TokenID string      // the ID of the Token it authenticated with; "" for other credentials
-	Expires time.Time   // when its credential ends; zero if that isn't known
-	Proven  time.Time   // when the person last proved who they are; zero if that isn't known
+	Claims  value.Value // an Object of further claims of the credential, or Null
+	TokenID string      // the ID of the Token it authenticated with, or "" for other credentials
+	Expires time.Time   // when its credential ends, or zero if that isn't known
+	Proven  time.Time   // when the person last proved who they are, or zero if that isn't known
 
 	Tools   List                    // restricts tools
 	Actions List                    // restricts actions, as "name" or "Class.name"
 	Classes List                    // restricts classes, as "source.Class" or a bare class name
 	Filters map[string]query.Filter // the records it may see, by class as in Classes, or "default" for all; as of query.ParseRule
 
-	Parent string     // the ID of the principal that it was derived from; "" if authenticated itself
-	Depth  int        // the number of generations above it; 0 if authenticated itself
-	Above  *Principal // the principal that it was derived from, whose Filters also apply; nil if authenticated itself
+	Parent string     // the ID of the principal that it was derived from, or "" if authenticated itself
+	Depth  int        // the number of generations above it, or 0 if authenticated itself
+	Above  *Principal // the principal that it was derived from, whose Filters also apply, or nil if authenticated itself
 }
 
 // Has reports whether p holds scope s.
@@ -94,11 +94,11 @@ type List struct {
 	Only   []string `json:"only,omitzero"` // an empty one is encoded, as it allows none
 	Except []string `json:"except,omitempty"`
 
-	Within *List `json:"-"` // a further list that must allow a name, too; nil for none
+	Within *List `json:"-"` // a further list that must allow a name, too, or nil
 }
 
 // Allows reports whether something with these names is allowed. It may have several names, as a class has with and
-// without its source. A nil Only allows all; an empty one allows none.
+// without its source. A nil Only allows all. An empty one allows none.
 func (l List) Allows(names ...string) bool {
 	in := func(list []string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) })
@@ -126,7 +126,7 @@ func (l List) And(more List) List {
 	return List{Only: slices.Clone(more.Only), Except: slices.Clone(more.Except), Within: &l}
 }
 
-// All yields the lists that l consists of; each has to allow a name.
+// All yields the lists that l consists of. Each has to allow a name.
 func (l List) All() iter.Seq[List] {
 	return func(yield func(List) bool) {
 		for at := &l; at != nil && yield(List{Only: at.Only, Except: at.Except}); at = at.Within {

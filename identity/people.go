@@ -74,7 +74,7 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 	}
 	now := t.now()
 	want.Scopes = ordered(want.Scopes)
-	// One record of the person with these rights may stay, if half of its life is left; those with other rights end.
+	// One record of the person with these rights may stay, if half of its life is left. Those with other rights end.
 	var found *Token
 	var others []string
 	for id, k := range all {
@@ -179,7 +179,7 @@ type Granting struct {
 	Client string // its identifier
 	Name   string // for people
 	Scopes []Scope
-	Life   time.Duration // from now; at most the rest of the person's own
+	Life   time.Duration // from now, at most the rest of the person's own
 }
 
 // Grant makes the record of an agent that by, a person with a TokenID, lets in: it acts for them, within what they may

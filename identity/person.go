@@ -38,7 +38,7 @@ func plain(name string) bool {
 	return true
 }
 
-// Person returns the canonical name of the human that p is or acts for; "" for none.
+// Person returns the canonical name of the human that p is or acts for, or "".
 func (p Principal) Person() string { return Person(p.Owner) }
 
 // Account returns the key of the allowances p uses: its person, or its origin if it has none. Another spelling, another

@@ -169,7 +169,7 @@ func TestReconcileFirst(t *testing.T) {
 	}
 }
 
-// A late store has records in its outbox that it hadn't when all of them were asked for; at most so many of a token.
+// A late store has records in its outbox that it hadn't when all of them were asked for, at most so many of a token.
 type late struct {
 	identity.TokenStore
 	most int

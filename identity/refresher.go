@@ -23,7 +23,7 @@ func (Fixed) Refresh(_ context.Context, p Principal) (Principal, error) { return
 // recheck is the interval at which a long-running operation checks its credential.
 const recheck = 500 * time.Millisecond
 
-// While returns a context that is cancelled when p's credential is no longer valid; the refusal is then its cause. For
+// While returns a context that is cancelled when p's credential is no longer valid. The refusal is then its cause. For
 // a sub-principal it is the credential of its origin. stop ends the check. There is no check if today is nil
 // or p has no TokenID.
 func While(ctx context.Context, today PrincipalRefresher, p Principal) (good context.Context, stop func()) {

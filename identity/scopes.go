@@ -43,7 +43,7 @@ func ordered(given []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return !slices.Contains(given, s) })
 }
 
-// unknownScope returns the error for a name that is no scope, with the nearest ones.
+// unknownScope returns the error for a name that is not a scope, with the nearest ones.
 func unknownScope(name string) error {
 	names := []string{"readonly", "admin"}
 	for _, s := range scopes {

@@ -51,7 +51,7 @@ const (
 	reply   TicketUse = "reply"   // what a Renewal became, sealed. Nothing presents it.
 )
 
-// start returns the prefix of tickets of use u, so that one in the wrong place is recognized; "" for an unknown use.
+// start returns the prefix of tickets of use u, so that one in the wrong place is recognized, or "" for an unknown use.
 func (u TicketUse) start() string {
 	return map[TicketUse]string{Session: "bws_", Link: "bwl_", Code: "bwc_", Access: AccessStart, Renewal: "bwr_"}[u]
 }
@@ -70,8 +70,8 @@ type Ticket struct {
 	Proven  time.Time `json:"proven,omitzero"`  // of a session: when the person last proved who they are
 	Label   string    `json:"label,omitempty"`  // for people: the browser
 	Data    string    `json:"data,omitempty"`   // of a code: what was granted; of a session: how it began
-	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends; 0 for none
-	Scopes  string    `json:"scopes,omitempty"` // the scopes that it presents, of those of its token; "" for all of them
+	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends, or 0
+	Scopes  string    `json:"scopes,omitempty"` // the scopes that it presents, of those of its token, or "" for all of them
 }
 
 // Open reports whether k is good at now, as far as k decides that itself.
@@ -139,7 +139,7 @@ func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket,
 const seeing = time.Minute
 
 // Present returns the principal that a ticket of a use stands for, used from remote, and the ticket. Every refusal is
-// Unauthorized; any other error is a failure of the store. The ticket is returned with a refusal, too, if there is such a
+// Unauthorized. Any other error is a failure of the store. The ticket is returned with a refusal, too, if there is such a
 // one.
 func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
 	if rest, ok := strings.CutPrefix(secret, use.start()); !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {

@@ -61,7 +61,7 @@ type Token struct {
 	Use     Use               `json:"use,omitempty"`
 	Parent  string            `json:"parent,omitempty"`  // of a grant: the ID of the token of the person; it ends with that one
 	Subject string            `json:"subject,omitempty"` // of a person of an issuer: the ID of their Principal; of a grant: the client
-	Claims  string            `json:"-"`                 // an object of further claims for rules, as JSON text; "" for none
+	Claims  string            `json:"-"`                 // an object of further claims for rules, as JSON text, or ""
 	Filters map[string]string `json:"-"`                 // by class or "default": a where object of query.ParseRule as JSON text
 	IPs     []netip.Prefix    `json:"ips,omitempty"`     // allowed client addresses; empty allows all
 
@@ -100,7 +100,7 @@ func newID() string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
 }
 
-// check validates a token to be created at now; it returns nil or an InvalidArgument error.
+// check validates a token to be created at now. It returns nil or an InvalidArgument error.
 func (t *Token) check(now time.Time) error {
 	for _, f := range []struct{ name, text string }{{"name", t.Name}, {"owner", t.Owner}, {"tenant", t.Tenant}} {
 		if len(f.text) > 200 || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {

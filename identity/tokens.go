@@ -19,13 +19,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TokenOptions configure Tokens. Store is required, and so is Audit to create and revoke tokens; other fields have useful
+// TokenOptions configure Tokens. Store is required, and so is Audit to create and revoke tokens. Other fields have useful
 // zero values.
 type TokenOptions struct {
 	Store TokenStore
-	Audit audit.Log        // records which tokens are created and revoked; nil refuses both
-	Cache int              // the most tokens cached; 0 means 4,096
-	Touch time.Duration    // how long a last use may wait to be stored, in a batch; 0 means 30 s
+	Audit audit.Log        // records which tokens are created and revoked. Nil refuses both
+	Cache int              // the most tokens cached. 0 means 4,096
+	Touch time.Duration    // how long a last use may wait to be stored, in a batch. 0 means 30 s
 	Now   func() time.Time // nil means time.Now
 }
 
@@ -67,7 +67,7 @@ func NewTokens(o TokenOptions) *Tokens {
 	return t
 }
 
-// Unauthorized returns the refusal of a credential. It looks the same for every reason; kind is the true reason, for
+// Unauthorized returns the refusal of a credential. It looks the same for every reason. kind is the true reason, for
 // the audit record.
 func Unauthorized(kind string, err error) *problem.Error {
 	return &problem.Error{Code: problem.Unauthorized, Detail: "The credential is missing or not valid",
@@ -75,7 +75,7 @@ func Unauthorized(kind string, err error) *problem.Error {
 }
 
 // Authenticate returns the Principal of a token used from remote; an invalid remote means no address, as on stdio.
-// Every refusal is Unauthorized; any other error is a failure of the store. The Principal shares its lists with others
+// Every refusal is Unauthorized. Any other error is a failure of the store. The Principal shares its lists with others
 // and must not be changed.
 func (t *Tokens) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
 	if credential == "" {
@@ -187,7 +187,7 @@ func (t *Token) Principal() (Principal, error) {
 
 // Create creates a token from want and returns its record and the token itself, which can't be retrieved again. It
 // ignores want's ID, Prefix, Hash, Use, Parent, Subject, Created, LastUsed and Revoked. The default for Scopes is {read}, for Kind an agent,
-// for Expires TokenLife from now, for Tenant that of by. by must be a human or service with the scope operator; if it has
+// for Expires TokenLife from now, for Tenant that of by. by must be a human or service with the scope operator. If it has
 // a tenant, the token must have the same one.
 func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, string, error) {
 	if err := t.mayChange(by); err != nil {
@@ -260,7 +260,7 @@ func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 
 // Revoke revokes a token: immediately in this process, within a second in others. For an operator of a tenant, tokens
 // of other tenants don't exist. If the revocation can't be recorded, it is in force and an error is returned. Other errors are
-// problem.NotFound, and problem.PermissionDenied if by is no operator, as for Create.
+// problem.NotFound, and problem.PermissionDenied if by is not an operator, as for Create.
 func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := t.mayChange(by); err != nil {
 		return err

@@ -38,11 +38,11 @@ type counted struct {
 	finds, touches atomic.Int64
 	broken         atomic.Bool
 
-	add   func() error                // called before a token is added; may be nil
-	find  func(*identity.Token) error // changes the token found; may be nil
-	list  func([]identity.Token)      // changes the tokens listed; may be nil
-	touch func()                      // called before uses are stored; may be nil
-	leave func(person, tenant string) // called before connections end; may be nil
+	add   func() error                // called before a token is added. It may be nil
+	find  func(*identity.Token) error // changes the token found. It may be nil
+	list  func([]identity.Token)      // changes the tokens listed. It may be nil
+	touch func()                      // called before uses are stored. It may be nil
+	leave func(person, tenant string) // called before connections end. It may be nil
 }
 
 var errDisk = errors.New("disk on fire")

@@ -26,7 +26,7 @@ func (u *usage) note(id string, at time.Time, t *Tokens) {
 		u.timer = time.AfterFunc(t.touch, func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
-			t.Flush(ctx) // failed uses stay pending; Close reports the error if they still fail
+			t.Flush(ctx) // failed uses stay pending. Close reports the error if they still fail
 		})
 	}
 }

@@ -45,12 +45,12 @@ type tally struct {
 	known   Use       // the ledger's last answer
 	told    Use       // being written to the ledger
 	pending Use       // not yet written
-	asked   time.Time // when the request for known was made; zero for never
+	asked   time.Time // when the request for known was made, or zero for never
 	heard   time.Time // when it was answered, by the machine's clock
 	running int       // calls that will still add to pending
 }
 
-// newBudgets returns the budgets of o; nil if there is no daily limit. Without a ledger the use is counted in this process.
+// newBudgets returns the budgets of o, or nil if there is no daily limit. Without a ledger the use is counted in this process.
 func newBudgets(o Options) *budgets {
 	if o.Daily == (Use{}) && o.TokenDaily == (Use{}) {
 		return nil
@@ -82,7 +82,7 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 		now := b.now()
 		s := b.find(DayOf(now), k)
 		old := s.old(now)
-		// A value just asked for is good, however long the answer took; an account dropped meanwhile is not.
+		// A value just asked for is good, however long the answer took. An account dropped meanwhile is not.
 		if len(old) == 0 || try > 0 && s.known() {
 			err := s.refuse(now)
 			if err == nil {
@@ -201,7 +201,7 @@ func (t *tally) used() Use { return t.known.Plus(t.told).Plus(t.pending) }
 func (b *budgets) arm() {
 	if b.timer == nil && !b.closed {
 		b.timer = time.AfterFunc(flushEvery, func() {
-			b.flush(context.Background()) // on failure it stays pending; the next calls are refused and try again
+			b.flush(context.Background()) // on failure it stays pending. The next calls are refused and try again
 		})
 	}
 }

@@ -218,7 +218,7 @@ func TestMidnight(t *testing.T) {
 	})
 }
 
-// Use is in the ledger half a second later, or when the limiter closes; a new limiter finds it there.
+// Use is in the ledger half a second later, or when the limiter closes. A new limiter finds it there.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -404,7 +404,7 @@ func TestSharedBudget(t *testing.T) {
 	})
 }
 
-// While the ledger fails, calls are refused as soon as the known use is stale; when it is back, no use is lost.
+// While the ledger fails, calls are refused as soon as the known use is stale. When it is back, no use is lost.
 func TestLedgerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -479,7 +479,7 @@ func TestLedgerFaults(t *testing.T) {
 	}
 }
 
-// A ledger that doesn't answer never blocks calls for long, however many there are; a cancelled call returns at once.
+// A ledger that doesn't answer never blocks calls for long, however many there are. A cancelled call returns at once.
 func TestLedgerHangs(t *testing.T) {
 	for _, tt := range []struct {
 		takes time.Duration

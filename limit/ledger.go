@@ -29,7 +29,7 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// over returns the name of the first limit of most that u has reached; "" for none.
+// over returns the name of the first limit of most that u has reached, or "".
 func (u Use) over(most Use) string {
 	switch {
 	case most.Calls > 0 && u.Calls >= most.Calls:

@@ -19,15 +19,15 @@ import (
 
 // Options are the limits. The zero value of each field is usable; a negative Queue disables queueing.
 type Options struct {
-	PerMinute      int           // calls per owner; 0 means 3,000
+	PerMinute      int           // calls per owner. 0 means 3,000
 	Every          time.Duration // overrides PerMinute: one call per owner in this time, for rates below one a minute
-	Burst          int           // calls per owner at once after a rest; 0 means 500
-	TokenPerMinute int           // calls per token; 0 means PerMinute
-	TokenBurst     int           // calls per token at once; 0 means Burst
-	Concurrency    int           // running calls per token, or per owner without one; 0 means the constant Concurrency
-	Queue          int           // calls waiting for a running one to end; 0 means 64
+	Burst          int           // calls per owner at once after a rest. 0 means 500
+	TokenPerMinute int           // calls per token. 0 means PerMinute
+	TokenBurst     int           // calls per token at once. 0 means Burst
+	Concurrency    int           // running calls per token, or per owner without one. 0 means the constant Concurrency
+	Queue          int           // calls waiting for a running one to end. 0 means 64
 
-	Daily      Use // daily budget of an owner (days in UTC); a field of 0 is unlimited
+	Daily      Use // daily budget of an owner (days in UTC). A field of 0 is unlimited
 	TokenDaily Use // daily budget of a token, likewise
 
 	Store  Store            // nil keeps the rates in this process
@@ -39,7 +39,7 @@ type Options struct {
 // it derives from.
 type Asker struct {
 	Owner string // the human; the principal's ID if it has none
-	Token string // the credential; "" for none
+	Token string // the credential, or ""
 	Depth int    // number of derivations between the credential and this principal
 }
 
@@ -80,7 +80,7 @@ type gate struct {
 	queue   []*turn
 }
 
-// A turn is a waiting call; ready is closed when it may run.
+// A turn is a waiting call. ready is closed when it may run.
 type turn struct{ ready chan struct{} }
 
 // New returns a Limiter with the limits of o.
@@ -113,7 +113,7 @@ func New(o Options) *Limiter {
 }
 
 // Acquire waits until a call by who may run, or refuses it if that won't be soon. When the call has ended, the caller
-// calls release with what it used besides the call itself; further calls of release do nothing. The call counts when
+// calls release with what it used besides the call itself. Further calls of release do nothing. The call counts when
 // it begins and its use when it ends, both on the day it began: so one call may exceed a budget, and the next is
 // refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
 func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
@@ -244,7 +244,7 @@ func (l *Limiter) exit(key string, g *gate) {
 	}
 }
 
-// leave removes a call from the queue; if its turn has just come, the next call gets it.
+// leave removes a call from the queue. If its turn has just come, the next call gets it.
 func (l *Limiter) leave(key string, g *gate, t *turn) {
 	l.mu.Lock()
 	for i, other := range g.queue {

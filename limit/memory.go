@@ -26,7 +26,7 @@ const memoryWait = 5 * time.Second
 // fairly: no tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by several goroutines.
 type Memory struct{ answers *fair.Semaphore }
 
-// NewMemory returns a Memory of most bytes; 0 means DefaultMemory.
+// NewMemory returns a Memory of most bytes. 0 means DefaultMemory.
 func NewMemory(most int64) *Memory {
 	n := max(1, int(cmp.Or(max(most, 0), DefaultMemory)/AnswerMemory))
 	return &Memory{fair.New(fair.Bounds{Slots: n, Queue: math.MaxInt, Patience: memoryWait}.Wide())}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// central is the store of several replicas; it counts how often it is asked.
+// central is the store of several replicas. It counts how often it is asked.
 type central struct {
 	*rates
 	asked int
@@ -73,7 +73,7 @@ func TestSharesOfSlowCallers(t *testing.T) {
 	}
 }
 
-// Replicas together let through what the allowance gives until then, and no more; and as much as it gives, up to what their
+// Replicas together let through what the allowance gives until then, and no more, and as much as it gives, up to what their
 // last shares hold.
 func TestSharesTogether(t *testing.T) {
 	for seed := range uint64(40) {

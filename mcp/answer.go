@@ -14,11 +14,11 @@ import (
 type answer struct {
 	http.ResponseWriter
 	x     *exchange
-	began func(session string) // called with the ID of the session that the response begins; nil if it begins none
+	began func(session string) // called with the ID of the session that the response begins, or nil if it begins none
 
 	committed bool
 	discard   bool // discard what the SDK writes: it was replaced
-	rewrite   int  // the status of a plain-text error to rewrite; 0 for none
+	rewrite   int  // the status of a plain-text error to rewrite, or 0
 	events    bool // the response is an event stream
 }
 

@@ -52,7 +52,7 @@ func problems() *shelf {
 
 // TestCall: each outcome of a tool, in all the ways in which a call is served: without the SDK, by the SDK without
 // sessions (selected by a progress token), and by the SDK with sessions, in two older protocols. A refusal is a tool
-// error, with all help in its text; it has no structured content, which would have to match the output schema.
+// error, with all help in its text. It has no structured content, which would have to match the output schema.
 func TestCall(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer

@@ -43,7 +43,7 @@ func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange, par
 	return true
 }
 
-// statelessClient returns the client that a call of MCP 2026-07-28 names; ok is false if its headers and parameters don't
+// statelessClient returns the client that a call of MCP 2026-07-28 names. ok is false if its headers and parameters don't
 // agree, or need the SDK.
 func (s *Server) statelessClient(h http.Header, m *wire.Message, name string) (client *sdk.Implementation, ok bool) {
 	_, asksBack := m.Params.Get("requestState")
@@ -59,7 +59,7 @@ func (s *Server) statelessClient(h http.Header, m *wire.Message, name string) (c
 	return clientOf(m)
 }
 
-// clientOf returns the client that a call names; ok is false if its clientInfo is invalid.
+// clientOf returns the client that a call names. ok is false if its clientInfo is invalid.
 func clientOf(m *wire.Message) (client *sdk.Implementation, ok bool) {
 	info := m.Meta(sdk.MetaKeyClientInfo)
 	if info.IsNull() {

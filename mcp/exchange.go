@@ -20,28 +20,28 @@ type exchange struct {
 	who         identity.Principal
 	correlation string
 	operation   wire.Operation  // for the observer
-	message     *wire.Message   // the only message of the request; nil for a batch
+	message     *wire.Message   // the only message of the request, or nil for a batch
 	full        bool            // the client asks for all tools, with a header
 	metadata    string          // URL of the RFC 9728 metadata as the client knows it, or ""
-	session     string          // the ID of a session that is begun again; "" for a new one
+	session     string          // the ID of a session that is begun again, or "" for a new one
 	gone        context.Context // ends when the client no longer waits for the response
 
 	scope      atomic.Pointer[missing] // the scope that was missing
-	retryAfter atomic.Int64            // seconds; 0 for none
+	retryAfter atomic.Int64            // seconds, or 0
 }
 
 const exchangeKey = "exchange"
 
 // tokenInfo wraps x in the only value that the SDK passes unchanged from an HTTP request to its handlers, in both
 // generations. (It does not pass the context: a session's handlers get that of the request that began the session.)
-// The SDK keeps the value of that request as long as the session; forget takes x out of it.
+// The SDK keeps the value of that request as long as the session. forget takes x out of it.
 func (x *exchange) tokenInfo() (info *auth.TokenInfo, forget func()) {
 	kept := &atomic.Pointer[exchange]{}
 	kept.Store(x)
 	return &auth.TokenInfo{UserID: x.who.ID, Extra: map[string]any{exchangeKey: kept}}, func() { kept.Store(nil) }
 }
 
-// exchangeOf returns the exchange of a request to the SDK; nil if it has none, or was forgotten.
+// exchangeOf returns the exchange of a request to the SDK, or nil if it has none, or was forgotten.
 func exchangeOf(req sdk.Request) *exchange {
 	extra := req.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
@@ -58,7 +58,7 @@ func correlationOf(h http.Header, m *wire.Message) string {
 	if id := h.Get("X-Mcp-Session-Id"); wellFormed(id) {
 		return id
 	}
-	// traceparent is version-traceid-parentid-flags (W3C Trace Context); logs are searched by the trace ID.
+	// traceparent is version-traceid-parentid-flags (W3C Trace Context). Logs are searched by the trace ID.
 	if m != nil {
 		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && wellFormed(t.Text()) {
 			return t.Text()[3:35]

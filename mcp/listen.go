@@ -10,7 +10,7 @@ import (
 )
 
 // Listen opens addr ("127.0.0.1:8420"). It refuses an address that other machines can reach if no authentication is
-// configured; the error names the missing setting.
+// configured. The error names the missing setting.
 func (s *Server) Listen(addr string) (net.Listener, error) {
 	at, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {

@@ -30,12 +30,12 @@ type heartbeat struct {
 	last float64 // the last progress sent
 }
 
-// startHeartbeat starts the heartbeat of the call x if the client asked for progress with a token; nil means it did
+// startHeartbeat starts the heartbeat of the call x if the client asked for progress with a token. Nil means it did
 // not.
 func (s *Server) startHeartbeat(ctx context.Context, x *exchange, session *sdk.ServerSession, token any) *heartbeat {
 	h := &heartbeat{ctx: ctx, session: session, token: token, done: make(chan struct{})}
 	if x.message != nil {
-		// The SDK reads numbers as doubles; ours are exact.
+		// The SDK reads numbers as doubles. Ours are exact.
 		if t := x.message.Meta("progressToken"); t.Kind() == value.Int {
 			h.token = t.Int()
 		}
@@ -92,7 +92,7 @@ func (h *heartbeat) send(done, total float64, message string) {
 	})
 }
 
-// stop ends the heartbeat; nothing is sent after it returns.
+// stop ends the heartbeat. Nothing is sent after it returns.
 func (h *heartbeat) stop() {
 	close(h.done)
 	h.ended.Wait()

@@ -16,12 +16,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// Prompts serves prompts, resources, and completions for both. It applies scopes, limits, policy and audit itself;
-// each method shows only what the principal may see. Errors carry a *problem.Error.
+// Prompts serves prompts, resources, and completions for both. It applies scopes, limits, policy and audit itself.
+// Each method shows only what the principal may see. Errors carry a *problem.Error.
 type Prompts interface {
 	// List returns the prompts that the principal may use.
 	List(who identity.Principal) []*prompt.Prompt
-	// Get returns a prompt; the error is UnknownTool for one that is not in List.
+	// Get returns a prompt. The error is UnknownTool for one that is not in List.
 	Get(ctx context.Context, who identity.Principal, r prompt.Request) (prompt.Result, error)
 	// Complete completes an argument of a prompt or a variable of a template.
 	Complete(ctx context.Context, who identity.Principal, r prompt.Completion) (prompt.Completed, error)
@@ -29,7 +29,7 @@ type Prompts interface {
 	Resources(ctx context.Context, who identity.Principal, cursor, correlation string) (prompt.Page, error)
 	// Templates returns the templates of the resources that the principal may read.
 	Templates(who identity.Principal) []prompt.Template
-	// Read returns the content of a resource; the error is NotFound for one that is not in Resources.
+	// Read returns the content of a resource. The error is NotFound for one that is not in Resources.
 	Read(ctx context.Context, who identity.Principal, r prompt.Request) (prompt.Content, error)
 	// Watch returns nil if the principal may be notified of changes of the resources.
 	Watch(ctx context.Context, who identity.Principal, uris []string, correlation string) error

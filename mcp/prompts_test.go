@@ -129,7 +129,7 @@ func (r *rack) Watch(_ context.Context, p identity.Principal, uris []string, _ s
 	return nil
 }
 
-// request returns a request of MCP 2026-07-28 for a method, with the members of its params; name is its Mcp-Name.
+// request returns a request of MCP 2026-07-28 for a method, with the members of its params. name is its Mcp-Name.
 func request(method, name, params, meta string) call {
 	if params != "" {
 		params += ","

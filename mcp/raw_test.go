@@ -165,7 +165,7 @@ func (down) UseUp(context.Context, string, time.Time) (bool, error) {
 }
 
 // TestEveryRunIsAdmitted: for a client in a session, the SDK asks back and runs the handler again within one pass of
-// the middleware; both runs are admitted and recorded.
+// the middleware. Both runs are admitted and recorded.
 func TestEveryRunIsAdmitted(t *testing.T) {
 	runs, s := 0, &shelf{}
 	_, url := start(t, mcp.Options{Tools: s, Extend: asks(&runs)})
@@ -188,7 +188,7 @@ func TestEveryRunIsAdmitted(t *testing.T) {
 	}
 }
 
-// TestRawIsGuarded: the SDK's own tools are admitted or refused, and listed or hidden, like others; a panic in one
+// TestRawIsGuarded: the SDK's own tools are admitted or refused, and listed or hidden, like others. A panic in one
 // neither ends the process nor reveals anything.
 func TestRawIsGuarded(t *testing.T) {
 	runs, s := 0, &shelf{}

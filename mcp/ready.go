@@ -50,7 +50,7 @@ func (s *Server) noteReady(ctx context.Context, err error) {
 	}
 }
 
-// failureText returns the text by which failures are compared; "" for nil.
+// failureText returns the text by which failures are compared, or "" for nil.
 func failureText(err error) string {
 	if err == nil {
 		return ""

@@ -30,7 +30,7 @@ func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListReso
 		return res, nil
 	}
 	if r.Params != nil {
-		r.Params.Cursor = "" // the cursor is of Prompts; all resources of an Extension are on the last page
+		r.Params.Cursor = "" // the cursor is of Prompts. All resources of an Extension are on the last page
 	}
 	more, err := next(ctx, "resources/list", r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err er
 	return s.refused(ctx, x, "resource", err)
 }
 
-// watch checks that a client may see the resources it subscribes to; the SDK keeps the subscriptions and the streams.
+// watch checks that a client may see the resources it subscribes to. The SDK keeps the subscriptions and the streams.
 func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error {
 	var uris []string
 	session := ""

@@ -98,7 +98,7 @@ func saidBy(params value.Value) []byte {
 }
 
 // revive begins the session of r again in this process if another one, or this one before a restart, has begun it for p. Subscriptions and
-// open streams of the session are not there: the client makes them again. It reports whether the session is here.
+// open streams of the session do not exist: the client makes them again. It reports whether the session is here.
 func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool, *wire.RPCFault) {
 	if s.ids.sealed == nil {
 		return false, nil

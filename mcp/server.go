@@ -67,47 +67,47 @@ type Options struct {
 	Prompts      Prompts                         // nil serves no prompts, resources or completions
 	Version      string                          // of this program, as shown to clients
 	Instructions string                          // for the agent, sent at initialization
-	Guide        func(identity.Principal) string // instructions by caller, in the place of Instructions; nil sends Instructions
+	Guide        func(identity.Principal) string // instructions by caller, in the place of Instructions. Nil sends Instructions
 	Logger       *slog.Logger
-	Observer     wire.Observer    // is notified of every request; may be nil
-	Refused      *edge.RefusalLog // receives every refused request; nil logs to Logger
-	Metrics      http.Handler     // serves /metrics to principals with the scope operator or audit; may be nil
+	Observer     wire.Observer    // is notified of every request. It may be nil
+	Refused      *edge.RefusalLog // receives every refused request. Nil logs to Logger
+	Metrics      http.Handler     // serves /metrics to principals with the scope operator or audit. It may be nil
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, if set, replaces Tokens and
 	// Anonymous and decides from the whole request. Anonymous is the principal of requests from a loopback address
-	// without a credential; nil refuses them. A server with none of the three refuses every request.
+	// without a credential. Nil refuses them. A server with none of the three refuses every request.
 	Tokens       identity.Authenticator
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
 	AllowedOrigins   []string             // "https://app.example"; pages of this host itself are always allowed
-	AllowedHosts     []string             // names in the Host header, with or without a port; nil allows only loopback names on a loopback address
-	Resource         *authserver.Resource // served as RFC 9728 metadata; may be nil
-	ResourceMetadata string               // URL of the RFC 9728 metadata, named in 401 and 403 responses; "" means that of Resource, or none
+	AllowedHosts     []string             // names in the Host header, with or without a port. Nil allows only loopback names on a loopback address
+	Resource         *authserver.Resource // served as RFC 9728 metadata. It may be nil
+	ResourceMetadata string               // URL of the RFC 9728 metadata, named in 401 and 403 responses. "" means that of Resource, or none
 
-	Results map[string]Form // by client name; "" is the default for other clients, which is Text if absent
+	Results map[string]Form // by client name. "" is the default for other clients, which is Text if absent
 
-	MaxBody         int64         // bytes; 0 means 1 MiB, at most that of Bodies
-	Bodies          *fair.Budget  // bounds the memory of all requests' bodies; nil is a budget of this server's own
-	MaxDepth        int           // of nested JSON; 0 means 20
-	Concurrency     int           // concurrent calls; 0 means 64
-	ConcurrencyEach int           // of them for one credential, at most half; 0 means a quarter. An owner gets at most half, a tenant 3/4
-	Queue           int           // calls waiting for a slot; 0 means 256, negative none
-	Patience        time.Duration // how long a call waits for a slot; 0 means 30 s
-	Streams         int           // open event streams, shared as calls are; 0 means 1,000
-	Sessions        int           // sessions of the protocols before 2026-07-28; 0 means 1,000
+	MaxBody         int64         // bytes. 0 means 1 MiB, at most that of Bodies
+	Bodies          *fair.Budget  // bounds the memory of all requests' bodies. Nil is a budget of this server's own
+	MaxDepth        int           // of nested JSON. 0 means 20
+	Concurrency     int           // concurrent calls. 0 means 64
+	ConcurrencyEach int           // of them for one credential, at most half. 0 means a quarter. An owner gets at most half, a tenant 3/4
+	Queue           int           // calls waiting for a slot. 0 means 256, negative none
+	Patience        time.Duration // how long a call waits for a slot. 0 means 30 s
+	Streams         int           // open event streams, shared as calls are. 0 means 1,000
+	Sessions        int           // sessions of the protocols before 2026-07-28. 0 means 1,000
 	SessionKey      []byte        // 32 bytes, with which replicas continue each other's sessions; nil: a session belongs to its process
-	SessionsEnded   once.Store    // which of these their clients have ended, for all replicas; nil keeps that in this process
-	SessionsEach    int           // of them for one principal; 0 means 100
-	SessionTimeout  time.Duration // after which an idle session ends; 0 means 30 minutes
-	Heartbeat       time.Duration // between progress notifications; 0 means 2 s, negative sends none
-	Drain           time.Duration // how long Serve serves on after its context ends, with /readyz at 503; 0 means none
-	ShutdownTimeout time.Duration // for calls in flight when the listener has closed; 0 means 10 s
-	Connections     int           // open connections under Serve; 0 means 4,096, and at most half of the process's open files
-	ConnectionsEach int           // of them for one IPv4 address or IPv6 /64; 0 means a quarter of Connections
+	SessionsEnded   once.Store    // which of these their clients have ended, for all replicas. Nil keeps that in this process
+	SessionsEach    int           // of them for one principal. 0 means 100
+	SessionTimeout  time.Duration // after which an idle session ends. 0 means 30 minutes
+	Heartbeat       time.Duration // between progress notifications. 0 means 2 s, negative sends none
+	Drain           time.Duration // how long Serve serves on after its context ends, with /readyz at 503. 0 means none
+	ShutdownTimeout time.Duration // for calls in flight when the listener has closed. 0 means 10 s
+	Connections     int           // open connections under Serve. 0 means 4,096, and at most half of the process's open files
+	ConnectionsEach int           // of them for one IPv4 address or IPv6 /64. 0 means a quarter of Connections
 
-	Ready  func(context.Context) error // for /readyz; nil is always ready
-	Notes  func() []string             // further text of /readyz, shown to anyone; may be nil
+	Ready  func(context.Context) error // for /readyz. Nil is always ready
+	Notes  func() []string             // further text of /readyz, shown to anyone. It may be nil
 	Extend wire.Extension              // for tests; programs leave it zero
 }
 
@@ -129,7 +129,7 @@ type Server struct {
 	changes  atomic.Int64 // how often rules, sources or tools have changed
 
 	strangeAt  atomic.Int64           // when a refused Host or Origin was last logged, in seconds since 1970
-	unready    atomic.Pointer[string] // why /readyz last refused; "" if it didn't
+	unready    atomic.Pointer[string] // why /readyz last refused, or "" if it didn't
 	draining   atomic.Bool            // Serve is about to end
 	results    atomic.Pointer[map[string]Form]
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
@@ -142,7 +142,7 @@ type Server struct {
 	end     context.CancelFunc
 }
 
-// New returns a server with options o. It opens no connections; see Handler, Serve and ServeStdio.
+// New returns a server with options o. It opens no connections. See Handler, Serve and ServeStdio.
 func New(o Options) (*Server, error) {
 	if o.Tools == nil {
 		return nil, errors.New("server: Options.Tools is not set")

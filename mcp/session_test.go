@@ -143,7 +143,7 @@ func TestDuplicateInitialize(t *testing.T) {
 	}
 }
 
-// TestBatch: MCP 2025-03-26 has batches; each message is answered separately.
+// TestBatch: MCP 2025-03-26 has batches. Each message is answered separately.
 func TestBatch(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	id := begin(t, url, "2025-03-26")
@@ -160,7 +160,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestConcurrency: the number of running and of waiting calls is limited; a notification takes no slot.
+// TestConcurrency: the number of running and of waiting calls is limited. A notification takes no slot.
 func TestConcurrency(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -200,7 +200,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// TestSharesOfTheDoor: of four slots a token takes one, a person two however the name is spelt, and a tenant three; others find one.
+// TestSharesOfTheDoor: of four slots a token takes one, a person two however the name is spelt, and a tenant three. Others find one.
 func TestSharesOfTheDoor(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)

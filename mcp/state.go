@@ -42,8 +42,8 @@ type sealed struct {
 	State   string `json:"s"`
 }
 
-// newSealer returns a sealer with a key of 32 bytes, the same on all replicas; nil generates a random one. used stores
-// which states were used; nil keeps them in this process.
+// newSealer returns a sealer with a key of 32 bytes, the same on all replicas. Nil generates a random one. used stores
+// which states were used. Nil keeps them in this process.
 func newSealer(key []byte, used once.Store) (*sealer, error) {
 	if used == nil {
 		used = &once.Memory{}
@@ -102,7 +102,7 @@ func (s *sealer) Open(ctx context.Context, text string, b binding) (string, bool
 // clock that was set back must not make a state good for long.
 func current(left int64) bool { return left > 0 && left <= int64(2*life/time.Second) }
 
-// SetClock sets the clock by which states expire; the default is time.Now.
+// SetClock sets the clock by which states expire. The default is time.Now.
 func (s *sealer) SetClock(now func() time.Time) { s.now = now }
 
 // digest returns the SHA-256 of b in hexadecimal.

@@ -104,7 +104,7 @@ func (p *pipe) read() {
 		// The start of the next message is unknown after this.
 		_ = p.write(wire.Invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).Append(nil, ""))
 	}
-	// A client that sends all its messages and then closes the input wants the answers; the SDK would drop them.
+	// A client that sends all its messages and then closes the input wants the answers. The SDK would drop them.
 	p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 }
 

@@ -232,7 +232,7 @@ func (m *turncoat) Authenticate(ctx context.Context, credential string, from net
 }
 
 // TestStreamsEnd: a stream of either generation ends within 2 seconds after its credential is revoked, its rights
-// change, or the rules hide what it subscribed to; those of others stay.
+// change, or the rules hide what it subscribed to. Those of others stay.
 func TestStreamsEnd(t *testing.T) {
 	for name, change := range map[string]func(*turncoat, *rack, *mcp.Server){
 		"revoked": func(m *turncoat, _ *rack, _ *mcp.Server) { delete(m.tokens, "bob") },

@@ -110,6 +110,6 @@ func (v *View) fill(f query.Filter, p identity.Principal) (filled query.Filter, 
 	return filled, ""
 }
 
-// Canonical returns the filter that defines a live record, in the form the principal could write it; nil if every
+// Canonical returns the filter that defines a live record, in the form the principal could write it, or nil if every
 // record is live.
 func (v *View) Canonical() query.Filter { return v.told }

@@ -46,8 +46,8 @@ func (c *class) label(fail func(string, ...any)) {
 	}
 }
 
-// Label returns the field that holds what a record is called, for people and agents that would otherwise read ids; ""
-// if there is none that the principal sees whole.
+// Label returns the field that holds what a record is called, for people and agents that would otherwise read ids. It
+// returns "" if there is none that the principal sees whole.
 func (v *View) Label() string {
 	for _, n := range v.class.labels {
 		if v.Field(n) != nil && v.Mask(n) == nil {

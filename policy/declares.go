@@ -12,7 +12,7 @@ import (
 )
 
 // DeclaredPointer returns the relation that the field called name of from points to the record of to whose field key has its
-// value; "" means the key of to. At most one record may have a value of key, and both fields must be of one type, or
+// value. "" means the key of to. At most one record may have a value of key, and both fields must be of one type, or
 // values that differ would be taken as equal. A field of type JSON or array holds a list of such values: whole numbers or
 // texts. wrong says which of it doesn't hold, and is "" if all does.
 func DeclaredPointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {
@@ -168,8 +168,8 @@ func declaredLabels(c *schema.Class, some []*schema.Field) []string {
 	return out
 }
 
-// declaredLabel returns what is wrong with the field called name as the label of a record of c; "" if nothing is. seen reports
-// whether the field is visible, and masked whether each principal sees it masked.
+// declaredLabel returns what is wrong with the field called name as the label of a record of c, or "" if nothing is.
+// seen reports whether the field is visible, and masked whether each principal sees it masked.
 func declaredLabel(c *schema.Class, name string, seen, masked bool) (wrong string) {
 	switch f := c.Field(name); {
 	case f == nil:

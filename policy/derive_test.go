@@ -259,7 +259,7 @@ func within(t *rapid.T, p *policy.Policy, child, parent identity.Principal) {
 	}
 }
 
-// records returns the records of a class that a principal sees, each as text; nil if it may not read the class.
+// records returns the records of a class that a principal sees, each as text, or nil if it may not read the class.
 func records(t *rapid.T, p *policy.Policy, data map[string]*memory.Source, principal identity.Principal, c *schema.Class, raw bool) map[string]bool {
 	permit, err := p.Read(principal, &query.Find{Class: c.FullName(), Limit: 100, Raw: raw})
 	if code := problem.CodeOf(err); err != nil && (code == problem.NotFound || code == problem.PermissionDenied) {

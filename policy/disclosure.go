@@ -31,7 +31,7 @@ func disclose(as, told *problem.Error) *problem.Error {
 	return told
 }
 
-// discloseClass returns what is disclosed of a class requested as name; nil for a kind of refusal that isn't disclosed.
+// discloseClass returns what is disclosed of a class requested as name, or nil for a kind of refusal that isn't disclosed.
 func discloseClass(name, kind string) *problem.Error {
 	why, there := reasons[kind]
 	if !there {
@@ -41,14 +41,14 @@ func discloseClass(name, kind string) *problem.Error {
 		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out; get_all_schemas lists the classes that you see", problem.Cut(name))}}
 }
 
-// discloseField returns what is disclosed of a field of a class; visible are the fields that can be asked for.
+// discloseField returns what is disclosed of a field of a class. visible are the fields that can be asked for.
 func discloseField(class, name string, visible []string) *problem.Error {
 	fields := first(visible)
 	return &problem.Error{Detail: fmt.Sprintf("the rules keep the field %q of %s from you", name, class),
 		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out; of %s you see %s", name, class, strings.Join(fields, ", "))}}
 }
 
-// disclosePointer returns what is disclosed of a pointer to records that can't be seen; visible are the pointers that can be
+// disclosePointer returns what is disclosed of a pointer to records that can't be seen. visible are the pointers that can be
 // followed.
 func disclosePointer(class, field string, visible []string) *problem.Error {
 	rewrite := fmt.Sprintf("leave %s out of include, and the keys behind it", field)

@@ -168,7 +168,7 @@ func TestRuleValues(t *testing.T) {
 		if got := viewed(canonical, p, "issues"); got != want {
 			t.Errorf("canonical %s of %s:\n got %s\nwant %s", tt.filter, tt.claims, got, want)
 		}
-		// A refused class is refused either way; else agents see a filter that they can send.
+		// A refused class is refused either way, or else agents see a filter that they can send.
 		if v, err := canonical.View(p, "issues", "", true); refused != (err != nil) {
 			t.Errorf("%s of %s, switched off: %v", tt.filter, tt.claims, err)
 		} else if err == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // Gate returns the gate in force for a kind of write and the key of the switch that decides it, such as "gates.writes".
-// An unknown kind is Off, with no key; the empty kind is On.
+// An unknown kind is Off, with no key. The empty kind is On.
 func (p *Policy) Gate(kind Write) (Gate, string) { return p.rules.Gates.Of(kind) }
 
 // May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is

@@ -44,9 +44,9 @@ const (
 
 // Gates are the operator's switches over writes. "" selects the default.
 type Gates struct {
-	Writes       Gate // all writes; default review
-	RawWrites    Gate // raw writes, in addition to Writes; default off
-	SchemaWrites Gate // schema writes, in addition to Writes; default off
+	Writes       Gate // all writes. Default review
+	RawWrites    Gate // raw writes, in addition to Writes. Default off
+	SchemaWrites Gate // schema writes, in addition to Writes. Default off
 }
 
 // Filled returns g with the defaults filled in.
@@ -105,7 +105,7 @@ func (g Gates) switches(kinds ...Write) []gateSwitch {
 }
 
 // Of returns the gate in force for a kind of write and the key of the switch that decides it, such as "gates.writes".
-// An unknown kind is Off, with no key; the empty kind is On.
+// An unknown kind is Off, with no key. The empty kind is On.
 func (g Gates) Of(kind Write) (Gate, string) {
 	switch kind {
 	case "":
@@ -124,8 +124,8 @@ func (g Gates) Of(kind Write) (Gate, string) {
 	return least.gate, least.key
 }
 
-// Closed returns the keys of the switches that refuse u, the deciding one first; nil if none does, or if u makes writes
-// of no known kind.
+// Closed returns the keys of the switches that refuse u, the deciding one first, or nil if none does, or if u makes
+// writes of no known kind.
 func (g Gates) Closed(u Use) (keys []string) {
 	_, deciding := g.Of(u.Kind())
 	for _, s := range g.switches(u.Kind()) {

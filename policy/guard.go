@@ -12,7 +12,7 @@ import (
 type Groups struct {
 	All   bool     // it may do everything, as the master of the source
 	Names []string // its groups: schema.Everybody, the id of its user, its roles
-	User  string   // the id of its user; "" for none
+	User  string   // the id of its user, or ""
 	Users string   // the class of its user
 }
 
@@ -31,7 +31,7 @@ func (g Groups) authenticated() bool { return len(g.Names) > 1 }
 type Guarded struct {
 	Hidden  []string       // the fields that are not visible
 	Partly  []string       // the fields that the source shows on records that name the user, and as null on others
-	Filters []query.Filter // every record satisfies all of them; they may name fields that are not visible
+	Filters []query.Filter // every record satisfies all of them. They may name fields that are not visible
 }
 
 // GuardAccess returns what g may do with records of c, and whether it may do op at all. A class without a Guard is open to all.

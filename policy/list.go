@@ -31,7 +31,7 @@ type wanted struct {
 }
 
 // through adds what path asks for if it leads through a list of pointers, and reports whether it does. A path of include
-// may end with the list; one of keys names a field behind it.
+// may end with the list. One of keys names a field behind it.
 func (p *projection) through(path query.Path, at place) (bool, error) {
 	v, join := p.plan.View, -1
 	for i, name := range path {

@@ -159,7 +159,7 @@ func longText(f *schema.Field) bool {
 	return f.Type == schema.String && len(f.Values) == 0 && (f.Length == 0 || f.Length > longest) || f.Type.Structured() || f.Type == schema.Any
 }
 
-// masked returns the masks that apply to p, by field; nil for none.
+// masked returns the masks that apply to p, by field, or nil.
 func (c *class) masked(p identity.Principal) map[string]*plan.Mask {
 	var left map[string]*plan.Mask
 	for name, but := range c.but {

@@ -196,7 +196,7 @@ func sqlRefused(column, field string) string {
 	return "invalid_query field_masked /sql: line 1, column " + column + ": " + field + " is masked: it is shown and can't be filtered, sorted, grouped or joined on"
 }
 
-// shownOf formats the columns with their masks, the order, and the search; or the refusal.
+// shownOf formats the columns with their masks, the order, and the search, or the refusal.
 func shownOf(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)

@@ -30,7 +30,7 @@ func (g Gates) May(principal identity.Principal, u Use) error {
 	return nil
 }
 
-// Unknown returns the refusal of a tool that doesn't exist for the principal; kind is the true reason, for the audit
+// Unknown returns the refusal of a tool that doesn't exist for the principal. kind is the true reason, for the audit
 // record.
 func Unknown(kind string) error {
 	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown tool"}

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestNearestClass checks the hint for names of classes in another case, and behind the name of a source that isn't there.
+// TestNearestClass checks the hint for names of classes in another case, and behind the name of a source that doesn't exist.
 func TestNearestClass(t *testing.T) {
 	p, err := New(sample(), catalogue())
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 type Derivation struct {
 	Class    *schema.Class
 	Field    string
-	Denied   bool   // the field is denied; otherwise it is masked
-	Kind     Mask   // how it is masked; "" if it is denied
+	Denied   bool   // the field is denied. Otherwise it is masked
+	Kind     Mask   // how it is masked, or "" if it is denied
 	From     string // a column that it is made of and that is denied or masked: "source.Class.field", or "source.table.column"
-	Untraced string // why its origin isn't known exactly; "" if it is
+	Untraced string // why its origin isn't known exactly, or "" if it is
 	Lifted   bool   // the rule of the class, or of one that it is made of, shows the field all the same
 }
 
@@ -27,8 +27,8 @@ func (p *Policy) Derivations() []Derivation { return slices.Clone(p.derivations)
 
 // restriction is what the rules say about a column, or about several columns together.
 type restriction struct {
-	denied string // the column that is denied; "" for none
-	masked string // the column that is masked; "" for none
+	denied string // the column that is denied, or ""
+	masked string // the column that is masked, or ""
 	kind   Mask   // the strictest mask of the masked columns
 	scopes []identity.Scope
 	always bool // a mask has no exception
@@ -39,8 +39,8 @@ func strictness(k Mask) int {
 	return slices.Index([]Mask{"", Inside, Partial, Hash, Pseudonym, Null}, k)
 }
 
-// mask adds a mask of the column called name, which principals with the scope but don't have; "" for no such scope. What is made
-// of a text with personal data inside of it may be a part of that text, in which no pattern finds anything: it is null. So is what is made of a field with pseudonyms, because they are of that class.
+// mask adds a mask of the column called name, which principals with the scope but don't have, or "" for no such scope. What is made of a text with personal data inside
+// of it may be a part of that text, in which no pattern finds anything: it is null. So is what is made of a field with pseudonyms, because they are of that class.
 func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	r.masked = cmp.Or(r.masked, name)
 	if kind == Inside || kind == Pseudonym {

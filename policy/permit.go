@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Permit is a query that policy has narrowed to views and allowed. Only this package can make a usable one; the zero
+// A Permit is a query that policy has narrowed to views and allowed. Only this package can make a usable one. The zero
 // Permit refuses.
 type Permit struct{ plan *Plan }
 
@@ -27,23 +27,23 @@ func (p Permit) Plan() (Plan, error) {
 // A Plan is a narrowed query in terms of its views: it refers to classes only through Views.
 type Plan struct {
 	Count     bool          // return only the number of records
-	Program   *plan.Program // the pipeline over the records; nil for finds and counts
+	Program   *plan.Program // the pipeline over the records, or nil for finds and counts
 	Views     []*View       // the relations that Program and query.InQuery read: a Program's From counts from 0, an InQuery's View from 1
 	View      *View         // the class queried
 	Joins     []Join        // the pointers followed
 	Columns   []Column      // the columns returned, in order
-	Where     query.Filter  // the caller's filter, bound to View; nil for all
-	Search    *Search       // the terms to find in text fields of View; nil for none
+	Where     query.Filter  // the caller's filter, bound to View, or nil for all
+	Search    *Search       // the terms to find in text fields of View, or nil
 	Order     []Order       // a total order: no two distinguishable records are equal in it
 	Unique    bool          // Order ends with a key, so that a position in it identifies one record
-	Limit     int           // the most records to return; a source reads one more to detect further ones
+	Limit     int           // the most records to return. A source reads one more to detect further ones
 	Skip      int           // the number of records to skip first
-	Resume    *Resume       // how to find the end of the page before again; nil if the plan begins at Skip or After
+	Resume    *Resume       // how to find the end of the page before again, or nil if the plan begins at Skip or After
 	Catalogue bool          // Program reads only the tables of information_schema and pg_catalog, whose records are in it
-	Now       time.Time     // of a SELECT: what now() means; else zero
+	Now       time.Time     // of a SELECT: what now() means, or else zero
 	Auto      bool          // Limit is the default limit of a pipeline, not the caller's
-	Most      int           // the most bytes of one value returned; a longer one is a value.Cut. 0 means MostValue
-	After     []value.Value // the position to continue after: the values of Order at the last record returned; nil to start at the beginning
+	Most      int           // the most bytes of one value returned. A longer one is a value.Cut. 0 means MostValue
+	After     []value.Value // the position to continue after: the values of Order at the last record returned. Nil to start at the beginning
 
 	Notes     []string            // comparisons that can't match, for the caller
 	Gathered  []string            // of a SELECT: the columns with a list or a joined text of a group, null where that is too large
@@ -54,7 +54,7 @@ type Plan struct {
 
 // A Join is the record that a pointer refers to, if any.
 type Join struct {
-	From  int    // index of the join that holds the pointer; -1 for the class queried
+	From  int    // index of the join that holds the pointer, or -1 for the class queried
 	Field string // the pointer
 	View  *View
 	Key   string // the field of View whose value the pointer holds
@@ -63,12 +63,12 @@ type Join struct {
 // A Column is one value of a returned record.
 type Column struct {
 	Path  query.Path    // its place in the returned record
-	Join  int           // index of the join that it comes from; -1 for the class queried
+	Join  int           // index of the join that it comes from, or -1 for the class queried
 	Field *schema.Field // the field it is read from
-	Part  query.Path    // the part of a JSON field; nil for all of it
+	Part  query.Path    // the part of a JSON field, or nil for all of it
 	ID    bool          // the value is an id and is returned as text
-	Mask  *plan.Mask    // the mask applied; nil for none
-	Piece *Piece        // the piece of Field to return; nil for the whole value
+	Mask  *plan.Mask    // the mask applied, or nil
+	Piece *Piece        // the piece of Field to return, or nil for the whole value
 	After *Piece        // the piece to return of the masked value: the source reads all of it, so that a mask sees what a border parts
 	// Implied is set for a pointer, and the key of its target, that are returned because a path leads through them: text
 	// leaves them out.
@@ -111,7 +111,7 @@ type Piece struct {
 
 // An Order is one term of a total order over the records. Null sorts first when ascending.
 type Order struct {
-	Join  int // index of the join that the field belongs to; -1 for the class queried
+	Join  int // index of the join that the field belongs to, or -1 for the class queried
 	Field *schema.Field
 	Desc  bool
 	Near  *query.GeoWithin // if not nil, the order is by the distance of the point at its path from the center of its area
@@ -153,10 +153,10 @@ func (p *Plan) Behind(join int, f *schema.Field) *schema.Field {
 type Position struct {
 	After []value.Value
 	Skip  int
-	Last  uint64    // a digest of the last record returned, by which its place is found again; 0 for none
+	Last  uint64    // a digest of the last record returned, by which its place is found again, or 0
 	Run   int       // how many records with this digest end the records returned
 	Now   time.Time // of a SELECT: the time of its first page, which now() means on all of them
-	Wide  bool      // the last record is looked for among its neighbours; no cursor has it
+	Wide  bool      // the last record is looked for among its neighbours. No cursor has it
 }
 
 // A Resume is how a read goes on behind a number of records. It reads some of those again: if records were added or removed since, the
@@ -214,7 +214,7 @@ func (p Permit) From(at Position) (Permit, error) {
 // MostValue is the default for Plan.Most, in bytes.
 const MostValue = 1 << 20
 
-// Within returns p with values limited to most bytes; a longer one becomes a value.Cut. 0 means MostValue, and so does less
+// Within returns p with values limited to most bytes. A longer one becomes a value.Cut. 0 means MostValue, and so does less
 // where a piece of a masked value is returned, because the mask needs all of it.
 func (p Permit) Within(most int) (Permit, error) {
 	planned, err := p.Plan()

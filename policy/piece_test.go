@@ -12,7 +12,7 @@ import (
 )
 
 // drafts returns a policy of papers, which have a masked, a generated and a hidden field and a type that the database alone knows, and
-// people; agents may set some of the fields of notes.
+// people. Agents may set some of the fields of notes.
 func drafts(t *testing.T) *Policy {
 	t.Helper()
 	classes := []schema.Class{
@@ -93,7 +93,7 @@ func viewOf(t *testing.T, p *Policy, class string) *View {
 	return permit.plan.View
 }
 
-// TestSetting checks which fields a write can name, and how others are refused: a hidden one as one that isn't there.
+// TestSetting checks which fields a write can name, and how others are refused: a hidden one as one that doesn't exist.
 func TestSetting(t *testing.T) {
 	p := drafts(t)
 	var u Uses
@@ -134,7 +134,7 @@ func TestSetting(t *testing.T) {
 	}
 }
 
-// TestNotAnID checks for which texts it is said that they are no ids.
+// TestNotAnID checks for which texts it is said that they are not ids.
 func TestNotAnID(t *testing.T) {
 	p := drafts(t)
 	for _, tt := range []struct{ class, text, want string }{

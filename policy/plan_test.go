@@ -56,7 +56,7 @@ func trade(t *testing.T) *Policy {
 }
 
 // planned formats a permit: the columns (@ its join, # an id, > the join that it leads to), the joins, the order, the
-// filter and the rest; or the refusal.
+// filter and the rest, or the refusal.
 func planned(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)

@@ -53,10 +53,10 @@ type Policy struct {
 	schemas   map[string]*expression.Expression // by source with one schema per tenant: the schema of a principal
 	bounded   []*expression.Expression          // the conditions of rules.AgentBounds
 	anySchema bool                              // views are of any schema: see InAnySchema
-	inSchema  string                            // of which; "" for the first
+	inSchema  string                            // of which, or "" for the first
 
 	guarded   []string  // the sources that have classes with a guard, sorted
-	directory Directory // the groups of principals in these; nil hides their classes
+	directory Directory // the groups of principals in these. Nil hides their classes
 
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
@@ -64,7 +64,7 @@ type Policy struct {
 	derivations []Derivation // by class and field
 
 	fields map[*schema.Field]string // "source.Class.field", for audit records
-	uses   *Uses                    // collects what the current call uses; nil for none
+	uses   *Uses                    // collects what the current call uses, or nil
 }
 
 // class is one class of the catalogue with its compiled rule.
@@ -77,7 +77,7 @@ type class struct {
 	withheld  []string                    // the fields that Rules.Withheld hides
 	explicit  map[string]*schema.Field    // the fields that the rule alone leaves visible, before derive
 	masks     map[string]*plan.Mask       // by visible field
-	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole; nil for none
+	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole, or nil
 	tenant    *tenant
 	canonical query.Filter // bound, unless it has expressions
 	personal  bool         // canonical has expressions

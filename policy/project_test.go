@@ -133,7 +133,7 @@ func TestListLimits(t *testing.T) {
 	}
 }
 
-// TestListsAreNoPointers checks that a list of pointers is no id of one record, and no way to a tenant.
+// TestListsAreNoPointers checks that a list of pointers is not an id of one record, and no way to a tenant.
 func TestListsAreNoPointers(t *testing.T) {
 	p := guild(t)
 	v := viewOf(t, p, "teams")
@@ -198,7 +198,7 @@ func TestPathsBehindPointers(t *testing.T) {
 	}
 }
 
-// TestReachScope checks the refusals of conditions on a field behind a pointer, and of one that isn't there.
+// TestReachScope checks the refusals of conditions on a field behind a pointer, and of one that doesn't exist.
 func TestReachScope(t *testing.T) {
 	permit, err := guild(t).Read(agent(), &query.Find{Class: "people", Limit: 1, Where: rule(t, `{"boss.name": "x", "boss.boss.name": "y", "boss.home": 1}`)})
 	if err != nil {

@@ -132,7 +132,7 @@ func (plan *Plan) byID(ids []string) error {
 }
 
 // order makes the order total: the requested terms, or else the distance of a $near, then the key, or every unmasked field of a class without a key. The
-// physical order of records would depend on hidden data; this one doesn't.
+// physical order of records would depend on hidden data. This one doesn't.
 func (p *projection) order(q *query.Find) error {
 	plan, v := p.plan, p.plan.View
 	add := func(join int, f *schema.Field, desc bool) {

@@ -32,45 +32,45 @@ type Rules struct {
 // built-in denylist doesn't deny.
 type ClassRule struct {
 	Hidden        bool                      // hidden from every principal, except by HiddenBut
-	HiddenBut     identity.Scope            // with Hidden: principals with this scope see the class; "" for none
-	Visible       []string                  // the visible fields; nil for all
+	HiddenBut     identity.Scope            // with Hidden: principals with this scope see the class, or ""
+	Visible       []string                  // the visible fields, or nil for all
 	Denied        []string                  // fields that are never visible
 	Lift          []string                  // fields of Visible that the built-in denylist would deny by name
 	Large         []string                  // heavy fields, left out of includes and samples unless named
-	Join          []string                  // the fields returned when the class is included through a pointer; nil for all but the large ones
-	Mask          map[string]Mask           // by field: how its values are masked; a masked field can't be used to filter, sort, group or join
+	Join          []string                  // the fields returned when the class is included through a pointer, or nil for all but the large ones
+	Mask          map[string]Mask           // by field: how its values are masked. A masked field can't be used to filter, sort, group or join
 	MaskBut       map[string]identity.Scope // by field of Mask: principals with this scope see the value unmasked
 	MaskInside    map[string][]Pattern      // by field of Mask that is Inside: what is replaced
 	MaskTexts     []Pattern                 // what is replaced in every long text and in JSON, except in the key, pointers, Mask and MaskNot
 	MaskNot       []string                  // with MaskTexts: fields that it doesn't apply to
-	Tenant        *TenantRule               // which tenant a record belongs to; nil if all tenants share the class
-	Canonical     query.Filter              // the filter that defines a live record, as of query.ParseRule; nil for all
+	Tenant        *TenantRule               // which tenant a record belongs to, or nil if all tenants share the class
+	Canonical     query.Filter              // the filter that defines a live record, as of query.ParseRule, or nil for all
 	CanonicalShut bool                      // callers can't switch Canonical off: it holds for lookups by id and for writes too
 	AllowScan     bool                      // RefuseScans doesn't apply to the class: it is small
 	Description   string                    // for agents
 	Fields        map[string]FieldRule
 	Write         map[write.Op]write.Mode // how agents may create, update and delete records; write.Review if unset
-	Version       string                  // a visible field that changes with every write: a change is stale if it differs; "" for none
-	Permitted     []string                // the fields that agents may set; nil for all that they see
+	Version       string                  // a visible field that changes with every write: a change is stale if it differs, or ""
+	Permitted     []string                // the fields that agents may set, or nil for all that they see
 	Pointers      map[string]Pointer      // by field: pointers that the source doesn't declare
 	Types         map[string]schema.Form  // by field: how the source holds a type that it doesn't declare
-	Label         string                  // the field that holds what a record is called; "" for the likeliest by name
+	Label         string                  // the field that holds what a record is called, or "" for the likeliest by name
 }
 
 // A Pointer is a pointer that the source doesn't declare. It counts as a foreign key does, except that it isn't enforced.
 type Pointer struct {
 	Class string // the class it points to, of the same source: its name, or "source.Class"
-	Key   string // the unique field of Class whose value the pointer holds; "" for the key of the class
+	Key   string // the unique field of Class whose value the pointer holds, or "" for the key of the class
 }
 
 // A TenantRule scopes a class to the principal's tenant: by its own Field, or Through a pointer to a class that is
 // scoped itself.
 type TenantRule struct {
 	Field    string // the field that holds the tenant
-	Is       string // the value it must equal: a CEL expression over principal, of type text, number or boolean; "" means principal.tenant
+	Is       string // the value it must equal: a CEL expression over principal, of type text, number or boolean. "" means principal.tenant
 	Contains bool   // Field is a list, and the record belongs to each of its elements
 	Through  string // the pointer field; Field and Is are empty then
-	Bypass   string // a CEL condition over principal: if true, p sees all tenants; "" means never, and an error counts as false
+	Bypass   string // a CEL condition over principal: if true, p sees all tenants. "" means never, and an error counts as false
 }
 
 type (

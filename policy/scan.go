@@ -35,7 +35,7 @@ func (p *Policy) scans(planned *Plan) error {
 }
 
 // access returns how the source would find the first records of a plan. A tenant's filter or the principal's can serve an index as well
-// as the query's own; an order serves only where nothing else narrows the records and few are read.
+// as the query's own. An order serves only where nothing else narrows the records and few are read.
 func (p *Policy) access(planned *Plan) Access {
 	v, where := planned.View, []query.Filter{planned.Where}
 	if planned.Program != nil {

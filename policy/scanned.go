@@ -36,12 +36,12 @@ type scannedClass struct {
 	Name   string
 	Class  *schema.Class
 	Fields []*schema.Field            // the visible ones
-	Field  func(string) *schema.Field // returns a visible field by its name; nil for none
+	Field  func(string) *schema.Field // returns a visible field by its name, or nil
 	Open   func(*schema.Field) bool   // whether a condition may name it
 	Found  bool                       // a text index finds the records
 	Where  []query.Filter             // filters that all records satisfy
 	Bounds []query.Filter             // those of the view: they aren't shown, but an index can serve them
-	Order  *schema.Field              // records are read in the order of this field until there are enough; nil for any order
+	Order  *schema.Field              // records are read in the order of this field until there are enough, or nil for any order
 }
 
 // accessOf returns how a source can find the requested records of a class.

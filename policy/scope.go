@@ -225,8 +225,8 @@ func (v *View) Settable() []string {
 	return names
 }
 
-// NotAnID returns how a record is found whose id isn't known, where text can't be an id of the class by its declared type;
-// "" where it can, or where the view doesn't show the type.
+// NotAnID returns how a record is found whose id isn't known, where text can't be an id of the class by its declared type.
+// It returns "" where it can, or where the view doesn't show the type.
 func (v *View) NotAnID(text string) string {
 	key := v.Key()
 	if len(key) != 1 {

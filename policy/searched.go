@@ -45,7 +45,7 @@ func (c searchedClass) Searchable() []string {
 	return out
 }
 
-// index returns the index by which a visible field is searched, nil for none. It prefers an index without hidden
+// index returns the index by which a visible field is searched, or nil. It prefers an index without hidden
 // fields, so that hidden fields don't affect the choice, and one of single fields to one of several together.
 func (c searchedClass) index(field string) *schema.TextIndex {
 	var best [3]*schema.TextIndex

@@ -37,8 +37,8 @@ type visibleFields struct {
 	Dropped  []string        // the visible fields that are not
 }
 
-// visibleSet returns the fields of c that r shows. It calls fail for each field that r names and that isn't there, or that can't
-// be what r says.
+// visibleSet returns the fields of c that r shows. It calls fail for each field that r names and that doesn't exist,
+// or that can't be what r says.
 func visibleSet(c *schema.Class, r visibleRule, fail func(string, ...any)) visibleFields {
 	names := []struct {
 		key   string

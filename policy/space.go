@@ -19,7 +19,7 @@ type tablesOf struct {
 	in map[string]*schema.Class
 }
 
-// of returns c in a schema; nil if the schema is none of its Spaces.
+// of returns c in a schema, or nil if the schema is none of its Spaces.
 func (t *tablesOf) of(c *schema.Class, space string) *schema.Class {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +84,7 @@ func (v *View) bind() string {
 	return ""
 }
 
-// Schema returns the name of the schema that the view is of, in a source with one schema per tenant; "" for other sources.
+// Schema returns the name of the schema that the view is of, in a source with one schema per tenant, or "" for other sources.
 func (v *View) Schema() string { return v.schema }
 
 // Schema returns the name of the schema that principal has in a source with one schema per tenant. It is "" for other sources,

@@ -73,7 +73,7 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 // oneType is the next step where a field of type any can hold lists.
 const oneType = "Give the field one type in the source, or in its configuration (collections.<name>.fields)"
 
-// untyped returns the next step for a field that may hold lists among other values; "" for one that can't.
+// untyped returns the next step for a field that may hold lists among other values, or "" for one that can't.
 func untyped(f *schema.Field) string {
 	if f.Single() {
 		return ""
@@ -141,7 +141,7 @@ func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
 	if err != nil {
 		return nil, "tenant_missing"
 	}
-	// The tenant is text from a token or a claim; it is converted to the type of the field.
+	// The tenant is text from a token or a claim. It is converted to the type of the field.
 	f, _, err := typecheck.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
 	if _, never := f.(query.Never); err != nil || never {
 		return nil, "tenant_mismatch"

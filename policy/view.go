@@ -17,7 +17,7 @@ import (
 // package policy can make a usable one.
 type View struct {
 	class  *class
-	table  *schema.Class // the class in the principal's schema; nil until scope has found it
+	table  *schema.Class // the class in the principal's schema, or nil until scope has found it
 	schema string        // the name of that schema, in a source with one schema per tenant
 	name   string        // as this principal addresses the class
 	who    identity.Principal
@@ -25,7 +25,7 @@ type View struct {
 	raw    bool                  // the canonical filters are switched off
 	op     schema.Operation      // what the view is for, if its source grants operations
 	layers []Layer               // every record satisfies all of them
-	masks  map[string]*plan.Mask // by field; nil for none
+	masks  map[string]*plan.Mask // by field, or nil
 
 	told query.Filter // the canonical filter, as the principal could write it
 
@@ -197,7 +197,7 @@ func (p *Policy) Views(principal identity.Principal) []*View {
 	return out
 }
 
-// nearest returns the classes that a name may mean. One may be written with a source before it that isn't there.
+// nearest returns the classes that a name may mean. One may be written with a source before it that doesn't exist.
 func (p *Policy) nearest(name string, principal identity.Principal) []string {
 	names := p.names(principal)
 	near := problem.Nearest(name, names, 3)
@@ -246,7 +246,7 @@ func (v *View) Field(name string) *schema.Field { return v.class.Seen[name] }
 // Large reports whether a field is marked as large.
 func (v *View) Large(name string) bool { return v.class.Large[name] }
 
-// Mask returns the mask of a visible field; nil for none.
+// Mask returns the mask of a visible field, or nil.
 func (v *View) Mask(name string) *plan.Mask { return v.masks[name] }
 
 // Rule returns the owner's rule for the class, for its documentation.
@@ -292,7 +292,7 @@ func (v *View) list(field string) *pointer {
 // follow.
 func (v *View) leading(field string) *pointer {
 	if v.class.leading(field) == nil {
-		return nil // most fields are no pointers, and followAll builds views
+		return nil // most fields are not pointers, and followAll builds views
 	}
 	v.followAll()
 	for i := range v.pointers {
@@ -354,8 +354,8 @@ func (v *View) Pointer(field string) (Relation, bool) {
 	return Relation{}, false
 }
 
-// Behind returns the view of the records that the pointer, or the list of pointers, called field leads to; nil if there is
-// none that the principal can follow.
+// Behind returns the view of the records that the pointer, or the list of pointers, called field leads to. It returns
+// nil if there is none that the principal can follow.
 func (v *View) Behind(field string) *View {
 	if p := v.leading(field); p != nil {
 		return p.target

@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// withhold hides fields of c unless the rule lifts them. The values of such a field look like credentials. It is no fault of
-// a rule to name one: the rule was written before the values. A class is hidden as a whole if its rule compares such a field
-// in canonical, which agents are shown, or in stale.version. Fields that the database makes from a withheld one are denied
-// by derive.
+// withhold hides fields of c unless the rule lifts them. The values of such a field look like credentials. It is not a
+// fault of a rule to name one: the rule was written before the values. A class is hidden as a whole if its rule
+// compares such a field in canonical, which agents are shown, or in stale.version. Fields that the database makes from
+// a withheld one are denied by derive.
 func (c *class) withhold(fields []string) {
 	if c.Recordless {
 		return // a description holds no values
@@ -60,7 +60,7 @@ func (p *Policy) ruleOf(c *class) ClassRule {
 }
 
 // An Exposed is a class that some principal can see, with the fields whose values can leave the gateway: those of its view
-// but for fields that everybody sees as null.
+// except for fields that everybody sees as null.
 type Exposed struct {
 	Class  *schema.Class
 	Fields []*schema.Field

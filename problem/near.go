@@ -77,8 +77,8 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// Listed returns names as a list for a message, where they are few enough to be read at a glance; "" if they are more
-// than 24, or longer than 400 bytes, or none.
+// Listed returns names as a list for a message, where they are few enough to be read at a glance. It returns "" if
+// they are more than 24, or longer than 400 bytes, or none.
 func Listed(names []string) string {
 	if all := strings.Join(names, ", "); len(names) <= 24 && len(all) <= 400 {
 		return all
@@ -86,7 +86,7 @@ func Listed(names []string) string {
 	return ""
 }
 
-// DidYouMean returns the end of a message that suggests names; "" if near is empty.
+// DidYouMean returns the end of a message that suggests names, or "" if near is empty.
 func DidYouMean(near []string) string {
 	switch last := len(near) - 1; last {
 	case -1:

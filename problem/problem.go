@@ -25,13 +25,13 @@ const (
 	Unsupported      Code = "unsupported_by_source" // valid, but not available here
 	Timeout          Code = "timeout"
 	Cancelled        Code = "cancelled"
-	RateLimited      Code = "rate_limited"     // too many calls for now; see RetryAfter
+	RateLimited      Code = "rate_limited"     // too many calls for now. See RetryAfter
 	BudgetExceeded   Code = "budget_exceeded"  // over a limit of size or a daily allowance
 	SecurityBlocked  Code = "security_blocked" // never allowed
 	Conflict         Code = "conflict"         // the state has changed or is already taken
 	PendingReview    Code = "pending_review"   // the change waits for a reviewer
 	Upstream         Code = "upstream_error"   // a source or an API has failed
-	Internal         Code = "internal_error"   // a failure of the server; details are in Err
+	Internal         Code = "internal_error"   // a failure of the server. Details are in Err
 	Unauthorized     Code = "unauthorized"     // the credential is missing or not valid
 	UnknownTool      Code = "unknown_tool"     // no such tool, or none that the caller may see; JSON-RPC -32602 over MCP
 )
@@ -40,25 +40,25 @@ const (
 type Error struct {
 	Code       Code
 	Detail     string        // one sentence: where and what is wrong
-	Pointer    string        // RFC 6901 pointer into the arguments; "" for none
+	Pointer    string        // RFC 6901 pointer into the arguments, or ""
 	Near       []string      // similar valid names, taken only from those the caller may see
 	Suggestion string        // what to do next
 	Faults     []Fault       // every broken rule, if the arguments break a tool's schema
-	Scope      string        // the scope that the caller lacks, with PermissionDenied; "" if no scope would help
-	Denial     *Denial       // what the owner discloses about a refusal, with AccessDenied; nil for nothing
-	Reply      *Reply        // the error response of an HTTP API; nil for none
-	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 if waiting doesn't help
+	Scope      string        // the scope that the caller lacks, with PermissionDenied, or "" if no scope would help
+	Denial     *Denial       // what the owner discloses about a refusal, with AccessDenied, or nil
+	Reply      *Reply        // the error response of an HTTP API, or nil
+	RetryAfter time.Duration // how long to wait before the same call can succeed, or 0 if waiting doesn't help
 	Lasting    bool          // waiting doesn't heal it, whatever the code
 	Store      bool          // the gateway's own store failed, so nothing was decided about the call
 
-	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
-	Err  error  // the cause for operators; never shown
+	Kind string // the true reason for the audit: hidden_class, field_denied, …. Never shown
+	Err  error  // the cause for operators. Never shown
 }
 
 // A Denial is what the owner discloses about a refusal (policy.disclose). It holds names, no values.
 type Denial struct {
 	Kind    string   `json:"kind"`                     // as Error.Kind
-	Field   string   `json:"denied_field,omitempty"`   // the field that must not be named; "" if it is the class
+	Field   string   `json:"denied_field,omitempty"`   // the field that must not be named, or "" if it is the class
 	Allowed []string `json:"allowed_fields,omitempty"` // fields allowed instead, at most MaxAllowed
 	Rewrite string   `json:"suggested_rewrite,omitempty"`
 }
@@ -66,8 +66,8 @@ type Denial struct {
 // A Reply is the sanitized error response of an HTTP API.
 type Reply struct {
 	Status       int    `json:"status"`                  // the HTTP status
-	UpstreamCode string `json:"upstream_code,omitempty"` // the API's own error code; "" for none
-	Message      string `json:"message,omitempty"`       // the API's own message, on one line; "" for none
+	UpstreamCode string `json:"upstream_code,omitempty"` // the API's own error code, or ""
+	Message      string `json:"message,omitempty"`       // the API's own message, on one line, or ""
 }
 
 // MaxAllowed is the most fields that a Denial lists.

@@ -17,7 +17,7 @@ const maxCompletions = 100
 
 // A Completion requests values for an argument.
 type Completion struct {
-	Prompt      string // the prompt's name; "" if Template is set
+	Prompt      string // the prompt's name, or "" if Template is set
 	Template    string // the URI template of resources
 	Argument    string // of the prompt, or a variable of the template
 	Written     string // the argument so far

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 )
 
-// namedClasses is how many classes are named in a text; more are left to a tool.
+// namedClasses is how many classes are named in a text. More are left to a tool.
 const namedClasses = 30
 
 // exploreDatabase returns the prompt that has an agent explore the available data.

@@ -44,7 +44,7 @@ type Completer func(ctx context.Context, call *bailiwick.Call, written string, g
 
 // A Result is the text of a prompt.
 type Result struct {
-	Description string // of this text; "" means that of the prompt
+	Description string // of this text. "" means that of the prompt
 	Messages    []Message
 }
 

@@ -51,7 +51,7 @@ func recentActivity() Prompt {
 	}
 }
 
-// newest returns the sort order that puts the newest records first, and its reason; "" if no field shows when a record is new.
+// newest returns the sort order that puts the newest records first, and its reason, or "" if no field shows when a record is new.
 func newest(v *policy.View) (order, why string) {
 	if f := creation(v); f != nil {
 		return "-" + f.Name, "Newest first, by " + f.Name

@@ -54,7 +54,7 @@ type Content struct {
 	Class string // the source of its data, as "source.Class"
 
 	Blob      []byte // the bytes of a file
-	MediaType string // of Text or Blob; "" for JSON
+	MediaType string // of Text or Blob, or "" for JSON
 }
 
 // Templates returns the templates of the resources that p may read.
@@ -107,7 +107,7 @@ func classesOfSource(_ context.Context, c *bailiwick.Call, _ string, given map[s
 	return out, nil
 }
 
-// Resources returns a page of the resources that p may read, sorted by URI, starting at cursor; "" means the first
+// Resources returns a page of the resources that p may read, sorted by URI, starting at cursor. "" means the first
 // page.
 func (s *Set) Resources(ctx context.Context, p identity.Principal, cursor, correlation string) (Page, error) {
 	var may []kind
@@ -189,7 +189,7 @@ func locate(c *bailiwick.Call, uri string) (*policy.View, error) {
 	return v, nil
 }
 
-// split parses the URI of a resource: bailiwick://source/class/kind, source and class escaped; ok is false for any other.
+// split parses the URI of a resource: bailiwick://source/class/kind, source and class escaped. ok is false for any other.
 func split(uri string) (source, class string, k kind, ok bool) {
 	rest, ours := strings.CutPrefix(uri, Scheme)
 	parts := strings.Split(rest, "/")
@@ -205,7 +205,7 @@ func split(uri string) (source, class string, k kind, ok bool) {
 	return source, class, kinds[i], true
 }
 
-// absent returns the same error whether a resource's class is hidden, does not exist, or its tool may not be called;
+// absent returns the same error whether a resource's class is hidden, does not exist, or its tool may not be called.
 // kind is the actual reason.
 func absent(kind string) error {
 	return &problem.Error{Code: problem.NotFound, Kind: kind, Detail: "Resource not found"}

@@ -28,7 +28,7 @@ type Request struct {
 	Name        string
 	Arguments   map[string]string
 	Correlation string                                    // ties the records of one conversation together
-	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
+	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
 }
 
 // A Set is a set of checked prompts, and the resources, over a set of tools. It is safe for concurrent use.
@@ -121,7 +121,7 @@ func (s *Set) List(principal identity.Principal) []*Prompt {
 	return out
 }
 
-// takes returns the names of the arguments; it is never nil, since a nil prompt has none.
+// takes returns the names of the arguments. It is never nil, since a nil prompt has none.
 func (p *Prompt) takes() []string {
 	out := []string{}
 	if p != nil {
@@ -239,7 +239,7 @@ func takes(near, known []string) string {
 	return "; it takes " + strings.Join(known, ", ")
 }
 
-// uses returns the tools that a prompt needs; it is never nil, because a prompt is no tool.
+// uses returns the tools that a prompt needs. It is never nil, because a prompt is not a tool.
 func uses(p *Prompt) []string {
 	if p == nil {
 		return []string{}

@@ -14,7 +14,7 @@ import (
 )
 
 // FromTemplate returns p with a handler that executes a template of package text/template. Its data is the arguments
-// of p: {{.name}} is one, or "" if it was not given; arguments are never parsed as templates. A template can test
+// of p: {{.name}} is one, or "" if it was not given. Arguments are never parsed as templates. A template can test
 // them (if, else, with, and, or, not, eq, ne, len) and encode them as JSON (json). It can call nothing else and has
 // no loops, so that it reads nothing and always ends quickly. An error names the line and column in the template.
 func FromTemplate(p Prompt, text string) (Prompt, error) {
@@ -152,7 +152,7 @@ func (c *checker) pipe(p *parse.PipeNode, root bool) {
 	}
 }
 
-// arg checks one argument of a template's action; root reports whether a dot there is all arguments. Only constants, arguments and the
+// arg checks one argument of a template's action. root reports whether a dot there is all arguments. Only constants, arguments and the
 // listed functions are allowed, so that a template can't call methods or print what it wasn't given.
 func (c *checker) arg(n parse.Node, root bool) {
 	switch n := n.(type) {

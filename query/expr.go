@@ -11,7 +11,7 @@ type (
 		Path Path
 		At   string
 	}
-	// VariableRef refers to a variable, or a part of one: "$$this.b". Name is without the dollars; ROOT is the whole
+	// VariableRef refers to a variable, or a part of one: "$$this.b". Name is without the dollars. ROOT is the whole
 	// record and has no Path: "$$ROOT.a" is the FieldRef "$a".
 	VariableRef struct {
 		Name string
@@ -54,7 +54,7 @@ type (
 		Input   Expr
 		As      string // the default is "this"
 		Initial Expr   // for $reduce
-		Limit   Expr   // for $filter; nil for none
+		Limit   Expr   // for $filter, or nil
 		Body    Expr
 		At      string
 	}
@@ -82,7 +82,7 @@ func (Let) isExpr()         {}
 // A Signature describes the arguments of an operator.
 type Signature struct {
 	Op       string
-	Min, Max int      // the number of positional arguments; Max is -1 for any number. A single one needs no list
+	Min, Max int      // the number of positional arguments. Max is -1 for any number. A single one needs no list
 	Names    []string // if not nil, the arguments are members of an object with these names, of which the first Min are required
 }
 

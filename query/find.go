@@ -11,8 +11,8 @@ import (
 // MaxSort is the most fields of an order.
 const MaxSort = 8
 
-// ParseOrder parses an order such as "-created_at,title" at the JSON pointer at: fields separated by commas, with a
-// minus for descending. "created_at desc" is accepted as well. An empty text is no order: nil. Errors are problem.InvalidQuery.
+// ParseOrder parses an order such as "-created_at,title" at the JSON pointer at: fields separated by commas, with a minus for
+// descending. "created_at desc" is accepted as well. An empty text is not an order: nil. Errors are problem.InvalidQuery.
 func ParseOrder(s, at string) ([]Sort, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil

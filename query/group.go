@@ -49,7 +49,7 @@ func (o operand) accumulators() []Accumulator {
 }
 
 // accumulator parses one member {$op: operand} of a stage, the column called name. $average is a common slip for $avg and is read as
-// that. $count takes {} alone, as in MongoDB; the quantiles have operands of their own form.
+// that. $count takes {} alone, as in MongoDB. The quantiles have operands of their own form.
 func (o operand) accumulator(name string) Accumulator {
 	if o.name == "$average" {
 		o.name = "$avg"
@@ -72,7 +72,7 @@ func (o operand) accumulator(name string) Accumulator {
 	return a
 }
 
-// output parses the accumulators of a bucket stage; none if they are left out.
+// output parses the accumulators of a bucket stage, or none if they are left out.
 func (o operand) output() []Accumulator {
 	out, ok := o.get("output")
 	if ok && len(out.v.Members()) == 0 {

@@ -28,7 +28,7 @@ type site struct {
 	// in a pipeline
 	depth  int      // of enclosing expressions and pipelines
 	vars   []string // the defined variables, without dollars
-	inside string   // the enclosing $facet or $lookup, "" for none
+	inside string   // the enclosing $facet or $lookup, or ""
 
 	// in a where object
 	filters int  // levels of filters
@@ -38,7 +38,7 @@ type site struct {
 	ordered bool // $near is allowed: at the top of the where of a query, or in a $and there
 }
 
-// An operand is the operand of a stage or an operator, with its position. Its methods parse it; on an error they call
+// An operand is the operand of a stage or an operator, with its position. Its methods parse it. On an error they call
 // refuse and return the zero value, as the first error ends the parsing.
 type operand struct {
 	*parser

@@ -19,8 +19,8 @@ const mostPicked = 1000
 type pick struct {
 	name    string
 	op      string
-	order   []Sort // of the records before the group; nil to leave them as they are
-	n       int64  // how many values of the list stay: the last ones if it is negative; 0 for no list
+	order   []Sort // of the records before the group. Nil to leave them as they are
+	n       int64  // how many values of the list stay: the last ones if it is negative, or 0 for no list
 	present bool   // nulls are left out
 	at      string
 }

@@ -9,7 +9,7 @@ const (
 	MaxExprNodes  = 400    // stages, fields and expressions of a pipeline and its nested ones
 	MaxBranches   = 16     // of one $facet
 	MaxBuckets    = 1000   // of one $bucketAuto
-	MaxGraphDepth = 100    // links that a $graphLookup follows; the default is 10
+	MaxGraphDepth = 100    // links that a $graphLookup follows. The default is 10
 	MaxSeries     = 10_000 // values of a $densify, or of a generate_series
 )
 
@@ -19,7 +19,7 @@ type Pipeline struct {
 	Stages []Stage
 	Raw    bool // the caller switches the canonical filter off
 	Limit  int  // the most records to return unless a final $limit or $count determines it, 1 or more
-	Most   int  // the most that a final $limit may ask for; 0 for no bound
+	Most   int  // the most that a final $limit may ask for, or 0 for no bound
 }
 
 // From implements Query.
@@ -32,7 +32,7 @@ func (*Pipeline) isQuery() {}
 type Stage interface{ isStage() }
 
 type (
-	// Match keeps the records for which Where and If hold; either may be nil.
+	// Match keeps the records for which Where and If hold. Either may be nil.
 	Match struct {
 		Where Filter
 		If    Expr // the operand of $expr
@@ -154,7 +154,7 @@ type (
 		By       []Path
 		From, To value.Value
 		Step     value.Value // a number
-		Unit     string      // of times: "day"; "" for numbers
+		Unit     string      // of times: "day", or "" for numbers
 		At       string
 	}
 	// SortByCount groups by By, counts, and sorts by the count, largest first.
@@ -188,7 +188,7 @@ type Computed struct {
 	At    string
 }
 
-// An Accumulator computes one value of a group. Op is one of Accumulators; X is nil for $count.
+// An Accumulator computes one value of a group. Op is one of Accumulators. X is nil for $count.
 type Accumulator struct {
 	Name string
 	Op   string // "$sum", "$avg", …
@@ -212,7 +212,7 @@ type Window struct {
 type Filled struct {
 	Name   Path
 	Value  Expr
-	Method string // LastValue or Linear; "" for Value
+	Method string // LastValue or Linear, or "" for Value
 	At     string
 }
 

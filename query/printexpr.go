@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PrintExpr encodes x as JSON that ParseExpr parses to x; nil as null.
+// PrintExpr encodes x as JSON that ParseExpr parses to x. Nil as null.
 func PrintExpr(x Expr) value.Value {
 	switch x := x.(type) {
 	case FieldRef:

@@ -25,16 +25,16 @@ type Find struct {
 	Where   Filter           // nil matches all records
 	Search  *literals.Search // if not nil, only records whose texts match it
 	IDs     []string         // if not nil, only the records with these keys, without the canonical filter
-	Keys    []Path           // fields to return; empty for all
+	Keys    []Path           // fields to return, or empty for all
 	Include []Path           // pointers to replace by the records they point to
 	Order   []Sort
 	Limit   int    // most records to return, 1 or more
 	Skip    int    // records to skip first
-	Cursor  string // the end of the previous page; "" for the first page
+	Cursor  string // the end of the previous page, or "" for the first page
 	Wide    bool   // the last record of the previous page is looked for among its neighbours
 	Sample  bool   // newest first, without large fields
 	Lean    bool   // leave out large fields that Keys doesn't name
-	Part    *Part  // a part of one field, instead of Keys and Include; nil for none
+	Part    *Part  // a part of one field, instead of Keys and Include, or nil
 	Raw     bool   // the caller switches the canonical filter off
 }
 
@@ -104,7 +104,7 @@ type (
 		Op    Op
 		Value value.Value
 		At    string
-		Own   bool // with Eq: texts are compared as the source's own column compares them, such as without regard to case; never a caller's
+		Own   bool // with Eq: texts are compared as the source's own column compares them, such as without regard to case. Never a caller's
 		Whole bool // see Whole
 	}
 	// In holds if the value at Path equals one of Values; with Not, if it equals none.
@@ -156,7 +156,7 @@ type (
 		At   string
 	}
 	// ElemMatch holds if the value at Path is an array with an element for which Match holds. Paths in Match are
-	// relative to the element; an empty path is the element itself.
+	// relative to the element. An empty path is the element itself.
 	ElemMatch struct {
 		Path  Path
 		Match Filter
@@ -174,9 +174,9 @@ type (
 		At    string
 		View  int
 	}
-	// And holds if every part holds; an empty And is invalid.
+	// And holds if every part holds. An empty And is invalid.
 	And []Filter
-	// Or holds if at least one part holds; an empty Or is invalid.
+	// Or holds if at least one part holds. An empty Or is invalid.
 	Or []Filter
 	// Not holds if Part does not.
 	Not struct{ Part Filter }

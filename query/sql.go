@@ -14,13 +14,13 @@ import (
 // A SQL requests the records of a SELECT statement, whose tables are the classes of one source.
 type SQL struct {
 	Text   string                 // as written
-	Source string                 // the source of a statement that names no class; "" for the first one
+	Source string                 // the source of a statement that names no class, or "" for the first one
 	Params map[string]value.Value // the values of $1 ("1") and :name ("name")
-	Now    time.Time              // of now() and CURRENT_DATE; zero for the time of the call
+	Now    time.Time              // of now() and CURRENT_DATE, or zero for the time of the call
 	Raw    bool                   // the caller switches the canonical filters off
 	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
-	Most   int                    // the most that a LIMIT at the end may ask for; 0 for no bound
-	Cursor string                 // of an earlier page of the same statement; "" for the first one
+	Most   int                    // the most that a LIMIT at the end may ask for, or 0 for no bound
+	Cursor string                 // of an earlier page of the same statement, or "" for the first one
 	Skip   int                    // the number of records not to read again; a cursor determines it
 	Wide   bool                   // the last record of the earlier page is looked for among its neighbours
 

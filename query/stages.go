@@ -163,7 +163,7 @@ func (o operand) sort() Stage {
 	return s
 }
 
-// unwind parses both forms of $unwind, "$path" and an object. The path begins with a dollar, as MongoDB requires; u.Path is without it.
+// unwind parses both forms of $unwind, "$path" and an object. The path begins with a dollar, as MongoDB requires. u.Path is without it.
 func (o operand) unwind() Stage {
 	u := Unwind{At: o.at}
 	path := o

@@ -45,7 +45,7 @@ func ParseOperators(path Path, operators value.Value, at string) (Filter, error)
 }
 
 // ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} may replace the value of a
-// comparison, or the list of $in and $nin. The expression itself is not checked; see Deferred.
+// comparison, or the list of $in and $nin. The expression itself is not checked. See Deferred.
 func ParseRule(v value.Value, at string) (Filter, error) {
 	return parseWhere(operand{parser: &parser{rule: true}, v: v, site: site{at: at}})
 }
@@ -187,7 +187,7 @@ func (o operand) operators(path Path) []Filter {
 	return parts
 }
 
-// operator parses one operator; among holds its siblings. It returns nil for $options, which is parsed with its $regex.
+// operator parses one operator. among holds its siblings. It returns nil for $options, which is parsed with its $regex.
 func (o operand) operator(path Path, among value.Value) Filter {
 	if o.rule {
 		if f := o.deferred(path); f != nil {
@@ -266,7 +266,7 @@ func (o operand) part(path Path) Filter {
 	return r
 }
 
-// deferred parses {"$cel": text} in a rule, as an operator's operand or by itself; it returns nil for anything else.
+// deferred parses {"$cel": text} in a rule, as an operator's operand or by itself. It returns nil for anything else.
 func (o operand) deferred(path Path) Filter {
 	op := slices.Index(opNames[:], o.name)
 	f := Deferred{Path: path, Op: Op(max(op, 0)), List: o.name == "$in" || o.name == "$nin"}
@@ -291,7 +291,7 @@ func (o operand) deferred(path Path) Filter {
 }
 
 // list parses $in, $nin and $all with at most MaxIn values. $all becomes one equality for each value, as a list equals each of its
-// elements; an empty $all matches nothing.
+// elements. An empty $all matches nothing.
 func (o operand) list(path Path) Filter {
 	if !o.is(value.Array) {
 		o.refuse(invalid(o.at, o.name+" takes a list"))
@@ -334,7 +334,7 @@ func (o operand) inQuery(path Path) Filter {
 	return in
 }
 
-// all combines parts that must all hold; nil for none.
+// all combines parts that must all hold, or nil.
 func all(parts []Filter) Filter {
 	switch len(parts) {
 	case 0:

@@ -8,7 +8,7 @@ package query
 // ElemMatch are about lists by their meaning; within an ElemMatch a whole element is compared.
 func Whole(f Filter) Filter { return comparesWhole(f, true) }
 
-// comparesWhole is Whole for a part of a filter. in tells whether the record is let in where the part holds; it is false below a Not.
+// comparesWhole is Whole for a part of a filter. in tells whether the record is let in where the part holds. It is false below a Not.
 func comparesWhole(f Filter, in bool) Filter {
 	switch f := f.(type) {
 	case And:

@@ -37,24 +37,24 @@ const (
 // Options configure the API. All fields but Logger, Beat, and Deliveries with Record are required.
 type Options struct {
 	Reviewer func(who identity.Principal, correlation string) bailiwick.Reviewer
-	// Identify authenticates a request; see mcp.Server.Identify.
+	// Identify authenticates a request. See mcp.Server.Identify.
 	Identify func(*http.Request) (identity.Principal, error)
 	// Challenge is the WWW-Authenticate header of a 401.
 	Challenge string
-	// Deliveries lists notifications; nil serves none.
+	// Deliveries lists notifications. Nil serves none.
 	Deliveries Deliveries
-	// Tokens manages tokens, people and sessions, for operators; nil serves none of them.
+	// Tokens manages tokens, people and sessions, for operators. Nil serves none of them.
 	Tokens *identity.Tokens
 	// Record is Gateway.Do, which admits and records reads of deliveries.
 	Record func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error
-	// Fresh is the longest time since the person proved who they are, for breaking the glass; 0 means identity.Fresh. A
+	// Fresh is the longest time since the person proved who they are, for breaking the glass. 0 means identity.Fresh. A
 	// principal that Identify returns without Proven can't break it.
 	Fresh time.Duration
 	// Closing ends when the server begins to close; streams end with it.
 	Closing context.Context
 	// Logger may be nil.
 	Logger *slog.Logger
-	// Beat is the interval of heartbeats of a stream and of checks of its credential; 0 means 15 s.
+	// Beat is the interval of heartbeats of a stream and of checks of its credential. 0 means 15 s.
 	Beat time.Duration
 }
 

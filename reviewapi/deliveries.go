@@ -76,8 +76,8 @@ func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) 
 	return page, err
 }
 
-// redeliver answers POST /api/deliveries/{id}/redeliver. An id that is no number and one of a delivery that waits get the same answer
-// as a missing one.
+// redeliver answers POST /api/deliveries/{id}/redeliver. An id that is not a number and one of a delivery that waits
+// get the same answer as a missing one.
 func (a *API) redeliver(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err

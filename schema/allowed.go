@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Allowed returns the values of the field's enum or check constraint, as text; nil if it has none.
+// Allowed returns the values of the field's enum or check constraint, as text, or nil if it has none.
 func (f *Field) Allowed() []string {
 	if f == nil || f.Values == nil {
 		return nil

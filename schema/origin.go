@@ -2,7 +2,7 @@ package schema
 
 // An Origin is a column, or a set of columns, that a field is made of.
 type Origin struct {
-	Space, Table string // as in Class; an empty Table means every column of the source
+	Space, Table string // as in Class. An empty Table means every column of the source
 	Column       string // "" for every column of the table
 }
 

@@ -47,18 +47,18 @@ func (t Type) Structured() bool { return t == JSON || t == Array }
 type Class struct {
 	Source      string // the source's name in the configuration
 	Name        string // as agents write it
-	Space       string // the SQL schema that contains it; "" for the default one
-	Spaces      Spaces // the schemas that each have it, one per tenant; nil for a class of one schema
+	Space       string // the SQL schema that contains it, or "" for the default one
+	Spaces      Spaces // the schemas that each have it, one per tenant, or nil for a class of one schema
 	Table       string // its name in the source
 	Description string // the source's own comment
 	View        bool   // a database view, not a table
 	Recordless  bool   // only a description: its records can't be read here
 	Fields      []Field
-	Key         []string // the names of the fields that identify a record; empty for none
+	Key         []string // the names of the fields that identify a record, or empty
 	Relations   []Relation
 	Indexes     []Index
 	Text        []TextIndex
-	Guard       *Guard // what the source itself grants; nil if it leaves that to the owner's rules
+	Guard       *Guard // what the source itself grants, or nil if it leaves that to the owner's rules
 	Converts    bool   // the source can read a field in a type that the rules declare
 }
 
@@ -93,15 +93,15 @@ type Field struct {
 	NotNull     bool          // it can't be null
 	Required    bool          // it can't be null and has no default
 	Generated   bool          // the source generates the value
-	From        []string      // the fields of its class that the source computes the value from, also by way of others; nil for none, and where it doesn't say
-	Origins     []Origin      // the columns of other tables that its values are made of, as of a view; nil for none
-	Untraced    string        // why Origins may hold more than its values are made of; "" if Origins is exact
-	Default     string        // the source's default expression; "" for none
-	Values      []value.Value // the values allowed by an enum or a check constraint; nil for any
-	Length      int           // the most characters; 0 for any number
+	From        []string      // the fields of its class that the source computes the value from, also by way of others, or nil for none, and where it doesn't say
+	Origins     []Origin      // the columns of other tables that its values are made of, as of a view, or nil
+	Untraced    string        // why Origins may hold more than its values are made of, or "" if Origins is exact
+	Default     string        // the source's default expression, or ""
+	Values      []value.Value // the values allowed by an enum or a check constraint, or nil for any
+	Length      int           // the most characters, or 0 for any number
 	Least       int           // the fewest characters that a check constraint takes
-	Bounds      []Bound       // the numbers that its type and check constraints take; all of them hold
-	Digits      int           // the most digits of a decimal; 0 for any number
+	Bounds      []Bound       // the numbers that its type and check constraints take. All of them hold
+	Digits      int           // the most digits of a decimal, or 0 for any number
 	Scaled      bool          // Scale is set: digits after the decimal point, or of fractional seconds of a date
 	Scale       int
 	Unordered   bool   // the column has its own collation, so equality must name the binary one
@@ -109,20 +109,20 @@ type Field struct {
 	Typing      Typing // whether the column can hold values of other types
 	Atomic      bool   // of type any: each value is a text, a number, a truth value or bytes, never a list or an object
 
-	Strays, Looked int // how many values, of how many that a source without declared types looked at, are of another type than Type; 0 for none
+	Strays, Looked int // how many values, of how many that a source without declared types looked at, are of another type than Type, or 0
 
 	Mixed bool // of a part of a key: the column also holds values of other types than its own
 
-	Form    string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others
+	Form    string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H", or "" for others
 	Ordered bool   // of a type with a Form: the source compares its texts by what they mean, also as less and more
 	Point   bool   // of a type with a Form: each value is a place on the earth, the longitude first
 	Endless bool   // of a date: it can also be infinite, or outside of the years 1 to 9999, which is a text in answers
 
-	Beyond string // what values that expressions read as null the column may hold, or for a double, that have no sum: "NaN or infinite"; "" for none
+	Beyond string // what values that expressions read as null the column may hold, or for a double, that have no sum: "NaN or infinite", or ""
 
 	Element *Field // of a list: its elements, if the source declares what they are; its name is that of the list
 
-	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
+	Stored *Stored // how the source holds it, if the owner's rules declare its type, or nil if the source does
 }
 
 // Single reports whether each value of f is one scalar. A source without declared types may still hold a list in it.
@@ -149,11 +149,11 @@ const (
 	Strict                   // it refuses them
 )
 
-// A Bound compares a number or a date with Value, or with another field of the record; Op is one of "<", "<=", ">", ">=" and "<>".
+// A Bound compares a number or a date with Value, or with another field of the record. Op is one of "<", "<=", ">", ">=" and "<>".
 type Bound struct {
 	Op    string
 	Value value.Value
-	Field string // the other field; "" for Value, which is null otherwise
+	Field string // the other field, or "" for Value, which is null otherwise
 }
 
 // Words returns what b requires, without what it compares with: "at most".
@@ -200,16 +200,16 @@ type Index struct {
 type TextIndex struct {
 	Name    string   // in the source
 	Fields  []string // the text fields that it can search, each by itself
-	Key     string   // the field whose value the index returns for a match; "" if it is an index of the class itself
-	Config  string   // the source's name for the text configuration; "" if the index implies it
+	Key     string   // the field whose value the index returns for a match, or "" if it is an index of the class itself
+	Config  string   // the source's name for the text configuration, or "" if the index implies it
 	NoNulls bool     // it treats null as empty text
-	Column  string   // the field that holds the words of all Fields, which can only be searched together; "" for none
+	Column  string   // the field that holds the words of all Fields, which can only be searched together, or ""
 	Kept    bool     // a trigger keeps Column, so that records from before it may hold other words: the Fields are looked at as well
 }
 
 // A Reference is a foreign key as the source enforces it, including hidden fields and classes.
 type Reference struct {
-	Name            string // of the constraint; "" for none
+	Name            string // of the constraint, or ""
 	Space, Table    string // the referencing table, as in Class
 	Fields          []string
 	ToSpace, To     string // the referenced table

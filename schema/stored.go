@@ -56,7 +56,7 @@ func (form Form) Of() []Type {
 	return []Type{String}
 }
 
-// Unit returns the microseconds that a unit of an integer is in form; 0 for a form that doesn't count time.
+// Unit returns the microseconds that a unit of an integer is in form, or 0 for a form that doesn't count time.
 func (form Form) Unit() int64 {
 	switch form {
 	case EpochSeconds:
@@ -73,7 +73,7 @@ type Stored struct {
 	Field Field // as the source describes it
 }
 
-// Unit returns the microseconds that a unit of the stored integer is; 0 if it doesn't count time.
+// Unit returns the microseconds that a unit of the stored integer is, or 0 if it doesn't count time.
 func (f *Field) Unit() int64 {
 	if f == nil || f.Stored == nil {
 		return 0

@@ -60,7 +60,7 @@ type Options struct {
 type Source struct {
 	Name      string
 	URL       string // a relative path is already resolved
-	LocalRows int    // the most records that a query may read to finish what the source can't do; 0 for its default
+	LocalRows int    // the most records that a query may read to finish what the source can't do, or 0 for its default
 }
 
 // opening returns how a configuration opens the sources of o.
@@ -154,8 +154,8 @@ func (s *Server) Console() http.Handler {
 	return s.parts.Console.Handler()
 }
 
-// Run applies approved changes, sends notifications and notifies listening agents of changed rules, until ctx ends;
-// it returns when nothing is in progress. Without it changes can be proposed and approved, but are not applied. Links
+// Run applies approved changes, sends notifications and notifies listening agents of changed rules, until ctx ends.
+// It returns when nothing is in progress. Without it changes can be proposed and approved, but are not applied. Links
 // in notifications begin with address, such as "https://app.example.com".
 func (s *Server) Run(ctx context.Context, address string) {
 	silence := s.plant.Announce(s.parts.MCP)

@@ -11,7 +11,7 @@ import (
 // project's connections and environments, by name. If Environment is "", the reader's default is used.
 type Place struct {
 	Project, Connection, Environment string
-	Objects                          []string // the requested classes; nil for all
+	Objects                          []string // the requested classes, or nil for all
 }
 
 // A Describer is a Source of classes without records that can also read descriptions from places other than the one that
@@ -24,15 +24,15 @@ type Describer interface {
 
 // A Cache is what a Describer found at a place. Close its Reader, if it isn't nil.
 type Cache struct {
-	Workspace   string       // the folder that contains it; "" if none was found
-	Reader      ObjectReader // of the connection; nil if it has no descriptions
+	Workspace   string       // the folder that contains it, or "" if none was found
+	Reader      ObjectReader // of the connection, or nil if it has no descriptions
 	Objects     []string     // the described classes, sorted; not only those of Place.Objects
-	Environment string       // of the descriptions, which may differ from the requested one; "" if there is none
+	Environment string       // of the descriptions, which may differ from the requested one, or "" if there is none
 	Connections []string     // those with descriptions
 }
 
 // An ObjectReader reads descriptions, one at a time. Object's error is a *problem.Error whose Detail says what is wrong
-// with the description; Modified returns the zero time if there is none.
+// with the description. Modified returns the zero time if there is none.
 type ObjectReader interface {
 	Object(name string) (schema.Class, error)
 	Modified(name string) time.Time

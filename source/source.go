@@ -44,10 +44,10 @@ var ErrChanged = errors.New("a class has changed since it was described")
 
 // A Link is how the connections to a database are made. The zero Link connects directly, with the URL as it was given.
 type Link struct {
-	// Dial connects to an address; nil connects directly.
+	// Dial connects to an address. Nil connects directly.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Fresh returns the URL that takes the place of the one given, as it is configured now; "" if it can't be known. Only
-	// its user and password are taken, for new connections, and only if all else is the same. Nil keeps the URL.
+	// Fresh returns the URL that takes the place of the one given, as it is configured now, or "" if it can't be known.
+	// Only its user and password are taken, for new connections, and only if all else is the same. Nil keeps the URL.
 	Fresh func(url string) string
 }
 
@@ -147,7 +147,7 @@ type Guarded interface {
 type Pool struct {
 	Used   int           // with a statement
 	Idle   int           // open, without one
-	Most   int           // the limit; 0 if there is none
+	Most   int           // the limit, or 0 if there is none
 	Waits  int64         // how often a statement waited for one, since the source was opened
 	Waited time.Duration // for how long in total
 }
@@ -184,13 +184,13 @@ type Reporter interface {
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the
 // response, whatever its status, with the permit of the call that it answers: another one if the API redirected. It
 // refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
-// whose credentials calls carry, for the audit: "gateway", "person ana@example.com and gateway"; "" for none.
+// whose credentials calls carry, for the audit: "gateway", "person ana@example.com and gateway", or "".
 type Caller interface {
 	Call(context.Context, calls.Permit) (calls.Permit, *calls.HTTPResponse, error)
 	Whose(...calls.Permit) string
 }
 
-// Whose returns whose credentials the calls that p allows carry; "" if it allows none, or s isn't called.
+// Whose returns whose credentials the calls that p allows carry, or "" if it allows none, or s isn't called.
 func Whose(s Source, p writes.Permit) string {
 	caller, ok := s.(Caller)
 	plan, err := p.Plan()

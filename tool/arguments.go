@@ -24,7 +24,7 @@ func (a arguments) number(name string, otherwise int) int {
 	return int(n)
 }
 
-// texts returns the list argument called name; nil without it. The schema has checked that all elements are texts.
+// texts returns the list argument called name, or nil without it. The schema has checked that all elements are texts.
 func (a arguments) texts(name string) []string {
 	v, ok := a.Get(name)
 	if !ok {
@@ -51,7 +51,7 @@ func (a arguments) where() (query.Filter, error) {
 	return query.ParseWhere(v, "/where")
 }
 
-// paths returns the list argument called name as paths, each checked at its place; nil without the argument.
+// paths returns the list argument called name as paths, each checked at its place, or nil without the argument.
 func (a arguments) paths(name string) ([]query.Path, error) {
 	texts := a.texts(name)
 	if texts == nil {
@@ -76,7 +76,7 @@ const partLength, mostPart = 10_000, 16_000
 const partSchema = `"part": {"type": "object", "additionalProperties": false, "required": ["field"], "description": "a piece of one large field, in place of keys: characters, or bytes", "properties": {
 	"field": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}, "length": {"type": "integer", "minimum": 1, "maximum": 16000, "description": "default 10000"}}}`
 
-// part parses which piece of a field is requested; nil for none.
+// part parses which piece of a field is requested, or nil.
 func (a arguments) part() (*query.Part, error) {
 	v, ok := a.Get("part")
 	if !ok {

@@ -23,7 +23,7 @@ func beside(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	few(ctx, c, s)
 }
 
-// again parses a statement another time, to change it; false if it isn't one SELECT.
+// again parses a statement another time, to change it, or false if it isn't one SELECT.
 func again(s *query.SQL) (*sqlparse.Query, *sqlparse.Select, bool) {
 	fresh, err := query.ParseSQL(s.Text)
 	if err != nil || s.Cursor != "" {
@@ -179,7 +179,7 @@ func absentWithout(n int64, field string) string {
 	return fmt.Sprintf("%d records without %s", n, field)
 }
 
-// unequal returns the column that a condition says to be something else, and the operator; nil for another condition.
+// unequal returns the column that a condition says to be something else, and the operator, or nil for another condition.
 func unequal(e sqlparse.Expr) (*sqlparse.Name, string) {
 	var x sqlparse.Expr
 	how := ""

@@ -216,7 +216,7 @@ func pointersTo(v *policy.View, others []*policy.View) []string {
 	return out
 }
 
-// writableFields says for which fields other values can be proposed; "" for none.
+// writableFields says for which fields other values can be proposed, or "".
 func writableFields(v *policy.View, writable func(*schema.Field) bool) string {
 	if writable == nil {
 		return ""

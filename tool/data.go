@@ -25,10 +25,10 @@ const maxIDs = 50
 
 // Options configure the data tools. The zero value takes the defaults.
 type Options struct {
-	QueryRows  int                      // default limit of query_class; 0 means 100, at most 1,000
-	SampleRows int                      // default limit of get_sample_objects; 0 means 5, at most 20
-	Timeouts   map[string]time.Duration // by tool name; others keep their defaults
-	Writing    Writing                  // what get_schema reports about writes; nil means that nothing is writable
+	QueryRows  int                      // default limit of query_class. 0 means 100, at most 1,000
+	SampleRows int                      // default limit of get_sample_objects. 0 means 5, at most 20
+	Timeouts   map[string]time.Duration // by tool name. Others keep their defaults
+	Writing    Writing                  // what get_schema reports about writes. Nil means that nothing is writable
 	Shut       bool                     // no canonical filter can be switched off: apply_canonical_filter isn't offered
 }
 

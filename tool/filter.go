@@ -53,7 +53,7 @@ func besideFilter(ctx context.Context, c *bailiwick.Call, q query.Query, shown i
 	}
 }
 
-// columns returns the columns that an order names; false if it names a part of one, or a field of another record.
+// columns returns the columns that an order names, or false if it names a part of one, or a field of another record.
 func columns(order []query.Sort) ([]string, bool) {
 	var out []string
 	for _, o := range order {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// manyClasses is how many classes are listed with descriptions; more are listed as groups or bare names.
+// manyClasses is how many classes are listed with descriptions. More are listed as groups or bare names.
 const manyClasses = 50
 
 // getAllSchemas returns the tool that lists the classes the caller sees.

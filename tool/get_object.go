@@ -86,7 +86,7 @@ func objectResult(page *result.Page, q *query.Find) Result {
 }
 
 // readable returns the first field omitted from a page that part can read, which is one of the record itself whose
-// size may be known; "" if there is none.
+// size may be known. It returns "" if there is none.
 func readable(page *result.Page) string {
 	for _, d := range page.Dropped {
 		if d.Bytes > 0 && !strings.Contains(d.Field, ".") {
@@ -136,7 +136,7 @@ func partCall(q *query.Find, field string, offset, length int64) value.Value {
 	return value.OfObject([]value.Member{text("tool", "get_object"), member("arguments", arguments)})
 }
 
-// appendCall appends the next call to a line, if it has at most room bytes; else what differs from the call before it.
+// appendCall appends the next call to a line, if it has at most room bytes, or else what differs from the call before it.
 func appendCall(dst []byte, next value.Value, room int) []byte {
 	arguments, _ := next.Get("arguments")
 	name, _ := next.Get("tool")

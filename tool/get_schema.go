@@ -19,7 +19,7 @@ import (
 type Writing interface {
 	// Writable reports whether the principal may propose another value for a field of v.
 	Writable(who identity.Principal, v *policy.View, f *schema.Field) bool
-	// Actions lists the actions that the principal may propose on v, as objects {name, description, …}; nil for none.
+	// Actions lists the actions that the principal may propose on v, as objects {name, description, …}, or nil.
 	Actions(who identity.Principal, v *policy.View) []value.Value
 }
 

@@ -58,7 +58,7 @@ func groupByDate() Tool {
 var formats = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d", "hour": "%Y-%m-%d %H:00",
 	"minute": "%Y-%m-%d %H:%M", "second": "%Y-%m-%d %H:%M:%S"}
 
-// byDate groups by the text of the interval, whose order is that of time. f is the field; it is nil if there is none,
+// byDate groups by the text of the interval, whose order is that of time. f is the field. It is nil if there is none,
 // which policy refuses.
 func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	accumulators, err := g.accumulator()

@@ -12,7 +12,7 @@ import (
 // maxPipelineRows is the maximum number of records in a pipeline's result.
 const maxPipelineRows = 1000
 
-// pipeline parses the argument pipeline; nil if there is none.
+// pipeline parses the argument pipeline, or nil if there is none.
 func (a arguments) pipeline() ([]query.Stage, error) {
 	v, ok := a.Get("pipeline")
 	if !ok {

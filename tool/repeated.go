@@ -88,7 +88,7 @@ func shownNumber(v value.Value) string {
 	return v.String()
 }
 
-// joined returns the classes of a FROM; nil if it has something else than classes.
+// joined returns the classes of a FROM, or nil if it has something else than classes.
 func joined(c *bailiwick.Call, list []sqlparse.From) []source {
 	var out []source
 	known := true
@@ -126,7 +126,7 @@ func joined(c *bailiwick.Call, list []sqlparse.From) []source {
 	return out
 }
 
-// sourceOf returns the class whose columns alone an expression names; nil for several, and for none.
+// sourceOf returns the class whose columns alone an expression names, or nil for several, and for none.
 func sourceOf(x sqlparse.Expr, sources []source) *source {
 	var of *source
 	single := true

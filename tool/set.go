@@ -25,7 +25,7 @@ type Request struct {
 	Name        string
 	Arguments   value.Value
 	Correlation string                                    // ties the records of one conversation together
-	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
+	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
 }
 
 // A Set is a set of checked tools on a gateway. Tools can be added and removed while it serves; a running call ends
@@ -216,8 +216,8 @@ func (s *Set) offered(t *Tool, p identity.Principal) bool {
 	return (t.Offered == nil || t.Offered(p)) && (t.offers == nil || t.offers(s, p))
 }
 
-// lacks returns the scope that p lacks to propose something with t, if one more is enough for t to be offered to p; else "". The call is then refused
-// for the scope, as that of a tool which is offered to everybody: the client may ask its person for it.
+// lacks returns the scope that p lacks to propose something with t, if one more is enough for t to be offered to p, or else "".
+// The call is then refused for the scope, as that of a tool which is offered to everybody: the client may ask its person for it.
 func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
 	if !t.Proposes {
 		return ""
@@ -261,7 +261,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 			}
 		}
 	})
-	// A tool that isn't there, or isn't offered to p, is a call like any other: admitted, limited and recorded.
+	// A tool that doesn't exist, or isn't offered to p, is a call like any other: admitted, limited and recorded.
 	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
@@ -306,7 +306,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 }
 
 // unknown returns the error for a tool that doesn't exist for principal, with the nearest names that do. It is the
-// same whether the tool exists or not; kind is the actual reason, for the audit.
+// same whether the tool exists or not. kind is the actual reason, for the audit.
 func (s *Set) unknown(principal identity.Principal, name, kind string) error {
 	names := s.names(principal)
 	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
@@ -326,7 +326,7 @@ func (s *Set) names(p identity.Principal) []string {
 	return names
 }
 
-// Admit runs run under the same scopes, limits and audit as a call of a tool; see mcp.Tools.
+// Admit runs run under the same scopes, limits and audit as a call of a tool. See mcp.Tools.
 func (s *Set) Admit(ctx context.Context, p identity.Principal, name string, run func(context.Context) (int, error)) error {
 	ask := bailiwick.CallSpec{Tool: short(name), Needs: identity.Read}
 	return s.gateway.Do(ctx, p, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return run(ctx) })

@@ -164,7 +164,7 @@ func TestHard(t *testing.T) {
 	}
 }
 
-// TestCustom: tools of embedding programs may accept undeclared arguments; their names are valid for all clients.
+// TestCustom: tools of embedding programs may accept undeclared arguments. Their names are valid for all clients.
 func TestCustom(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	open := greet("open", "took it")

@@ -65,7 +65,7 @@ func fold(s string) string {
 const mostPattern = 200
 
 // loosely returns a regular expression, for any case, for texts that begin like s or its first letters, with other accents
-// and spaces; "" if no letter of s is left to look for.
+// and spaces. It returns "" if no letter of s is left to look for.
 func loosely(s string) string {
 	const gap = `[\s_-]{0,3}` // MariaDB takes few repetitions without an end
 	out := "^" + gap

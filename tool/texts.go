@@ -80,8 +80,8 @@ func expression(path query.Path, at, text, options string) query.Filter {
 	return r
 }
 
-// within returns the note on a comparison of the field at path with a text, and a condition that ignores case and finds the text within
-// longer ones, but for identifiers. It returns "" and nil if it compares something else, or if case can't be the reason.
+// within returns the note on a comparison of the field at path with a text, and a condition that ignores case and finds the text
+// within longer ones, except for identifiers. It returns "" and nil if it compares something else, or if case can't be the reason.
 func within(v *policy.View, path query.Path, at string, text value.Value) (note string, other query.Filter) {
 	if text.Kind() != value.String || !compared(v, path, text.Text()) {
 		return "", nil

@@ -74,13 +74,13 @@ type Tool struct {
 	Title       string
 	Description string
 	Input       json.RawMessage // JSON Schema: a closed object without composition, references or type lists
-	Output      json.RawMessage // JSON Schema of Result.Structured; may be nil
+	Output      json.RawMessage // JSON Schema of Result.Structured. It may be nil
 	Annotations Annotations
-	Writes      policy.Write   // selects its gates; "" means WriteAction if the annotations say that it writes
+	Writes      policy.Write   // selects its gates. "" means WriteAction if the annotations say that it writes
 	Scope       identity.Scope // the required scope; "" derives it from the annotations
 	Proposes    bool           // its writes wait for review, so a gate set to review lets it through
 	Category    Category
-	Timeout     time.Duration // timeout of a call; 0 means 30 s
+	Timeout     time.Duration // timeout of a call. 0 means 30 s
 	Handle      Handler
 	Unlisted    bool // tools/list leaves it out: list_tools tells of it, and it can be called by name with the same rights
 
@@ -94,11 +94,11 @@ type Tool struct {
 
 	queries bool // it reads data, as CallSpec.Queries says
 
-	own    json.RawMessage                     // Input as Data made it; nil for all others
-	takes  json.RawMessage                     // the schema for calls, where they may have arguments that Input doesn't list; nil for Input
+	own    json.RawMessage                     // Input as Data made it, or nil for all others
+	takes  json.RawMessage                     // the schema for calls, where they may have arguments that Input doesn't list, or nil for Input
 	fault  error                               // why Typed could not describe it
 	offers func(*Set, identity.Principal) bool // as Offered, for a tool that depends on its set
-	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set; nil for all others
+	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set, or nil for all others
 }
 
 // Summary returns the first sentence of t's description.
@@ -116,7 +116,7 @@ type Handler func(ctx context.Context, call *bailiwick.Call, args value.Value) (
 type Result struct {
 	Structured json.RawMessage // one JSON object
 	Text       string          // a short rendering of the same content for the model
-	Class      string          // the source of its data, as "source.Class" or a source; "" if it contains none
+	Class      string          // the source of its data, as "source.Class" or a source, or "" if it contains none
 	Failed     bool            // what the tool was to do was refused elsewhere: an API refused a write; the result says why
 	Links      []Link          // resources that hold more of the answer
 	Images     []Image         // pictures of the answer
@@ -132,5 +132,5 @@ type Image struct {
 // A Link names a resource that the caller can read.
 type Link struct {
 	URI, Name, MediaType string
-	Size                 int64 // in bytes; 0 if it isn't known
+	Size                 int64 // in bytes, or 0 if it isn't known
 }

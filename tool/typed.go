@@ -21,7 +21,7 @@ type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, i
 //
 // In and Out are structs. Their schemas follow encoding/json: members are named by their json tags, members with
 // omitempty or omitzero are optional, a jsonschema tag is the description, and unknown members are refused.
-// Constraints that Go types can't express, such as a minimum, need a handwritten Input. Integers keep all digits; a
+// Constraints that Go types can't express, such as a minimum, need a handwritten Input. Integers keep all digits. A
 // member of type value.Value takes any JSON.
 //
 // The text of a result is that of its String method, or else its JSON. NewSet and Add report types without a schema:

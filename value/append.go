@@ -75,7 +75,7 @@ func (v Value) AppendText(dst []byte) []byte {
 	return v.AppendJSON(dst)
 }
 
-// String returns v as plain text; see AppendText.
+// String returns v as plain text. See AppendText.
 func (v Value) String() string {
 	if v.kind == String {
 		return v.str
@@ -106,7 +106,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// OfDateText parses an instant or calendar date in ISO 8601: a date alone is a Day; a time without a zone is in UTC. It
+// OfDateText parses an instant or calendar date in ISO 8601: a date alone is a Day. A time without a zone is in UTC. It
 // reports false for anything else.
 func OfDateText(s string) (Value, bool) {
 	// Skip layouts that can't match: each failure would allocate an error.

@@ -137,7 +137,7 @@ func (v Value) AsInt() (int64, bool) {
 }
 
 // compareNumbers compares two numbers: exactly, unless one is a Float, to which the other is converted. So two Ints beyond 2^53 that
-// differ may both equal one Float; Order keeps them apart.
+// differ may both equal one Float. Order keeps them apart.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.kind == Int && b.kind == Int:

@@ -33,7 +33,7 @@ var readers = sync.Pool{New: func() any {
 	return r
 }}
 
-// read is Read; a stored document is kept.
+// read is Read. A stored document is kept.
 func read(b []byte, depth int, kept bool) (Value, error) {
 	r := readers.Get().(*reader)
 	defer r.release()

@@ -92,8 +92,8 @@ func OfBytes(s string) Value { return Value{kind: Bytes, str: s} }
 // Unmeasured is the size of a Cut for a list that is over the bound of lists, and so was never gathered. It is over any budget.
 const Unmeasured = math.MaxInt32
 
-// OfCut returns the placeholder for a value of the given size in bytes that was too large to be read; 0 if the size is
-// not disclosed. It is encoded as null, so the encoder must report elsewhere that the value was cut.
+// OfCut returns the placeholder for a value of the given size in bytes that was too large to be read, or 0 if the size
+// is not disclosed. It is encoded as null, so the encoder must report elsewhere that the value was cut.
 func OfCut(bytes int64) Value { return Value{kind: Cut, num: bytes} }
 
 // OfArray returns list as an Array. The Value keeps the slice.
@@ -117,10 +117,10 @@ func (v Value) Kind() Kind { return v.kind }
 // IsNull reports whether v is null.
 func (v Value) IsNull() bool { return v.kind == Null }
 
-// Bool returns a Bool's value; false for other kinds.
+// Bool returns a Bool's value, or false for other kinds.
 func (v Value) Bool() bool { return v.kind == Bool && v.num != 0 }
 
-// Int returns an Int's value; 0 for other kinds.
+// Int returns an Int's value, or 0 for other kinds.
 func (v Value) Int() int64 {
 	if v.kind != Int {
 		return 0
@@ -128,7 +128,7 @@ func (v Value) Int() int64 {
 	return v.num
 }
 
-// Float returns a Float's value; 0 for other kinds. AsFloat converts any number.
+// Float returns a Float's value, or 0 for other kinds. AsFloat converts any number.
 func (v Value) Float() float64 {
 	if v.kind != Float {
 		return 0
@@ -136,7 +136,7 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(uint64(v.num))
 }
 
-// Micros returns the microseconds since 1970 of a Date or Day; 0 for other kinds.
+// Micros returns the microseconds since 1970 of a Date or Day, or 0 for other kinds.
 func (v Value) Micros() int64 {
 	if v.kind != Date && v.kind != Day {
 		return 0
@@ -144,7 +144,7 @@ func (v Value) Micros() int64 {
 	return v.num
 }
 
-// Size returns the size in bytes of the value that a Cut replaces; 0 for other kinds.
+// Size returns the size in bytes of the value that a Cut replaces, or 0 for other kinds.
 func (v Value) Size() int64 {
 	if v.kind != Cut {
 		return 0
@@ -152,10 +152,10 @@ func (v Value) Size() int64 {
 	return v.num
 }
 
-// Text returns a String's text, a Decimal's digits or the bytes of Bytes; "" for other kinds.
+// Text returns a String's text, a Decimal's digits or the bytes of Bytes, or "" for other kinds.
 func (v Value) Text() string { return v.str }
 
-// List returns the elements of an Array; nil for other kinds. The caller must not change the slice.
+// List returns the elements of an Array, or nil for other kinds. The caller must not change the slice.
 func (v Value) List() []Value {
 	if v.parts == nil {
 		return nil
@@ -163,7 +163,7 @@ func (v Value) List() []Value {
 	return v.parts.list
 }
 
-// Members returns the members of an Object in order; nil for other kinds. The caller must not change the slice.
+// Members returns the members of an Object in order, or nil for other kinds. The caller must not change the slice.
 func (v Value) Members() []Member {
 	if v.parts == nil {
 		return nil
@@ -201,7 +201,7 @@ func (v Value) Map(f func(Value) Value) Value {
 	return v
 }
 
-// Part returns the value at path in v: through objects, and through arrays element by element; null if there is none.
+// Part returns the value at path in v: through objects, and through arrays element by element, or null if there is none.
 func (v Value) Part(path []string) Value {
 	if len(path) == 0 || v.kind == Cut {
 		return v

@@ -46,7 +46,7 @@ func object(parts ...any) value.Value {
 	return value.OfObject(members)
 }
 
-// members lists the members of each op, in the order of Print; those with a leading "?" are optional.
+// members lists the members of each op, in the order of Print. Those with a leading "?" are optional.
 var members = map[string][]string{
 	"create":       {"class", "data"},
 	"update":       {"class", "id", "data"},

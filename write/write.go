@@ -51,7 +51,7 @@ type Create struct {
 	Data  value.Value
 }
 
-// An Update sets fields of the record of Class that has the key ID. Data is an Object of values by field; at least one.
+// An Update sets fields of the record of Class that has the key ID. Data is an Object of values by field, at least one.
 type Update struct {
 	Class string
 	ID    string // as get_object takes it: the text of the key, or a JSON list of texts for a key of several fields
@@ -68,7 +68,7 @@ type Delete struct {
 type Action struct {
 	Class  string // the class it is declared on: "source.Class"
 	Name   string // of the action
-	ID     string // the record it is about; "" for none
+	ID     string // the record it is about, or ""
 	Input  value.Value
 	Source string // the name of the source it runs on
 }
@@ -78,7 +78,7 @@ type Call struct {
 	Source    string      // the name of the API in the configuration
 	Operation string      // its id
 	Request   value.Value // an Object: path, query, headers, cookies, body, media
-	Sends     value.Value // the exact request on the wire, an Object: method, target, headers, and body or base64; Null before policy has set it
+	Sends     value.Value // the exact request on the wire, an Object: method, target, headers, and body or base64, or Null before policy has set it
 }
 
 // A CreateClass creates a class. Fields is an Array of objects {name, type, required, values}.
@@ -156,9 +156,9 @@ func (*DeleteClass) write() {}
 
 // An Origin says how a write came about.
 type Origin struct {
-	Action string   `json:"action,omitzero"` // the action that made it; "" if it was requested directly
+	Action string   `json:"action,omitzero"` // the action that made it, or "" if it was requested directly
 	Says   string   `json:"says,omitzero"`   // one sentence about it, by the template of the action or by the caller; unchecked
-	Mode   Mode     `json:"-"`               // the mode set by the owner of the action; "" leaves it to the rules
+	Mode   Mode     `json:"-"`               // the mode set by the owner of the action. "" leaves it to the rules
 	Reads  []Record `json:"-"`               // the records that the action was checked with
 }
 
@@ -169,16 +169,16 @@ type Record struct{ Class, ID string }
 type Request struct {
 	Writes   []Write
 	Origin               // of all Writes, unless Origins has one for each
-	Origins  []Origin    // in the order of Writes; nil if all have the same
-	Now      time.Time   // what expressions of actions took for the time; zero if there is no action
+	Origins  []Origin    // in the order of Writes, or nil if all have the same
+	Now      time.Time   // what expressions of actions took for the time, or zero if there is no action
 	Tool     string      // the tool that was called
 	Title    string      // the gateway's own title; "" derives one from the writes
 	Input    value.Value // the arguments of the tool call, for the record
 	Reason   string      // the caller's reason; unchecked
 	After    []string    // changes that must be applied first
-	Replaces string      // the caller's change of which this is another version; "" for none
-	Doubts   []Doubt     // objections that the caller may not see; nil for none
-	Against  *Against    // the class with which the arguments were checked, to check them again; nil for none, and for actions
+	Replaces string      // the caller's change of which this is another version, or ""
+	Doubts   []Doubt     // objections that the caller may not see, or nil
+	Against  *Against    // the class with which the arguments were checked, to check them again, or nil for none, and for actions
 }
 
 // From returns the origin of the i-th write.
@@ -203,7 +203,7 @@ func (r *Request) Join(other Request) {
 // A Doubt is an objection to a write, shown to reviewers only: the caller may not see the records it is about.
 type Doubt struct {
 	Class string `json:"class"`          // "source.Class" of the class that describes the values
-	Field string `json:"field,omitzero"` // of Class; "" if it is about the whole class
+	Field string `json:"field,omitzero"` // of Class, or "" if it is about the whole class
 	Text  string `json:"text"`           // one sentence
 }
 

@@ -54,7 +54,7 @@ type demonstration struct {
 	url    string            // of the gateway
 	tokens map[string]string // by tenant
 
-	withAPI bool   // the configuration includes the API; one from an earlier version may not
+	withAPI bool   // the configuration includes the API. One from an earlier version may not
 	signIn  string // a one-time link that signs the reviewer in
 	second  string // the same for the second reviewer, for changes that need two approvals
 }
@@ -72,7 +72,7 @@ const (
 const demoTokenLife = 7 * 24 * time.Hour
 
 // run prepares the demo, serves it, shows the conversation and, unless once is set, serves until it is interrupted. The API and the
-// temporary folder go at the end; an interruption is no error.
+// temporary folder go at the end. An interruption is not an error.
 func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -165,7 +165,7 @@ func newStorm(t *testing.T, url, from string) *storm {
 	return &storm{t: t, to: strings.TrimPrefix(url, "http://"), from: net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 30 * time.Second}}
 }
 
-// dial connects and sends text; a refused connection is acceptable.
+// dial connects and sends text. A refused connection is acceptable.
 func (s *storm) dial(text string) net.Conn {
 	c, err := s.from.Dial("tcp", s.to)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 // read the same there are one row.
 type fault struct {
 	name, what         string
-	store              func(t testing.TB) string // the store's URL; nil for a file in the folder
+	store              func(t testing.TB) string // the store's URL, or nil for a file in the folder
 	breaks             func(b *box) (mend func())
 	ask                func(b *box) string // nil for (*box).ask
 	answer, ready, log string
@@ -203,7 +203,7 @@ func TestFaults(t *testing.T) {
 // A startFault makes a server fail to start. It is a row of the runbook unless what is "".
 type startFault struct {
 	name, what, do string
-	store          func(t testing.TB) string // the store's URL; nil for a file in the folder
+	store          func(t testing.TB) string // the store's URL, or nil for a file in the folder
 	breaks         func(b *box)
 	want           string // in the standard error
 }

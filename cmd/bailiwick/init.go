@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
-// initCommand returns the command init, for databases, OpenAPI documents and project folders. Flags answer its questions in advance;
-// without a terminal, or with --yes, guesses are taken and marked in the file.
+// initCommand returns the command init, for databases, OpenAPI documents and project folders. Flags answer its questions in advance.
+// Without a terminal, or with --yes, guesses are taken and marked in the file.
 func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out, base string
 	var answers scaffold.Answers
@@ -91,7 +91,7 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	return keepDraft(t, out, d, warnings)
 }
 
-// place is what a configuration is made from, and the file it is written to; "" for standard output.
+// place is what a configuration is made from, and the file it is written to, or "" for standard output.
 type place struct{ from, out string }
 
 // writeConfig writes a configuration for a database. If asks is set, a person at a terminal answers what answers leaves

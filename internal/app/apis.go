@@ -18,7 +18,7 @@ import (
 )
 
 // openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources. People connect
-// their accounts in connections; where it is nil, calls that need one are refused. A program's own credential takes the place of all
+// their accounts in connections. Where it is nil, calls that need one are refused. A program's own credential takes the place of all
 // that are configured for base_url.
 // Its answers take memory of answers, or of their own where that is nil.
 func openAPI(c *config.Config, s config.Source, connections *connect.Connections, answers *fair.Answers) (*openapi.API, error) {

@@ -61,18 +61,18 @@ type App struct {
 	room     *tools.ChangeTools
 	Prompts  *prompt.Set
 	Warnings []string                      // about what sources left out
-	Address  string                        // "http://host:port" for links, set before serving; "" for links without a host
+	Address  string                        // "http://host:port" for links, set before serving, or "" for links without a host
 	lets     bool                          // agents sign in by themselves here
 	serves   bool                          // long-running: signs what it and others recorded
 	latest   atomic.Pointer[config.Config] // see inForce
 
 	Telemetry *telemetry.Telemetry // nil if telemetry is off
-	Refused   *edge.RefusalLog     // records refused requests; nil unless built with Observed
+	Refused   *edge.RefusalLog     // records refused requests, or nil unless built with Observed
 	sources   map[string]source.Source
 	opened    []config.Source // the sources it was built with
 
 	log         *slog.Logger         // nil for a program that ends with its answer
-	connections *connect.Connections // accounts that people connect; nil for none
+	connections *connect.Connections // accounts that people connect, or nil
 	signing     string               // the identifier of the key that signs the audit
 	shares      atomic.Pointer[health.ReplicaKeeper]
 	answers     *fair.Answers // the memory for the answers of all APIs

@@ -79,7 +79,7 @@ func apiSecrets(s *config.APISource) []string {
 }
 
 // APICredentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
-// none. Accounts that people connect need connections; if they are nil, calls with an account are refused.
+// none. Accounts that people connect need connections. If they are nil, calls with an account are refused.
 func APICredentials(s *config.APISource, name string, connections *connect.Connections) (client.Credential, map[string]client.Credential, error) {
 	var always []client.HeaderCredential
 	for _, h := range s.Headers {
@@ -111,7 +111,7 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	return base, servers, nil
 }
 
-// replaceCredential returns a program's own credential in the place of those that are configured, but for headers of every request.
+// replaceCredential returns a program's own credential in the place of those that are configured, except for headers of every request.
 func replaceCredential(configured, own client.Credential) client.Credential {
 	if of, ok := configured.(*client.CredentialSet); ok && len(of.Always) > 0 {
 		return &client.CredentialSet{Always: of.Always, Members: []client.MemberCredential{{Credential: own}}}
@@ -119,7 +119,7 @@ func replaceCredential(configured, own client.Credential) client.Credential {
 	return own
 }
 
-// credentialSet returns the credentials of one address; nil for none. made makes each.
+// credentialSet returns the credentials of one address, or nil. made makes each.
 func credentialSet(always []client.HeaderCredential, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (client.Credential, error)) (client.Credential, error) {
 	out := &client.CredentialSet{Always: always}
 	if single != nil {
@@ -163,7 +163,7 @@ func credentialSecretsOf(c *config.APICredential) []string {
 	return nil
 }
 
-// APICredential returns the credential for its configuration, or nil if there is none. That of a person is made by AccountCredential; here
+// APICredential returns the credential for its configuration, or nil if there is none. That of a person is made by AccountCredential. Here
 // it refuses every principal.
 func APICredential(c *config.APICredential, trusted *client.Certificate) (client.Credential, error) {
 	switch {

@@ -15,16 +15,16 @@ import (
 // WatchOptions configure a ConfigWatcher.
 type WatchOptions struct {
 	Started *config.Config                                          // the configuration that the server started with
-	File    string                                                  // the configuration file; "" if there is none
+	File    string                                                  // the configuration file, or "" if there is none
 	Load    func() (*config.Config, error)                          // reads it again
 	Apply   func(context.Context, *config.Config) ([]string, error) // applies it as a whole or not at all; returns warnings
 	Restart func(started, now *config.Config) []string              // the keys that need a restart
 	Refresh func(context.Context) (warnings []string, err error)    // reads the classes of the sources again
 	Hangup  <-chan os.Signal                                        // reads the configuration and the sources at once
 	Log     *slog.Logger
-	Every   time.Duration // interval; 0 is a second
+	Every   time.Duration // interval. 0 is a second
 
-	Documents time.Duration // how often documents at URLs are read again; 0 is 15 minutes
+	Documents time.Duration // how often documents at URLs are read again. 0 is 15 minutes
 }
 
 // A ConfigWatcher watches a configuration. The zero ConfigWatcher watches nothing until Watch is called.
@@ -65,8 +65,8 @@ func (w *ConfigWatcher) Notes() []string {
 	return nil
 }
 
-// run looks for changes at each tick, and reads everything at once on a hangup, until ctx ends. A configuration that is no regular
-// file, such as a pipe, is not read again.
+// run looks for changes at each tick, and reads everything at once on a hangup, until ctx ends. A configuration that
+// is not a regular file, such as a pipe, is not read again.
 func (w *ConfigWatcher) run(ctx context.Context) {
 	var tick <-chan time.Time
 	switch info, err := os.Stat(w.options.File); {

@@ -44,7 +44,7 @@ func fetchDocument(transport http.RoundTripper) func(address string) (config.Doc
 type documentSigning struct {
 	Host string                    // with its port: where Own is used
 	Sign func(*http.Request) error // sets the headers of a request, if they are for its host
-	Own  http.RoundTripper         // connects to Host; nil if that needs nothing of its own
+	Own  http.RoundTripper         // connects to Host, or nil if that needs nothing of its own
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -234,7 +234,7 @@ func whose(h *webhook.Hook, asked decision) (webhook.Person, bool) {
 	return p, ok
 }
 
-// workspaceOf returns the workspace that the address of a hook of Slack names (/services/T…/B…/…); "" for any other address.
+// workspaceOf returns the workspace that the address of a hook of Slack names (/services/T…/B…/…), or "" for any other address.
 func workspaceOf(h *webhook.Hook) string {
 	u, err := url.Parse(h.URL)
 	if h.Form != webhook.Slack || err != nil || !strings.HasPrefix(u.Hostname(), "hooks.slack") {

@@ -47,7 +47,7 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	return nil
 }
 
-// signIn returns where people sign in elsewhere, nil for nowhere.
+// signIn returns where people sign in elsewhere, or nil.
 func (p *App) signIn(log *slog.Logger) (console.Issuer, error) {
 	if p.Config.Auth.SignIn == nil {
 		return nil, nil

@@ -96,7 +96,7 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 type Signing struct {
 	Store
 	Key     ed25519.PrivateKey // signs checkpoints
-	Archive string             // the folder of old records; "" for none
+	Archive string             // the folder of old records, or ""
 }
 
 // Signed passes to do the store, and the key with which this gateway signs the audit.

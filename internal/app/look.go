@@ -26,7 +26,7 @@ const (
 )
 
 // Look opens a database temporarily, and returns its classes, the warnings about what it left out, and what a sample of
-// its records shows. Classes that can't be read in time are named in the evidence; they are no error. Fields and classes
+// its records shows. Classes that can't be read in time are named in the evidence. They are no error. Fields and classes
 // that are hidden by name are not read.
 func Look(ctx context.Context, s config.Source) (classes []schema.Class, warnings []string, e scaffold.Evidence, err error) {
 	e = scaffold.Evidence{Fields: map[string]samples.Seen{}, Counts: map[string]int64{}}

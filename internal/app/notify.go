@@ -46,7 +46,7 @@ func (p *App) shown(ctx context.Context, as webhook.Person, change string) (*rev
 	return p.Gateway.Reviewer(who, "notification").Sheet(ctx, change)
 }
 
-// Answers returns the handler that takes decisions of people in other systems; nil if none is configured.
+// Answers returns the handler that takes decisions of people in other systems, or nil if none is configured.
 func (p *App) Answers(log *slog.Logger) http.Handler {
 	n := p.inForce().Notifications
 	if p.Tokens == nil || !slices.ContainsFunc(n.Hooks, func(h webhook.Hook) bool { return h.Answers() }) {

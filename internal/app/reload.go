@@ -175,7 +175,7 @@ func plain(p *identity.Principal, auth config.Auth) any {
 	return []any{auth, principal, filters}
 }
 
-// Forms returns the form of results for each client, by client name; "" is the default.
+// Forms returns the form of results for each client, by client name. "" is the default.
 func Forms(c *config.Config) map[string]mcp.Form {
 	out := map[string]mcp.Form{}
 	if c.Results.Default != "" {

@@ -43,7 +43,7 @@ func TestReloadAtOnce(t *testing.T) {
 		}
 		return c
 	}
-	// A writable class offers the tools of changes, by the rules; the list takes others away.
+	// A writable class offers the tools of changes, by the rules. The list takes others away.
 	texts := []string{"classes: {tracker.issues: {tenant: {field: org_id}, permitted: [title]}}\ntools: {except: [group_by]}\n",
 		"classes: {tracker.issues: {tenant: {field: org_id}, write: {create: deny, update: deny, delete: deny}}}\ntools: {except: [count_objects]}\n"}
 	p, err := app.Build(t.Context(), load(texts[0]))

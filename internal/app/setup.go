@@ -192,7 +192,7 @@ type StdioFlags struct {
 	Given                 func(name string) bool // whether a flag was given
 }
 
-// Flags adds the flags that set the principal; tenant is the name of the first.
+// Flags adds the flags that set the principal. tenant is the name of the first.
 func (s *StdioFlags) Flags(f *pflag.FlagSet, tenant string) {
 	f.StringVar(&s.Tenant, tenant, "", "the `TENANT` whose records are seen")
 	f.StringVar(&s.Owner, "owner", "", "the `PERSON` on whose behalf")

@@ -84,7 +84,7 @@ func collectionsOf(s config.Source) map[string]mongodb.Collection {
 	return out
 }
 
-// openElsewhere opens a source whose driver this program may not have; nil if it is of another kind.
+// openElsewhere opens a source whose driver this program may not have, or nil if it is of another kind.
 func openElsewhere(ctx context.Context, c *config.Config, s config.Source) (source.Adapter, error) {
 	if c.Open != nil {
 		return c.Open(ctx, s)
@@ -100,7 +100,7 @@ type kept struct {
 	source.Adapter
 	choice *config.Chooser
 
-	through *tunnel // to the SSH server; nil for none
+	through *tunnel // to the SSH server, or nil
 
 	mu   sync.Mutex // held while it is described
 	once bool       // it was described before

@@ -65,7 +65,7 @@ func asker(t *testing.T, running, place string, answered *atomic.Int64) (*app.Ap
 }
 
 // TestAnsweredOnceAnywhere answers what a tool asked, over HTTP at processes that share nothing but a store: one answer counts, at whichever
-// of them, also at one that starts later; another principal's, an altered one and one for other arguments never do.
+// of them, also at one that starts later. Another principal's, an altered one and one for other arguments never do.
 func TestAnsweredOnceAnywhere(t *testing.T) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {

@@ -13,7 +13,7 @@ func untouched(block []byte) {
 }
 
 // unmap takes the pages of the program's file out of the process, its code and constants. They stay in the system's cache,
-// from where those that are used again come back, in groups of sixteen; the others are the first that it gives up. A start
+// from where those that are used again come back, in groups of sixteen. The others are the first that it gives up. A start
 // goes once through two thirds of them.
 func unmap() {
 	program, err := os.Readlink("/proc/self/exe")

@@ -77,7 +77,7 @@ func Later(schema []byte, open bool) (*Schema, error) {
 	return in, nil
 }
 
-// Names returns the names of the arguments, in the order of the schema; never nil.
+// Names returns the names of the arguments, in the order of the schema. Never nil.
 func (in *Schema) Names() []string {
 	if names := in.known[""]; names != nil {
 		return names

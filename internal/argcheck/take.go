@@ -20,9 +20,9 @@ type shape struct {
 type property struct {
 	kind, items string // types: of the member, and of the elements of a list
 	enum        []value.Value
-	most        value.Value // the maximum of a number; null for none
+	most        value.Value // the maximum of a number, or null
 	required    bool
-	inner       *shape // of an object, or of the elements of a list; nil where the schema names no members
+	inner       *shape // of an object, or of the elements of a list, or nil where the schema names no members
 }
 
 // shapeOf returns the shape of an object with a schema.
@@ -315,7 +315,7 @@ func split(text string) value.Value {
 	return value.OfArray(out)
 }
 
-// synonym returns the enumeration value for a lower-case synonym; "" for none.
+// synonym returns the enumeration value for a lower-case synonym, or "".
 func synonym(word string) string {
 	switch word {
 	case "average", "mean":

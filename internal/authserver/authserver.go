@@ -43,11 +43,11 @@ type Options struct {
 	Base func(r *http.Request) string
 	// Allow refuses Host headers that /mcp would refuse.
 	Allow func(*http.Request) error
-	// Admit records that a client got tokens, and limits how often; an error refuses them.
+	// Admit records that a client got tokens, and limits how often. An error refuses them.
 	Admit func(ctx context.Context, agent identity.Principal, tool string) error
 	// Authorize is the path of the page where people consent.
 	Authorize string
-	// Client fetches the metadata documents of clients, from public addresses alone, and follows no redirects; nil means such a one.
+	// Client fetches the metadata documents of clients, from public addresses alone, and follows no redirects. Nil means such a one.
 	Client *http.Client
 
 	Access, Idle, Life time.Duration // 0 means the constant of that name

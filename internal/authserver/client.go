@@ -38,7 +38,7 @@ type Client struct {
 	ID        string   `json:"-"`
 	Name      string   `json:"n,omitempty"` // as the client calls itself
 	Redirects []string `json:"r"`
-	Host      string   `json:"-"` // where its metadata document is; "" for one that only registered, of which nothing is known
+	Host      string   `json:"-"` // where its metadata document is, or "" for one that only registered, of which nothing is known
 }
 
 // metadata is what a client says of itself (RFC 7591).
@@ -235,7 +235,7 @@ func (c *Client) redirects(to string) bool {
 	return slices.ContainsFunc(c.Redirects, func(own string) bool { return own == to || portless(own) != "" && portless(own) == portless(to) })
 }
 
-// portless returns an address on this machine without its port; "" for any other one.
+// portless returns an address on this machine without its port, or "" for any other one.
 func portless(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || checkRedirect(to) != nil || u.Scheme != "http" {

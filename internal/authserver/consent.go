@@ -28,7 +28,7 @@ type Asking struct {
 // challenges are the forms of an S256 code challenge.
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// Ask checks the authorization request in r, of a person. If it can't be shown to them, the error is a *problem.Error; if
+// Ask checks the authorization request in r, of a person. If it can't be shown to them, the error is a *problem.Error. If
 // the client may learn why it is refused, back is the address to send them to.
 func (s *Server) Ask(r *http.Request, q url.Values, p identity.Principal) (asking *Asking, back string, err error) {
 	wrong := func(detail string) (*Asking, string, error) {

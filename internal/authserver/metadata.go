@@ -16,9 +16,9 @@ import (
 
 // A Resource describes this server and its token issuers to clients that have no credential, as RFC 9728 specifies.
 type Resource struct {
-	URL     string   // URL of /mcp as clients use it: https://agents.example/mcp; "" for that of each request
-	Issuers []string // issuers of its tokens; nil for this server itself
-	// Words maps scopes to the issuers' names for them; nil means the same names. A scope that is missing can't be
+	URL     string   // URL of /mcp as clients use it: https://agents.example/mcp, or "" for that of each request
+	Issuers []string // issuers of its tokens, or nil for this server itself
+	// Words maps scopes to the issuers' names for them. Nil means the same names. A scope that is missing can't be
 	// requested.
 	Words map[identity.Scope]string
 }

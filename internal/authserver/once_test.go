@@ -176,7 +176,7 @@ func TestSpentLast(t *testing.T) {
 		}
 		for name, tt := range map[string]struct {
 			spoil func(url.Values) func()
-			code  string // the error for a code; "" for none
+			code  string // the error for a code, or ""
 			renew string
 		}{
 			"too many requests":  {set(&b.busy), "temporarily_unavailable", "temporarily_unavailable"},

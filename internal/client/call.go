@@ -12,8 +12,8 @@ import (
 
 // An Answer is the result of a tool.
 type Answer struct {
-	Text       string          // for people and models; "" when there is none
-	Structured json.RawMessage // the exact bytes from the gateway; nil if there is none
+	Text       string          // for people and models, or "" when there is none
+	Structured json.RawMessage // the exact bytes from the gateway, or nil if there is none
 }
 
 // Call calls a tool. arguments is a JSON object. An error result of the tool is a *Refusal.
@@ -147,7 +147,7 @@ func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
 	return append(all, templates...), err
 }
 
-// list reads all pages of a list; member is the name of the list in a page.
+// list reads all pages of a list. member is the name of the list in a page.
 func list[T any](ctx context.Context, c *Client, method, member string) ([]T, error) {
 	all, cursor := []T{}, ""
 	for {

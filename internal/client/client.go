@@ -39,7 +39,7 @@ type transport interface {
 	Close() error
 }
 
-// A request is one JSON-RPC request. name is the tool, prompt or resource named in params; "" for none.
+// A request is one JSON-RPC request. name is the tool, prompt or resource named in params, or "".
 type request struct {
 	id           int64
 	method, name string
@@ -103,10 +103,10 @@ func discover(ctx context.Context, t transport, version string) (*Client, error)
 // Close closes the connection.
 func (c *Client) Close() error { return c.transport.Close() }
 
-// Instructions returns the gateway's instructions for models; "" if there are none.
+// Instructions returns the gateway's instructions for models, or "" if there are none.
 func (c *Client) Instructions() string { return c.instructions }
 
-// Dispatch sends a request and returns the exact result. params is a JSON object; nil is an empty one. A protocol error
+// Dispatch sends a request and returns the exact result. params is a JSON object. Nil is an empty one. A protocol error
 // is an *RPCError.
 func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}

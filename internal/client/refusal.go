@@ -12,7 +12,7 @@ import (
 // A Refusal is a tool's error as reported by the gateway.
 type Refusal struct {
 	Problem *problem.Error
-	Raw     json.RawMessage // the original {error, error_code, …}; nil if the gateway sent none
+	Raw     json.RawMessage // the original {error, error_code, …}, or nil if the gateway sent none
 }
 
 // Error returns the text of Problem.

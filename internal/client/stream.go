@@ -33,8 +33,8 @@ func newStream(in io.ReadCloser, out io.WriteCloser) *overStream {
 // Close implements transport.
 func (t *overStream) Close() error { return errors.Join(t.out.Close(), t.in.Close()) }
 
-// read passes each response to the request with its id until the stream ends. Lines that are no messages are skipped, since a program
-// may print others.
+// read passes each response to the request with its id until the stream ends. Lines that are not messages are skipped,
+// since a program may print others.
 func (t *overStream) read() {
 	lines := bufio.NewScanner(t.in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxMessage)
@@ -48,7 +48,7 @@ func (t *overStream) read() {
 		delete(t.waiting, string(r.ID))
 		t.mu.Unlock()
 		if waiting != nil {
-			// The line belongs to the scanner; the members of r are copies.
+			// The line belongs to the scanner. The members of r are copies.
 			waiting <- r
 		}
 	}

@@ -134,7 +134,7 @@ func (c *Config) packed(rules *calls.Rules, name string, of Document) error {
 	return nil
 }
 
-// packedBy returns the API whose packs have a tool of that name; "" for none.
+// packedBy returns the API whose packs have a tool of that name, or "".
 func (c *Config) packedBy(tool string) string {
 	for _, name := range sortedKeys(c.Packs) {
 		if slices.ContainsFunc(c.Packs[name], func(t *pack.Tool) bool { return t.Name == tool }) {

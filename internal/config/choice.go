@@ -181,7 +181,7 @@ func (s *Source) rename() yamlconf.Shape {
 	}})
 }
 
-// Template returns the schema that those of tenants are compared with; "" for a source without one schema per tenant.
+// Template returns the schema that those of tenants are compared with, or "" for a source without one schema per tenant.
 func (ch *Chooser) Template() string { return ch.source.Template }
 
 // Name returns the name of the source.

@@ -57,7 +57,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { checkRule(r, at, rule) })
 }
 
-// masks is the shape of the mask of each field. YAML reads null as no value; here it is a mask.
+// masks is the shape of the mask of each field. YAML reads null as no value. Here it is a mask.
 func masks(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var m policy.Mask

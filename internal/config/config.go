@@ -54,22 +54,22 @@ type Open func(context.Context, Source) (source.Adapter, error)
 
 // A Config is a configuration. The zero value has the defaults, grants access to no principal and has no source.
 type Config struct {
-	Listen  string   // host:port; "" is DefaultListen
-	Store   string   // "sqlite:path" or "postgres://…"; "" is DefaultStore
+	Listen  string   // host:port. "" is DefaultListen
+	Store   string   // "sqlite:path" or "postgres://…". "" is DefaultStore
 	Sources []Source // in the order of the file
-	Open    Open     // opens what the program itself can't; nil for none. No file sets it
+	Open    Open     // opens what the program itself can't, or nil. No file sets it
 
-	// Credential returns the program's own credential of an HTTP API, in the place of a configured one; nil for none. No
+	// Credential returns the program's own credential of an HTTP API, in the place of a configured one, or nil. No
 	// file sets it.
 	Credential func(source string) client.Credential
 	Rules      policy.Rules // Version is set to their Digest
 	Tools      Tools
 	Results    Results
 	Prompts    []Prompt // in the order of the file
-	Budget     int      // maximum bytes of a shaped result; 0 is the default
+	Budget     int      // maximum bytes of a shaped result. 0 is the default
 	Limits     Limits
 	Auth       Auth
-	Stdio      identity.Principal // the principal over stdio, ID "stdio"; without scopes, stdio is refused
+	Stdio      identity.Principal // the principal over stdio, ID "stdio". Without scopes, stdio is refused
 	Server     Server
 	Log        Log
 	Audit      Audit
@@ -85,7 +85,7 @@ type Config struct {
 	Review        Review
 	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules
 
-	file        string // that Load read; "" for none
+	file        string // that Load read, or ""
 	document    yamlconf.Document
 	contents    map[string]*Document   // of API documents that are files, by source
 	rules       map[string]calls.Rules // the rules in the section apis
@@ -96,20 +96,20 @@ type Config struct {
 // A Source is a database, a set of object descriptions, or an HTTP API.
 type Source struct {
 	Name        string
-	URL         string                // "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…"; may contain a password. "" with Metadata or OpenAPI
-	Parse       *ParseServer          // with the URL of a Parse Server, how it is reached; nil for other sources
+	URL         string                // "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…". It may contain a password. "" with Metadata or OpenAPI
+	Parse       *ParseServer          // with the URL of a Parse Server, how it is reached, or nil for other sources
 	WriteURL    string                // the same for an account that may write; "" uses URL
 	ReadOnly    bool                  // never opened for writing
-	Metadata    *Metadata             // object descriptions on disk; nil for other sources
-	OpenAPI     *APISource            // an HTTP API; nil for other sources
+	Metadata    *Metadata             // object descriptions on disk, or nil for other sources
+	OpenAPI     *APISource            // an HTTP API, or nil for other sources
 	Description string                // for agents
 	Collections map[string]Collection // of MongoDB, by name
-	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here; 0 is the source's default
-	Schemas     []string              // the PostgreSQL schemas to read; nil for the default
-	Schema      string                // the schema of a principal, a CEL expression: each tenant has one; "" for a source without such schemas
+	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here. 0 is the source's default
+	Schemas     []string              // the PostgreSQL schemas to read, or nil for the default
+	Schema      string                // the schema of a principal, a CEL expression: each tenant has one, or "" for a source without such schemas
 	Template    string                // with Schema: the schema whose tables become classes, which the others are compared with
 	Tables      identity.List         // the tables and views that become classes
-	SSH         *SSH                  // the server through which the database is reached; nil for none
+	SSH         *SSH                  // the server through which the database is reached, or nil
 	Rename      map[string]string     // the names of classes, by table: "orders" or "sales.orders"
 }
 
@@ -122,7 +122,7 @@ type SSH struct {
 
 // Tools selects the tools that are served.
 type Tools struct {
-	Profile string // of package tool, to save tokens; "" for all tools
+	Profile string // of package tool, to save tokens, or "" for all tools
 	identity.List
 }
 
@@ -145,11 +145,11 @@ type Results struct {
 // Auth configures authentication over HTTP.
 type Auth struct {
 	TokensOff bool                // tokens issued by this server are refused
-	TokenLife time.Duration       // default lifetime of a new token; 0 is 90 days
-	Anonymous *identity.Principal // the principal for local requests without a credential, ID "anonymous"; nil refuses them
-	OIDC      *oidc.Options       // accepted JSON Web Tokens and the meaning of their claims; nil accepts none
-	SignIn    *oidc.SignInOptions // with OIDC: people sign in there; nil if they don't
-	Fresh     time.Duration       // the longest time since a sign-in for breaking the glass; 0 for the default
+	TokenLife time.Duration       // default lifetime of a new token. 0 is 90 days
+	Anonymous *identity.Principal // the principal for local requests without a credential, ID "anonymous". Nil refuses them
+	OIDC      *oidc.Options       // accepted JSON Web Tokens and the meaning of their claims. Nil accepts none
+	SignIn    *oidc.SignInOptions // with OIDC: people sign in there, or nil if they don't
+	Fresh     time.Duration       // the longest time since a sign-in for breaking the glass, or 0 for the default
 	Agents    Agents              // how agents sign in by themselves
 	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" publishes none
 }
@@ -166,7 +166,7 @@ type Agents struct {
 type Server struct {
 	Origins     []string      // web origins whose pages may call, such as "https://app.example"
 	Hosts       []string      // accepted host names of this server
-	URL         string        // of this server, as people and agents use it: "https://gate.example"; "" for its address on this machine
+	URL         string        // of this server, as people and agents use it: "https://gate.example", or "" for its address on this machine
 	MaxBody     int           // maximum bytes of a request
 	Concurrency int           // maximum concurrent calls
 	Queue       int           // maximum waiting calls; negative for none
@@ -321,7 +321,7 @@ func (c *Config) Wrong(message string, path ...string) Fault {
 }
 
 // PlaceOfRule returns the location of the rule of a class, given by its full name or as in the file, or of one of its
-// keys, such as "visible" or "tenant.field". line starts at 1; it is 0 if no file has such a rule. If the rule lacks
+// keys, such as "visible" or "tenant.field". line starts at 1. It is 0 if no file has such a rule. If the rule lacks
 // the key, the location is that of the rule.
 func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 	path := []string{"classes", c.written(class)}
@@ -339,7 +339,7 @@ func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 // its patterns match. Now reads all of it again and returns the current State: if they differ, something has changed.
 func (c *Config) State() string { return c.document.State() }
 
-// Now returns the current State; see State.
+// Now returns the current State. See State.
 func (c *Config) Now() string { return c.document.Now() }
 
 // Divided returns the sources with one schema per tenant whose expression asks for the tenant, so that a principal without one sees nothing

@@ -290,7 +290,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestSecrets checks expanded values; the right side is the resulting Store.
+// TestSecrets checks expanded values. The right side is the resulting Store.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	for name, contents := range map[string]string{"where": "sqlite:/secret.db\n", "part": "part\r\n", "odd": "p@:/?#% [\n", "binary": "\x00", "huge": strings.Repeat("x", 70_000)} {

@@ -43,7 +43,7 @@ type PersonAccount struct {
 	InBody                                    bool // the client authenticates in the body of requests
 	Scopes                                    []string
 	Params                                    map[string]string // further parameters of the authorization request
-	Exchange                                  *OAuthClient      // exchanges the person's token for one of the API (RFC 8693); nil sends it as it is
+	Exchange                                  *OAuthClient      // exchanges the person's token for one of the API (RFC 8693). Nil sends it as it is
 }
 
 // EachCredential is a separate credential for each principal, selected by a property of it.

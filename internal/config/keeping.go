@@ -12,7 +12,7 @@ import (
 
 // Audit is the section "audit": how the record of every call is kept.
 type Audit struct {
-	Key     []byte        // the seed of the key that signs checkpoints; nil uses the key in the store
+	Key     []byte        // the seed of the key that signs checkpoints. Nil uses the key in the store
 	Every   time.Duration // time between syncs of a store in a file; 0 syncs before each answer
 	Archive Archive
 }
@@ -66,7 +66,7 @@ func folder(into *string) yamlconf.Shape {
 
 // Accounts is the section "accounts": how the accounts are kept that people connect to HTTP APIs.
 type Accounts struct {
-	Key, Previous []byte // 32 bytes; nil for none
+	Key, Previous []byte // 32 bytes, or nil
 }
 
 // Shape is the shape of the section.

@@ -15,12 +15,12 @@ type Limits struct {
 	QueryRows   int                      // rows of query_class if the caller gives no limit
 	SampleRows  int                      // rows of get_sample_objects if the caller gives no limit
 	Timeouts    map[string]time.Duration // by tool name
-	Statement   time.Duration            // the longest that a tool that reads data may take; 0 for what each tool says
+	Statement   time.Duration            // the longest that a tool that reads data may take, or 0 for what each tool says
 	Daily       Daily                    // of each owner
 	TokenDaily  Daily                    // of each token
-	Pending     int                      // changes of one principal waiting for review; 0 is 200
-	Proposals   int                      // changes that one principal may propose in a minute; 0 is 60
-	Price       int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
+	Pending     int                      // changes of one principal waiting for review. 0 is 200
+	Proposals   int                      // changes that one principal may propose in a minute. 0 is 60
+	Price       int64                    // of a million estimated tokens, in millionths of a US dollar, or 0
 }
 
 // A Rate is a number of calls per duration, for each owner and for each token.
@@ -29,7 +29,7 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// Daily limits the use per day in UTC. A zero field is no limit.
+// Daily limits the use per day in UTC. A zero field is not a limit.
 type Daily struct {
 	Calls  int
 	Rows   int

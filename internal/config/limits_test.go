@@ -16,7 +16,7 @@ func TestDaily(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want config.Limits
-		err  string // the first line, after the position; "" for none
+		err  string // the first line, after the position, or ""
 	}{
 		{text: "{daily: {calls: 10000, rows: 1000000, bytes: 2 GiB, tokens: 5, cost: 20.00}, price_per_million_tokens: 3}",
 			want: config.Limits{Daily: config.Daily{Calls: 10_000, Rows: 1_000_000, Bytes: 2 << 30, Tokens: 5, Cost: 20_000_000}, Price: 3_000_000}},

@@ -51,8 +51,8 @@ type Renewal struct {
 // Renewal returns the renewal of a source. "" is the store.
 func (c *Config) Renewal(source string) *Renewal { return &Renewal{of: c, latest: c, source: source} }
 
-// URL returns the URL, or the write_url, as it is configured now that was old when the configuration was read; "" if the
-// configuration can't be read now.
+// URL returns the URL, or the write_url, as it is configured now that was old when the configuration was read, or ""
+// if the configuration can't be read now.
 func (n *Renewal) URL(old string) string {
 	if n.of.file == "" {
 		return ""
@@ -107,7 +107,7 @@ func (s Source) Fixed() Source {
 	return s
 }
 
-// Userless returns a URL without its user and password. A text that is no URL as it is.
+// Userless returns a URL without its user and password. A text that is not a URL as it is.
 func Userless(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.User == nil {

@@ -10,9 +10,9 @@ import (
 
 // Metadata is a source of object descriptions that a development environment caches on disk.
 type Metadata struct {
-	Roots       []string      // the folders below which files may be read; never empty
-	Connection  string        // the only connection to use; "" for all
-	Environment string        // the environment whose descriptions become classes; "" for the default
+	Roots       []string      // the folders below which files may be read. Never empty
+	Connection  string        // the only connection to use, or "" for all
+	Environment string        // the environment whose descriptions become classes, or "" for the default
 	Objects     identity.List // the visible objects
 }
 

@@ -5,7 +5,7 @@ import "github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 // A Collection is what a MongoDB server doesn't say of a collection.
 type Collection struct {
 	Fields map[string]string // the BSON type by name, as $type has it
-	Index  string            // of Atlas Search; "" for none
+	Index  string            // of Atlas Search, or ""
 	Search []string          // the fields that it searches
 }
 

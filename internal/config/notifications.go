@@ -13,12 +13,12 @@ import (
 
 // Notifications configures notifications about changes.
 type Notifications struct {
-	URL   string // of this server as people know it, for links; "" is the address that it listens on
+	URL   string // of this server as people know it, for links. "" is the address that it listens on
 	Hooks []webhook.Hook
 	Mail  webhook.MailServer
 }
 
-// mostAttempts is the maximum number of attempts of a delivery; they take three days.
+// mostAttempts is the maximum number of attempts of a delivery. They take three days.
 const mostAttempts = 80
 
 // notifications is the shape of notifications about changes, by webhook and by e-mail, of which at least one is given. mail.private has

@@ -20,7 +20,7 @@ func TestNotifications(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want config.Notifications
-		err  string // the first line, after the position; "" for none
+		err  string // the first line, after the position, or ""
 	}{
 		{text: "{url: https://gate.example/, webhooks: {ops: {url: https://h.example/x, secret: " + secret + ", events: [rejected, created], attempts: 3}}}",
 			want: config.Notifications{URL: "https://gate.example", Hooks: []webhook.Hook{{Name: "ops", URL: "https://h.example/x", Secret: []byte(secret), Attempts: 3,

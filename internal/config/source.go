@@ -25,11 +25,11 @@ import (
 // A APISource is an HTTP API.
 type APISource struct {
 	Document   string         // the path of the OpenAPI document, or its https URL; "" uses that of a pack
-	BaseURL    string         // prefix of the document's paths; every call goes to its host
+	BaseURL    string         // prefix of the document's paths. Every call goes to its host
 	Credential *APICredential // nil for an API without authentication, or with Credentials
 	Timeout    time.Duration
 	Packs      []APIPack
-	Site       string // start of links in tools of packs; "" is BaseURL
+	Site       string // start of links in tools of packs. "" is BaseURL
 	PlainHTTP  bool   // credentials may be sent over http to other machines
 	Underscore bool   // names of tools in packs consist of letters, digits and _ only
 
@@ -42,7 +42,7 @@ type APISource struct {
 
 // A APIPack is a set of operation tools: a bundled one or a folder of files.
 type APIPack struct {
-	Name   string // of a bundled pack; "" for a folder
+	Name   string // of a bundled pack, or "" for a folder
 	Folder string
 }
 
@@ -364,7 +364,7 @@ func (s *APISource) packs(contents *Document) yamlconf.Shape {
 	}}
 }
 
-// read reads a pack; n is the node that names it.
+// read reads a pack. n is the node that names it.
 func (p APIPack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
 	if p.Folder == "" {
 		return pack.Bundled(p.Name)

@@ -12,13 +12,13 @@ import (
 type Telemetry struct {
 	OTLP        OTLP
 	Traces      bool    // calls are traced: the section is present
-	Sample      float64 // the fraction of calls traced; 0 is the default, negative traces only calls that clients trace
+	Sample      float64 // the fraction of calls traced. 0 is the default, negative traces only calls that clients trace
 	Environment bool    // OTEL_* variables supply missing settings
 }
 
 // OTLP configures where traces are sent.
 type OTLP struct {
-	Endpoint string            // a URL; "" is that of a collector on this machine
+	Endpoint string            // a URL. "" is that of a collector on this machine
 	Headers  map[string]string // may contain a credential
 	Insecure bool              // the endpoint may be on another machine without encryption
 }
@@ -26,7 +26,7 @@ type OTLP struct {
 // Metrics configures where metrics are served.
 type Metrics struct {
 	Door   bool   // at /metrics of the HTTP transport, for tokens with the scope operator or audit
-	Listen string // on a separate address, host:port; "" for none
+	Listen string // on a separate address, host:port, or ""
 }
 
 // shape is the shape of tracing. The section itself turns it on. An endpoint without TLS on another machine is an error unless insecure

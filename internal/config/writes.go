@@ -92,11 +92,11 @@ func (c *Config) restrict(r *yamlconf.Reader) {
 	}
 }
 
-// A Review configures all reviews; the rules are in policy.Rules.Review.
+// A Review configures all reviews. The rules are in policy.Rules.Review.
 type Review struct {
 	Single bool          // the human behind an agent may decide alone about its changes
 	Edit   bool          // reviewers may put a version of their own in the place of a change
-	Life   time.Duration // how long a change waits for review; 0 is 24 hours
+	Life   time.Duration // how long a change waits for review. 0 is 24 hours
 }
 
 // review is the shape of a list of rules, or of an object with rules and further settings.

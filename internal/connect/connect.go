@@ -38,16 +38,16 @@ type Key struct{ Source, Tenant, Person string }
 // A Row is a connection as a store keeps it.
 type Row struct {
 	Key
-	Version int64 // differs for every content; 0 for a row that doesn't exist
+	Version int64 // differs for every content, or 0 for a row that doesn't exist
 	Busy    bool  // a process is refreshing the tokens
-	Ended   bool  // the person is disconnected; the tokens are still to be revoked at the provider
+	Ended   bool  // the person is disconnected. The tokens are still to be revoked at the provider
 	Changed time.Time
 	Sealed  []byte
 }
 
 // A Store keeps connections, for all processes that share it. It is safe for use by several goroutines.
 type Store interface {
-	// Connection returns a connection; the zero Version means that there is none.
+	// Connection returns a connection. The zero Version means that there is none.
 	Connection(context.Context, Key) (Row, error)
 	// Connections returns all connections, in any order.
 	Connections(context.Context) ([]Row, error)
@@ -59,15 +59,15 @@ type Store interface {
 // A Provider is the OAuth 2.0 authorization server of one source, and the client that the gateway is there.
 type Provider struct {
 	AuthorizeURL, TokenURL string
-	RevokeURL              string // RFC 7009; "" for none
-	Issuer                 string // what "iss" in answers has to be (RFC 9207); "" if the provider sends none
+	RevokeURL              string // RFC 7009, or ""
+	Issuer                 string // what "iss" in answers has to be (RFC 9207), or "" if the provider sends none
 	ID, Secret             string // an empty Secret is that of a public client
 	InBody                 bool   // the client authenticates in the body of requests, instead of in a header
 	Scopes                 []string
 	Params                 map[string]string // further parameters of the authorization request
 
-	Roots    *x509.CertPool                            // trusted certificates; nil is the system's
-	Identity func() (*tls.Certificate, *x509.CertPool) // as in edge.GuardOptions; nil for Roots
+	Roots    *x509.CertPool                            // trusted certificates. Nil is the system's
+	Identity func() (*tls.Certificate, *x509.CertPool) // as in edge.GuardOptions, or nil for Roots
 	Resolver *net.Resolver                             // nil is the system's
 }
 
@@ -78,7 +78,7 @@ type Options struct {
 	Key      []byte        // 32 bytes, the same in all processes that share the store
 	Previous []byte        // the Key before; what it sealed can still be opened. nil for none
 	Page     func() string // the URL where people connect
-	Patience time.Duration // how long a process that refreshes tokens may take before another one does; 0 is 20 s
+	Patience time.Duration // how long a process that refreshes tokens may take before another one does. 0 is 20 s
 	Now      func() time.Time
 }
 

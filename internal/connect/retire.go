@@ -19,7 +19,7 @@ const (
 	giveUp     = 7 * 24 * time.Hour // of revoking at a provider that doesn't answer
 )
 
-// End disconnects a person from a source: at once here, and at the provider if it answers now; otherwise Sweep goes on.
+// End disconnects a person from a source: at once here, and at the provider if it answers now. Otherwise Sweep goes on.
 func (c *Connections) End(ctx context.Context, p identity.Principal, source string) error {
 	_, k, err := c.account(p, source)
 	if err != nil {

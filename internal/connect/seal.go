@@ -14,7 +14,7 @@ import (
 type tokens struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
-	Expires time.Time `json:"expires,omitzero"` // of Access; zero if unknown
+	Expires time.Time `json:"expires,omitzero"` // of Access, or zero if unknown
 	Since   time.Time `json:"since"`            // when the person connected
 }
 

@@ -16,7 +16,7 @@ import (
 // A Parsed is a connection string in the form of the sources.
 type Parsed struct {
 	URL     string   // begins with postgres:// or mariadb://, or is the string itself if it is of another kind
-	Schemas []string // the schemas that the string names; nil for none
+	Schemas []string // the schemas that the string names, or nil
 }
 
 var (

@@ -20,7 +20,7 @@ import (
 //go:embed openapi.yaml
 var APIDocument []byte
 
-// An api serves one tracker over HTTP. It is safe for concurrent use; writes are serialized.
+// An api serves one tracker over HTTP. It is safe for concurrent use. Writes are serialized.
 type api struct {
 	db   *sql.DB
 	key  string
@@ -48,7 +48,7 @@ func OpenAPI(ctx context.Context, path, key string) (*api, error) {
 // Close closes the tracker.
 func (a *api) Close() error { return a.db.Close() }
 
-// A route handles one operation: it returns a status and the value to write as JSON, nil for none.
+// A route handles one operation: it returns a status and the value to write as JSON, or nil.
 type route func(r *http.Request, w http.Header) (int, any, error)
 
 // routes returns the operations of the document.

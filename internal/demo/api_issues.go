@@ -36,7 +36,7 @@ type apiIssue struct {
 	Note     *string         `json:"internal_note"`
 }
 
-// Times are text in the database; without a cast the driver would convert them.
+// Times are text in the database. Without a cast the driver would convert them.
 const (
 	summaryColumns = `p.key || '-' || i.number, p.key, i.type, i.status, i.priority, i.title, i.assignee_id, u.name, CAST(i.created_at AS TEXT), CAST(i.updated_at AS TEXT)`
 	issueColumns   = summaryColumns + `, i.body, (SELECT pp.key || '-' || pi.number FROM issues pi JOIN projects pp ON pp.id = pi.project_id WHERE pi.id = i.parent_id),
@@ -75,7 +75,7 @@ func findKey(ctx context.Context, q querier, org, key string) (*apiIssue, string
 func (is *apiIssue) tag() string {
 	b, err := json.Marshal(is)
 	if err != nil {
-		return `""` // can't happen, since the database checks custom; no If-Match equals it
+		return `""` // can't happen, since the database checks custom. No If-Match equals it
 	}
 	sum := sha256.Sum256(b)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -139,7 +139,7 @@ func (a *api) rows(ctx context.Context, query string, args []any, each func(scan
 	return rows.Err()
 }
 
-// number parses an integer parameter; none is the default.
+// number parses an integer parameter. None is the default.
 func number(text string, none, least, most int) (int, error) {
 	if text == "" {
 		return none, nil

@@ -234,7 +234,7 @@ func (a *api) createIssue(r *http.Request, h http.Header) (int, any, error) {
 	return http.StatusCreated, made, nil
 }
 
-// over returns the id of f's parent issue; nil for none.
+// over returns the id of f's parent issue, or nil.
 func (f *newIssue) over(ctx context.Context, tx *sql.Tx, org, project string) (any, error) {
 	if f.Parent == nil {
 		if f.Type == "Task" {

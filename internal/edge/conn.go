@@ -21,7 +21,7 @@ type conn struct {
 	remote   netip.Addr
 
 	mu      sync.Mutex
-	idle    time.Time // since when it has been waiting for another request; zero if it isn't
+	idle    time.Time // since when it has been waiting for another request, or zero if it isn't
 	head    head
 	behind  int64 // bytes received after the header of the request
 	awaited bool  // the server is waiting for the rest of a body
@@ -48,8 +48,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. What net/http answers by itself, to what is no request or has too large a header, passes no handler, and is
-// noted here.
+// Write implements net.Conn. What net/http answers by itself, to what is not a request or has too large a header,
+// passes no handler, and is noted here.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	alone := !c.handled && c.head.begun && (bytes.HasPrefix(b, []byte("HTTP/1.1 4")) || bytes.HasPrefix(b, []byte("HTTP/1.1 505")))
@@ -114,7 +114,7 @@ func (c *conn) await(body bool) {
 	c.awaited = body
 }
 
-// further reports whether more data has arrived than a request with a body of length bytes; length is -1 if unknown.
+// further reports whether more data has arrived than a request with a body of length bytes. length is -1 if unknown.
 func (c *conn) further(length int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

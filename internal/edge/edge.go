@@ -31,22 +31,22 @@ import (
 
 // Options are the bounds of a Server. The zero value of a field means its default.
 type Options struct {
-	Connections int // open connections; default 4,096, and at most half of the process's open files
-	PerAddress  int // of them for one IPv4 address or IPv6 /64; default a quarter of Connections, at least 64
+	Connections int // open connections. Default 4,096, and at most half of the process's open files
+	PerAddress  int // of them for one IPv4 address or IPv6 /64. Default a quarter of Connections, at least 64
 
-	Header time.Duration // for the header of a request to arrive; default 10 s
-	Body   time.Duration // for the body of a request to arrive; default 30 s
-	Answer time.Duration // maximum wait for the reader while sending a response, plus 1 s per Rate bytes; default 30 s
-	Event  time.Duration // maximum wait for the reader of one event of a stream; default 10 s
-	Linger time.Duration // to go on reading from a client that was answered before its body arrived; default 1 s
-	Idle   time.Duration // between requests of a connection; default 2 minutes
-	Grace  time.Duration // for requests under way when Serve ends; default 10 s
-	Drain  time.Duration // between the end of Serve's context and that of the listener; default none
+	Header time.Duration // for the header of a request to arrive. Default 10 s
+	Body   time.Duration // for the body of a request to arrive. Default 30 s
+	Answer time.Duration // maximum wait for the reader while sending a response, plus 1 s per Rate bytes. Default 30 s
+	Event  time.Duration // maximum wait for the reader of one event of a stream. Default 10 s
+	Linger time.Duration // to go on reading from a client that was answered before its body arrived. Default 1 s
+	Idle   time.Duration // between requests of a connection. Default 2 minutes
+	Grace  time.Duration // for requests under way when Serve ends. Default 10 s
+	Drain  time.Duration // between the end of Serve's context and that of the listener. Default none
 
-	Rate int // bytes of a response that its reader must take per second; default 16 KiB
+	Rate int // bytes of a response that its reader must take per second. Default 16 KiB
 
-	Refused *RefusalLog  // receives refused requests; may be nil
-	Log     *slog.Logger // receives what net/http reports, for debugging; nil discards it
+	Refused *RefusalLog  // receives refused requests. It may be nil
+	Log     *slog.Logger // receives what net/http reports, for debugging. Nil discards it
 
 	draining *atomic.Bool // answers end their connections while it is true. It is nil under another server
 }

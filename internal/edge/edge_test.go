@@ -273,7 +273,7 @@ func TestTwoLengths(t *testing.T) {
 	}
 }
 
-// TestConnections: the number per address and in total is bounded; an idle connection is closed to make room, and a
+// TestConnections: the number per address and in total is bounded. An idle connection is closed to make room, and a
 // closed one makes room.
 func TestConnections(t *testing.T) {
 	b := open(t, edge.Options{Connections: 6, PerAddress: 4}, ok)

@@ -83,7 +83,7 @@ type exchange struct {
 	trace   *Trace
 	told    bool        // the refusal was reported
 	conn    *conn       // nil under another server
-	length  int64       // of the body; -1 if unknown
+	length  int64       // of the body, or -1 if unknown
 	unread  atomic.Bool // the end of the body has not arrived
 
 	begun  bool          // the header is written

@@ -20,7 +20,7 @@ type OutageLog struct {
 	Now   func() time.Time
 
 	mu     sync.Mutex
-	since  time.Time // when it began to fail; zero while it works
+	since  time.Time // when it began to fail, or zero while it works
 	logged time.Time
 	times  int // failures since the last line
 }

@@ -14,7 +14,7 @@ import (
 const (
 	interval = time.Minute
 	lines    = 20  // warnings logged at once, and sums logged at the end
-	sources  = 200 // sources counted separately; further ones are counted together
+	sources  = 200 // sources counted separately. Further ones are counted together
 )
 
 // others is the source of all refusals beyond the first sources.
@@ -25,9 +25,9 @@ type Refusal struct {
 	Door        string     // "mcp", "api", "console", "oauth", "metrics", or "http" before any of them saw the request
 	Kind        string     // the actual reason as an identifier: "no_credential", "host", "body_late"
 	Principal   string     // "" if not authenticated
-	Remote      netip.Addr // the client's address; the zero value if unknown
+	Remote      netip.Addr // the client's address, or the zero value if unknown
 	Correlation string     // "" for none
-	Err         error      // the cause, only for operators; may be nil
+	Err         error      // the cause, only for operators. It may be nil
 }
 
 // from returns what refusals are counted by: a principal, or a network, since a host of an IPv6 network has 2^64
@@ -61,11 +61,11 @@ type RefusalLog struct {
 	mu    sync.Mutex
 	seen  map[key]int // in this interval: the number not logged individually
 	spent int         // lines logged in this interval
-	timer *time.Timer // ends the interval; nil if nothing was refused in it
+	timer *time.Timer // ends the interval, or nil if nothing was refused in it
 	ended bool
 }
 
-// NewRefusalLog returns a RefusalLog that writes to log and calls count for each refusal; either may be nil.
+// NewRefusalLog returns a RefusalLog that writes to log and calls count for each refusal. Either may be nil.
 func NewRefusalLog(log *slog.Logger, count func(door, kind string)) *RefusalLog {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -57,7 +57,7 @@ func note(ctx context.Context, change func(*Refusal)) {
 	}
 }
 
-// Refusal returns what is known; Kind is "" if no reason was noted.
+// Refusal returns what is known. Kind is "" if no reason was noted.
 func (t *Trace) Refusal(door string, remote netip.Addr) Refusal {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -22,7 +22,7 @@ var ErrHost = errors.New("the address is not the one that was configured")
 
 // GuardOptions say how the host is reached.
 type GuardOptions struct {
-	Roots    *x509.CertPool // trusted certificate authorities; nil means the system's
+	Roots    *x509.CertPool // trusted certificate authorities. Nil means the system's
 	Resolver *net.Resolver  // nil means the system's
 
 	Strict bool // only addresses of the internetAddress, whatever the host resolves to

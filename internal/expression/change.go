@@ -6,14 +6,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Facts are the properties of a change that a rule can test. The server computes them; agents can't set them.
+// Facts are the properties of a change that a rule can test. The server computes them. Agents can't set them.
 type Facts struct {
 	Op      string   // "create", "update", "delete", "action", "call" or "schema"; "group" for a change with several
-	Class   string   // "source.Class", the first of Classes; "" for none
+	Class   string   // "source.Class", the first of Classes, or ""
 	Classes []string // "source.Class", sorted
 	Fields  []string // the fields set, sorted and distinct
 	Rows    int      // the number of records named
-	Action  string   // the action that made it; "" for none
+	Action  string   // the action that made it, or ""
 	Tool    string   // the tool that was called
 	Source  string
 	Risk    string // "low", "medium" or "high", as computed before any rule applies
@@ -37,7 +37,7 @@ func (f *Facts) object() value.Value {
 }
 
 // A Condition is a compiled CEL condition over change and principal. It is immutable and safe for concurrent use. Only
-// CompileChange makes a usable one; the zero Condition always returns errNothing.
+// CompileChange makes a usable one. The zero Condition always returns errNothing.
 type Condition struct{ expression *Expression }
 
 // CompileChange compiles a condition. Errors in text are of type *expressionFault.
@@ -52,7 +52,7 @@ func (c *Compiler) CompileChange(text string) (*Condition, error) {
 // String returns the text that was compiled.
 func (c *Condition) String() string { return c.expression.String() }
 
-// Holds reports whether c holds for a change that p proposes. Its errors are those of Eval; the caller must then choose
+// Holds reports whether c holds for a change that p proposes. Its errors are those of Eval. The caller must then choose
 // the safer result.
 func (c *Condition) Holds(f Facts, p identity.Principal) (bool, error) {
 	if c.expression == nil {

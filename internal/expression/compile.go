@@ -25,7 +25,7 @@ const (
 
 // An expressionFault is an error in the text of an expression.
 type expressionFault struct {
-	Line, Column int // from 1, in characters; 0 if it concerns the whole expression
+	Line, Column int // from 1, in characters, or 0 if it concerns the whole expression
 	Message      string
 }
 
@@ -264,8 +264,8 @@ func (c *Compiler) path(n ast.Expr) (string, []string) {
 	return name, path
 }
 
-// pathOf returns the identifier at the root of n and the path below it; "" for anything but selections and constant indexes.
-// has(x.y) is no path: it asks whether one exists.
+// pathOf returns the identifier at the root of n and the path below it, or "" for anything but selections and constant
+// indexes. has(x.y) is not a path: it asks whether one exists.
 func pathOf(n ast.Expr) (of string, path []string) {
 	var name string
 	switch n.Kind() {

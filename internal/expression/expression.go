@@ -54,7 +54,7 @@ var (
 type Expression struct {
 	text    string
 	yield   Yield
-	root    string   // set if the expression is just a root and a path below it, and needs no CEL; else ""
+	root    string   // set if the expression is just a root and a path below it, and needs no CEL, or else ""
 	path    []string // below root
 	program cel.Program
 	claims  []string // sorted

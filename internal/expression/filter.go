@@ -35,7 +35,7 @@ func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 	return c.Compile(d.CEL, Scalar)
 }
 
-// Check returns the first error in f's expressions, as a problem.InvalidArgument with its pointer; nil if there is
+// Check returns the first error in f's expressions, as a problem.InvalidArgument with its pointer, or nil if there is
 // none.
 func (c *Compiler) Check(f query.Filter) error {
 	_, err := Replace(f, func(d query.Deferred, _ bool) (query.Filter, error) {
@@ -48,7 +48,7 @@ func (c *Compiler) Check(f query.Filter) error {
 }
 
 // Fill returns f with its expressions replaced by their values for p. It is an error if an expression doesn't compile,
-// fails or yields nothing, or if check refuses a comparison; check may be nil, and isn't called within $elemMatch.
+// fails or yields nothing, or if check refuses a comparison. check may be nil, and isn't called within $elemMatch.
 func (c *Compiler) Fill(f query.Filter, p identity.Principal, check func(query.Filter) error) (query.Filter, error) {
 	return Replace(f, func(d query.Deferred, element bool) (query.Filter, error) {
 		e, err := c.Of(d)
@@ -73,7 +73,7 @@ func Replace(f query.Filter, visit func(d query.Deferred, element bool) (query.F
 	return walk{visit: visit}.filter(f)
 }
 
-// A walk replaces the Deferred conditions of a filter; element reports that it is in an $elemMatch.
+// A walk replaces the Deferred conditions of a filter. element reports that it is in an $elemMatch.
 type walk struct {
 	visit   func(query.Deferred, bool) (query.Filter, error)
 	element bool

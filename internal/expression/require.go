@@ -12,7 +12,7 @@ import (
 type Requirement struct {
 	That    string // a boolean CEL expression; an error counts as false
 	Message string // shown to the agent if it is false
-	Field   string // the argument it is about; "" for none
+	Field   string // the argument it is about, or ""
 }
 
 // A Requirements is a compiled Requirement.
@@ -64,7 +64,7 @@ func UnmetRequirements(all []Requirements, s *Scene, at string) []problem.Fault 
 	return faults
 }
 
-// RefuseArguments returns a problem that lists faults; nil for none.
+// RefuseArguments returns a problem that lists faults, or nil.
 func RefuseArguments(faults []problem.Fault) error {
 	if faults == nil {
 		return nil

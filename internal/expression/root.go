@@ -24,9 +24,9 @@ type root struct {
 	such string // an example, for errors
 	typ  *cel.Type
 
-	// For a root that can't be used by itself: its fields with their types; typ is nil then.
+	// For a root that can't be used by itself: its fields with their types. typ is nil then.
 	fields []field
-	// For other roots: the allowed names; nil for any.
+	// For other roots: the allowed names, or nil for any.
 	known []string
 }
 
@@ -99,8 +99,8 @@ func (r *root) unknown(name string, known []string) string {
 type Variable struct {
 	Name    string
 	What    string   // for errors: "the input", "a record of issues"
-	Instant bool     // a value.Date; else an object or null
-	Members []string // the allowed members of an object; nil for any
+	Instant bool     // a value.Date, or else an object or null
+	Members []string // the allowed members of an object, or nil for any
 }
 
 // Over returns a Compiler of expressions over principal and variables. The names of variables consist of letters,

@@ -145,7 +145,7 @@ func (s *Scene) eval(e *Expression) (value.Value, error) {
 		Detail: "it can't be worked out from these arguments"}
 }
 
-// Part returns the member called name if t is an object of templates; nil if there is none.
+// Part returns the member called name if t is an object of templates, or nil if there is none.
 func (t *Template) Part(name string) *Template {
 	for _, m := range t.members {
 		if m.Name == name {

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// follow returns the value at path below p; null if there is none.
+// follow returns the value at path below p, or null if there is none.
 func follow(p *identity.Principal, path []string) value.Value {
 	switch path[0] {
 	case "id":
@@ -203,7 +203,7 @@ func fromMap(v traits.Mapper) (value.Value, error) {
 	return value.OfObject(members), nil
 }
 
-// fromList returns a list of CEL as a value; an element that has no JSON form is an error.
+// fromList returns a list of CEL as a value. An element that has no JSON form is an error.
 func fromList(v traits.Lister) (value.Value, error) {
 	list := []value.Value{}
 	for it := v.Iterator(); it.HasNext() == types.True; {

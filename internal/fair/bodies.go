@@ -25,9 +25,9 @@ const late = 30 * time.Second
 
 // BudgetOptions are the bounds of a Budget. The zero value of a field means its default.
 type BudgetOptions struct {
-	Largest  int64         // the largest body, in bytes; default 1 MiB
-	Queue    int           // bodies of a size that wait; default 256, negative for none
-	Patience time.Duration // how long a body waits; default 30 s
+	Largest  int64         // the largest body, in bytes. Default 1 MiB
+	Queue    int           // bodies of a size that wait. Default 256, negative for none
+	Patience time.Duration // how long a body waits. Default 30 s
 }
 
 // The memory of a Budget, in bytes: for bodies that are read or wait unparsed, and for what is made of them. Large bodies have more where

@@ -37,10 +37,10 @@ var (
 // Bounds are the limits of a Semaphore.
 type Bounds struct {
 	Slots    int           // total number
-	Tenant   int           // maximum for one tenant; 0 means three quarters of Slots
-	Owner    int           // maximum for one owner, at most Tenant; 0 means half of Slots
-	Each     int           // maximum for one credential, at most Owner; 0 means a quarter of Slots
-	Queue    int           // maximum number of waiting requests; 0 means none
+	Tenant   int           // maximum for one tenant. 0 means three quarters of Slots
+	Owner    int           // maximum for one owner, at most Tenant. 0 means half of Slots
+	Each     int           // maximum for one credential, at most Owner. 0 means a quarter of Slots
+	Queue    int           // maximum number of waiting requests. 0 means none
 	Patience time.Duration // maximum wait for a slot
 }
 
@@ -79,7 +79,7 @@ type turn struct {
 	slots  int
 	keys   [shares]key
 	shares [shares]*share
-	done   chan error // receives once if the request waits: nil for a slot, or an error; nil if it doesn't
+	done   chan error // receives once if the request waits: nil for a slot, or an error, or nil if it doesn't
 }
 
 // New returns a semaphore with bounds b.

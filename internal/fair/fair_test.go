@@ -152,7 +152,7 @@ func TestFewest(t *testing.T) {
 	}
 }
 
-// TestGreedy: 1 greedy and 20 ordinary agents; every ordinary call is answered soon.
+// TestGreedy: 1 greedy and 20 ordinary agents. Every ordinary call is answered soon.
 func TestGreedy(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 64, Queue: 256, Patience: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -28,7 +28,7 @@ type Queue[W Work] struct {
 	// at a time. Round doesn't panic.
 	Round func([]W)
 	Most  int
-	Alike func(first, next W) bool // whether next can be in a round with first; nil means always
+	Alike func(first, next W) bool // whether next can be in a round with first. Nil means always
 
 	mu      sync.Mutex
 	waiting []W

@@ -16,7 +16,7 @@ type work struct {
 	kind string
 }
 
-// Work that arrives during a round is in the next one, in its order, with its kind alone and no more than the most; that of a caller
+// Work that arrives during a round is in the next one, in its order, with its kind alone and no more than the most. That of a caller
 // which has gone is in none.
 func TestRounds(t *testing.T) {
 	begun, free := make(chan bool), make(chan bool)

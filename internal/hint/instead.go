@@ -8,7 +8,7 @@ import (
 // search is how words are found.
 const search = "x ILIKE '%a%' finds a part of a text, x ~ '…' what an expression matches"
 
-// SQLOperator returns how to do without an operator; "" where nothing says the same.
+// SQLOperator returns how to do without an operator, or "" where nothing says the same.
 func SQLOperator(op string) string {
 	keys := "json->'a' IS NOT NULL tells whether an object has a member that isn't null; join such tests with OR or AND"
 	return map[string]string{
@@ -19,7 +19,7 @@ func SQLOperator(op string) string {
 	}[op]
 }
 
-// SQLWord returns how to do without a word of another SQL where the parser meets it and expects something else; "" for none.
+// SQLWord returns how to do without a word of another SQL where the parser meets it and expects something else, or "".
 func SQLWord(word string) string {
 	return map[string]string{
 		"pivot": "sum(x) FILTER (WHERE status = 'paid') AS paid, and one such item for each other column", "unpivot": "UNION ALL of one SELECT for each column",
@@ -30,7 +30,7 @@ func SQLWord(word string) string {
 	}[word]
 }
 
-// SQLFunction returns how to do without a function that models write and that isn't there; "" for none.
+// SQLFunction returns how to do without a function that models write and that doesn't exist, or "".
 func SQLFunction(name string) string {
 	for _, f := range functions {
 		if slices.Contains(strings.Fields(f.names), name) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Word returns the operator of conditions for a word that other languages have for it, such as ">=", "gte", "equals" or "not in",
-// in any case and with or without $; "" for none. What has no operator of its own has the name under which Rewrite
+// in any case and with or without $, or "". What has no operator of its own has the name under which Rewrite
 // takes it: $between, $like, $isNull and others.
 func Word(word string) string {
 	word = strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(strings.TrimPrefix(word, "$")))
@@ -95,7 +95,7 @@ func has(members []value.Member, name string) bool {
 	return slices.ContainsFunc(members, func(m value.Member) bool { return m.Name == name })
 }
 
-// operator returns what the operator m means, in operators that there are; nil if it is one of those, or none of another language.
+// operator returns what the operator m means, in operators that there are, or nil if it is one of those, or none of another language.
 func operator(m value.Member) (out []value.Member, note string) {
 	if m.Name == "" || m.Name[0] != '$' {
 		return nil, ""

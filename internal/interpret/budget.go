@@ -17,8 +17,8 @@ const (
 // A Budget bounds what one evaluation reads into memory, over all of its views. It counts only records that views show,
 // so that a refusal depends on nothing else. It isn't safe for concurrent use.
 type Budget struct {
-	Rows  int   // the most records; 0 means DefaultRows
-	Bytes int64 // the most bytes of the values that are kept; 0 means DefaultBytes
+	Rows  int   // the most records. 0 means DefaultRows
+	Bytes int64 // the most bytes of the values that are kept. 0 means DefaultBytes
 
 	rows  int
 	bytes int64

@@ -121,7 +121,7 @@ func clock(year int, month time.Month, day int, zone *time.Location) time.Time {
 	return showing(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), zone)
 }
 
-// showing returns the instant whose local time in zone is shown, which is in UTC: the first of two; a skipped local time
+// showing returns the instant whose local time in zone is shown, which is in UTC: the first of two. A skipped local time
 // is read with the offset before the gap.
 func showing(shown time.Time, zone *time.Location) time.Time {
 	var before, first time.Time

@@ -14,7 +14,7 @@ import (
 func alike(a, b value.Value) bool { return value.Equal(a, b) }
 
 // group evaluates a Group. Groups come in the order of their first records, and the records of each in order, which First, Last and
-// Push depend on; the stage's own order is applied later. Groups are found by a digest of their keys and then compared, so a collision
+// Push depend on. The stage's own order is applied later. Groups are found by a digest of their keys and then compared, so a collision
 // does no harm.
 func (r *reading) group(s *plan.Group, in records) []value.Row {
 	type group struct {
@@ -131,7 +131,7 @@ func (in records) unread(x plan.Expr, rows []value.Row) value.Value {
 	return value.OfInt(n)
 }
 
-// accumulate applies accumulator a to the values of a group, in order. Push, AddToSet, First and Last see nulls; the others leave them
+// accumulate applies accumulator a to the values of a group, in order. Push, AddToSet, First and Last see nulls. The others leave them
 // out. Counts of nothing are 0, a percentile of nothing is null.
 func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Value {
 	switch a.Op {

@@ -37,7 +37,7 @@ type Need struct {
 }
 
 // Records returns at least the records of a view that are needed, in any order, and none that the view doesn't show. A
-// row holds the values of the fields of the view's class, in their order; those of fields that the view hides may be
+// row holds the values of the fields of the view's class, in their order. Those of fields that the view hides may be
 // null.
 type Records func(context.Context, Need) ([]value.Row, error)
 
@@ -116,7 +116,7 @@ type reading struct {
 	joined  textJoin // memory for the next Reduce that joins texts
 }
 
-// A fetched names a Need whose records have been read; in is the first of its values.
+// A fetched names a Need whose records have been read. In is the first of its values.
 type fetched struct {
 	view *policy.View
 	key  string

@@ -133,7 +133,7 @@ func TestNest(t *testing.T) {
 	w.gives(t, w.over(0, first, &plan.Nest{Right: pets, On: on, Shape: shape}), `1 "Ann" null []
 2 "Bob" 1 [{"id":"10","owner":2,"born":null},{"id":"12","owner":2,"born":"2026-01-31T08:00:00Z"}]`)
 
-	// The pets of each, at most one; and inside of it the name of the record around it, seen through another list.
+	// The pets of each, at most one, and inside of it the name of the record around it, seen through another list.
 	newest := w.over(1)
 	newest.Base.Order = []plan.Place{{Column: 0, Desc: true}}
 	eq := plan.Apply{Op: plan.Eq, T: schema.Boolean, Args: []plan.Expr{plan.Ref{Column: 1, T: schema.Integer}, plan.Outer{Up: 1, Column: 0, T: schema.Integer}}}

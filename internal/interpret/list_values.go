@@ -44,7 +44,7 @@ func Pairs(object value.Value) value.Value {
 	return value.OfArray(out)
 }
 
-// gathered returns the object of pairs; null if one isn't a pair.
+// gathered returns the object of pairs, or null if one isn't a pair.
 func gathered(list []value.Value) value.Value {
 	members, last := []value.Member{}, map[string]int{}
 	for _, e := range list {

@@ -23,7 +23,7 @@ type Narrowed struct {
 	rows   []value.Row
 }
 
-// A step is a stage that makes at most one record of each, by itself; false for none.
+// A step is a stage that makes at most one record of each, by itself, or false.
 type step func(value.Row) (value.Row, bool)
 
 // Narrow begins the evaluation of the stages that follow the first done ones. The records of other views are read from from.
@@ -89,7 +89,7 @@ func (n *Narrowed) Rows() (iter.Seq2[value.Row, error], error) {
 	return n.r.rest(&n.rest, given{input: n.rows})
 }
 
-// step returns what a stage does to each record of a shape; false for one that doesn't look at each by itself.
+// step returns what a stage does to each record of a shape, or false for one that doesn't look at each by itself.
 func (r *reading) step(s plan.Stage, in plan.Shape) (step, bool) {
 	from := records{reading: r, shape: &in}
 	switch s := s.(type) {
@@ -102,8 +102,8 @@ func (r *reading) step(s plan.Stage, in plan.Shape) (step, bool) {
 	return nil, false
 }
 
-// ingredients returns the stage that computes what a stage groups, and the stage that groups it; nil for another stage. The records
-// are in order only where a group depends on it.
+// ingredients returns the stage that computes what a stage groups, and the stage that groups it, or nil for another
+// stage. The records are in order only where a group depends on it.
 func ingredients(s plan.Stage, in *plan.Shape) (*plan.Map, plan.Stage) {
 	m := &making{in: in}
 	switch s := s.(type) {

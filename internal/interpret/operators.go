@@ -146,7 +146,7 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 }
 
 // binary applies an operator to two numbers that aren't null. Integers and Decimals are computed exactly and become null where t can't
-// hold the result; Mod takes integers and is null for a zero divisor.
+// hold the result. Mod takes integers and is null for a zero divisor.
 func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 	if t == schema.Double {
 		return doubles(op, x.Float(), y.Float())

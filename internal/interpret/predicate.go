@@ -56,8 +56,8 @@ type aim struct {
 	whole bool
 }
 
-// some reports whether holds is true for a value at the path, or for an element of a list there. The whole value is no element, and it
-// isn't in a list.
+// some reports whether holds is true for a value at the path, or for an element of a list there. The whole value is
+// not an element, and it isn't in a list.
 func (a aim) some(r rooted, holds func(value.Value) bool) bool {
 	if a.whole {
 		return !a.listed(r) && slices.ContainsFunc(r.leaves(a.path), holds)
@@ -201,7 +201,7 @@ func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 }
 
 // comparison makes the test of a comparison. Eq and the orders hold if one value at the path, or one element of a list there, meets
-// them, as in MongoDB; Ne holds if none equals. Values of different types aren't ordered.
+// them, as in MongoDB. Ne holds if none equals. Values of different types aren't ordered.
 func comparison(f query.Compare) test {
 	at := aim{f.Path, f.Whole}
 	switch f.Op {

@@ -135,7 +135,7 @@ func ordered(shape *plan.Shape, rows []value.Row) []value.Row {
 	return rows
 }
 
-// orderJSON compares JSON values; all objects are equal, and all lists.
+// orderJSON compares JSON values. All objects are equal, and all lists.
 func orderJSON(a, b value.Value) int {
 	if k := a.Kind(); k == b.Kind() && (k == value.Object || k == value.Array) {
 		return 0
@@ -231,7 +231,7 @@ func (r *reading) filter(s *plan.Filter, in records) []value.Row {
 	})
 }
 
-// condition returns whether Where and If of a Filter hold for a record; a condition that is null doesn't. It is false if the reading
+// condition returns whether Where and If of a Filter hold for a record. A condition that is null doesn't. It is false if the reading
 // has a reason to stop.
 func (r *reading) condition(s *plan.Filter) (func(*place) bool, bool) {
 	where := func(rooted) bool { return true }
@@ -266,8 +266,8 @@ func slice(s *plan.Slice, rows []value.Row) []value.Row {
 	return rows
 }
 
-// unwind returns the records of at's: one for each element of its list, with the element and its index. A value that is no list is an
-// element itself, as in MongoDB; without elements the record stays only with s.Keep, with nulls.
+// unwind returns the records of at's: one for each element of its list, with the element and its index. A value that
+// is not a list is an element itself, as in MongoDB. Without elements the record stays only with s.Keep, with nulls.
 func unwind(s *plan.Unwind, at *place) []value.Row {
 	list := at.eval(s.List)
 	elements := list.List()

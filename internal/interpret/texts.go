@@ -13,7 +13,7 @@ import (
 // longest is the maximum size of a text that an expression makes, in bytes, as in SQLite.
 const longest = 4 << 20
 
-// apply returns the values of the operators on texts, none of whose operands is null; false for another operator.
+// apply returns the values of the operators on texts, none of whose operands is null, or false for another operator.
 func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	x := args[0].Text()
 	operand := func(i int) string { return args[i].Text() }
@@ -137,7 +137,7 @@ func joined(args []value.Value) value.Value {
 	return value.OfString(out.String())
 }
 
-// split returns the parts of a text; null if there are so many that they would take more than four times longest.
+// split returns the parts of a text, or null if there are so many that they would take more than four times longest.
 func split(x, separator string) value.Value {
 	const each = 64
 	if each*strings.Count(x, separator) > 4*longest {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// A step of an expression matches between min and max characters of a set, given as ranges; max is -1 for any number.
+// A step of an expression matches between min and max characters of a set, given as ranges. max is -1 for any number.
 type step struct {
 	set      []rune
 	min, max int

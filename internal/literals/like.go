@@ -2,7 +2,7 @@ package literals
 
 import "strings"
 
-// LikePattern returns the regular expression of a LIKE pattern; escape is -1 for none.
+// LikePattern returns the regular expression of a LIKE pattern. escape is -1 for none.
 func LikePattern(text string, escape rune) string {
 	var b strings.Builder
 	escaped := false

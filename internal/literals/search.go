@@ -15,16 +15,16 @@ const (
 )
 
 // A Search matches records in which every one of Terms is found, each in some field, and none of Without in any. A term
-// is a word or a phrase with at least one letter or digit. A phrase matches its words next to each other in that order;
-// case is ignored. The index determines what a word is, beyond ASCII letters and digits, and whether other word forms
+// is a word or a phrase with at least one letter or digit. A phrase matches its words next to each other in that order.
+// Case is ignored. The index determines what a word is, beyond ASCII letters and digits, and whether other word forms
 // match.
 type Search struct {
 	Terms   []string // one or more
 	Without []string
-	Fields  []string // the fields to search; empty for all that have an index
+	Fields  []string // the fields to search, or empty for all that have an index
 }
 
-// ParseSearch parses text, whose JSON pointer is at. Terms without a letter or digit are dropped; a text without a term to
+// ParseSearch parses text, whose JSON pointer is at. Terms without a letter or digit are dropped. A text without a term to
 // find is a problem.InvalidArgument.
 func ParseSearch(text, at string) (*Search, error) {
 	if len(text) > maxSearchText {
@@ -61,7 +61,7 @@ func ParseSearch(text, at string) (*Search, error) {
 	return q, nil
 }
 
-// String describes q and the fields it searches; "" for nil.
+// String describes q and the fields it searches, or "" for nil.
 func (q *Search) String() string {
 	if q == nil {
 		return ""

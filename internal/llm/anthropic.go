@@ -77,7 +77,7 @@ func (m *Messages) Generate(ctx context.Context, r Request, text func(string)) (
 	return out.end()
 }
 
-// request returns r in the format. Tools, the system's text and the turns so far are marked for the cache; max_tokens is always set, as
+// request returns r in the format. Tools, the system's text and the turns so far are marked for the cache. max_tokens is always set, as
 // the format requires.
 func (m *Messages) request(r Request) request {
 	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: []message{}}
@@ -106,7 +106,7 @@ func role(r Role) string {
 	return "user"
 }
 
-// content writes the blocks of a turn; the last turn of a conversation ends what the next request finds in the cache.
+// content writes the blocks of a turn. The last turn of a conversation ends what the next request finds in the cache.
 func content(turn Message, last bool) []json.RawMessage {
 	var all []json.RawMessage
 	if turn.Raw != nil && json.Unmarshal(turn.Raw, &all) == nil && len(all) > 0 {
@@ -140,7 +140,7 @@ func orSilence(text string) string {
 	return text
 }
 
-// A usage counts tokens. Input is without those that were read from the cache or written to it; Output is nil where an event doesn't
+// A usage counts tokens. Input is without those that were read from the cache or written to it. Output is nil where an event doesn't
 // count it.
 type usage struct {
 	Input   int  `json:"input_tokens"`
@@ -217,7 +217,7 @@ func (out *anthropicReply) count(output *int) {
 	}
 }
 
-// piece adds a delta to its block. Blocks are kept as they came, thinking with its signature, to be sent back; unknown deltas are
+// piece adds a delta to its block. Blocks are kept as they came, thinking with its signature, to be sent back. Unknown deltas are
 // skipped.
 func (out *anthropicReply) piece(e event) error {
 	if e.Index < 0 || e.Index >= len(out.blocks) {
@@ -241,8 +241,8 @@ func (out *anthropicReply) piece(e event) error {
 	return nil
 }
 
-// end returns the reply with why it stopped. Without message_stop the stream was cut off. Blocks go back as they came, but for empty
-// texts.
+// end returns the reply with why it stopped. Without message_stop the stream was cut off. Blocks go back as they came,
+// except for empty texts.
 func (out *anthropicReply) end() (Reply, error) {
 	if !out.ended || out.Reason == "" {
 		return Reply{}, cutOff()

@@ -62,7 +62,7 @@ type chatTool struct {
 	Function chatDeclared `json:"function"`
 }
 
-// A chatDeclared is the declaration of a tool; Parameters is a JSON Schema.
+// A chatDeclared is the declaration of a tool. Parameters is a JSON Schema.
 type chatDeclared struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -134,7 +134,7 @@ func (m *Chat) request(r Request) chatRequest {
 	return q
 }
 
-// chatTurn writes one turn; results are a message each.
+// chatTurn writes one turn. Results are a message each.
 func chatTurn(turn Message) []chatMessage {
 	switch turn.Role {
 	case Tool:

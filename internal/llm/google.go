@@ -34,7 +34,7 @@ type geminiContent struct {
 	Parts []json.RawMessage `json:"parts"`
 }
 
-// A tools is a set of declarations; all are in one.
+// A tools is a set of declarations. All are in one.
 type tools struct {
 	Declarations []declaration `json:"functionDeclarations"`
 }
@@ -152,7 +152,7 @@ func encoded(v any) json.RawMessage {
 	return b
 }
 
-// contentOf returns a turn as a content. A turn of the model is sent back as it came, in turn.Raw, because its parts are signed; a
+// contentOf returns a turn as a content. A turn of the model is sent back as it came, in turn.Raw, because its parts are signed. A
 // refused call is answered in error, another one in output.
 func contentOf(turn Message) geminiContent {
 	c := geminiContent{Role: "user"}
@@ -181,7 +181,7 @@ func contentOf(turn Message) geminiContent {
 	return c
 }
 
-// ours begins the ids that calls without one get here; the provider is not sent them.
+// ours begins the ids that calls without one get here. The provider is not sent them.
 const ours = "bailiwick-call-"
 
 func theirs(id string) string {
@@ -230,7 +230,7 @@ func (out *geminiReply) read(e edge.Event) error {
 	return nil
 }
 
-// part adds one part of the reply; thoughts are kept to be sent back and aren't shown. A call without an id gets one here, counted
+// part adds one part of the reply. Thoughts are kept to be sent back and aren't shown. A call without an id gets one here, counted
 // through the conversation.
 func (out *geminiReply) part(raw json.RawMessage) error {
 	var p part

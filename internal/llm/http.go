@@ -36,7 +36,7 @@ type Endpoint struct {
 var errSilent = errors.New("the provider is silent")
 
 // Stream posts body as JSON to path below the base and calls each for every event of the answer. Timeout bounds the time
-// without a byte, not the whole answer. All its errors but those of ctx are *Faults; those of each are returned as they are.
+// without a byte, not the whole answer. All its errors but those of ctx are *Faults. Those of each are returned as they are.
 func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]string, body any, each func(edge.Event) error) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -131,10 +131,10 @@ func cutOff() *Failure {
 
 // A Failure is a request that a provider did not answer.
 type Failure struct {
-	Status     int           // of HTTP; 0 where there was none, or where the answer had begun
-	Code       string        // the provider's word for the kind of error; "" for none
+	Status     int           // of HTTP, or 0 where there was none, or where the answer had begun
+	Code       string        // the provider's word for the kind of error, or ""
 	Message    string        // the provider's words, without the key and without control characters
-	RetryAfter time.Duration // how long the provider asks to wait; 0 for nothing
+	RetryAfter time.Duration // how long the provider asks to wait, or 0
 	Temporary  bool          // whether another attempt may succeed
 }
 
@@ -176,8 +176,8 @@ func (e *Endpoint) failed(res *http.Response) error {
 	return e.clean(f)
 }
 
-// parseFailure reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list; nil where
-// it is not that. Status is 0.
+// parseFailure reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list, or
+// nil where it is not that. Status is 0.
 func parseFailure(body []byte) *Failure {
 	type failure struct {
 		Error *struct {

@@ -33,10 +33,10 @@ type Message struct {
 	Text    string          // of a user or the assistant
 	Calls   []Call          // what the assistant wants to be called
 	Results []Result        // what tools gave
-	Raw     json.RawMessage // the assistant's turn in the provider's own form, which goes back unchanged; nil for none
+	Raw     json.RawMessage // the assistant's turn in the provider's own form, which goes back unchanged, or nil
 }
 
-// A Call is what a model wants to be called. Arguments is what it wrote, which may be no JSON.
+// A Call is what a model wants to be called. Arguments is what it wrote, which may not be JSON.
 type Call struct {
 	ID, Name, Arguments string
 }

@@ -7,7 +7,7 @@ type reply struct {
 	refused bool
 }
 
-// stopped returns the reply at its end, with why it ended; cut reports that it reached the most tokens.
+// stopped returns the reply at its end, with why it ended. cut reports that it reached the most tokens.
 func (out *reply) stopped(cut bool) Reply {
 	switch {
 	case cut:

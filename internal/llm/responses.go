@@ -126,7 +126,7 @@ func reasons(model string) bool {
 }
 
 // responsesTurn returns the items of a turn. A turn of the model is sent back as it came, in turn.Raw, so that what it thought is
-// there; one of another provider is written from its text and calls.
+// there. One of another provider is written from its text and calls.
 func responsesTurn(turn Message) []json.RawMessage {
 	var items []json.RawMessage
 	add := func(v any) {

@@ -18,8 +18,8 @@ const (
 // A Retrying is a model that is asked again when a fault is temporary.
 type Retrying struct {
 	Model
-	Attempts int                                        // at most so many; 0 takes 4
-	Notice   func(f *Failure, wait time.Duration)       // before each wait: text that came so far counts for nothing; may be nil
+	Attempts int                                        // at most so many. 0 takes 4
+	Notice   func(f *Failure, wait time.Duration)       // before each wait: text that came so far counts for nothing. It may be nil
 	Sleep    func(context.Context, time.Duration) error // nil takes the clock
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // fitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the top.
-// keywords are those that the provider knows; nil is all. Of a schema that is left out, the model learns from the refusal.
+// keywords are those that the provider knows. Nil is all. Of a schema that is left out, the model learns from the refusal.
 func fitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
 	var top map[string]any
 	if json.Unmarshal(schema, &top) != nil || top == nil {

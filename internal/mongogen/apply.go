@@ -81,7 +81,7 @@ func guarded(x any, in func(x string) any) any {
 	return let(x, func(x string) any { return cond3(op("$eq", x, nil), nil, in(x)) })
 }
 
-// arithmetic writes operators on numbers: Integers that leave 64 bits become doubles on the server, and are null; Doubles
+// arithmetic writes operators on numbers: Integers that leave 64 bits become doubles on the server, and are null. Doubles
 // are computed only within a range in which nothing is lost silently.
 func arithmetic(e plan.Apply, args []any) (any, bool) {
 	name := map[plan.Op]string{plan.Add: "$add", plan.Sub: "$subtract", plan.Mul: "$multiply", plan.Div: "$divide"}[e.Op]

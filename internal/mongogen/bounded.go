@@ -36,7 +36,7 @@ func BoundedBSON(v bson.RawValue, t schema.Type, most int) value.Value {
 	return out
 }
 
-// length returns how long the text of a value is, or its bytes, without making it; 0 for what is never long.
+// length returns how long the text of a value is, or its bytes, without making it, or 0 for what is never long.
 func length(v bson.RawValue, t schema.Type) int64 {
 	raw, text := data(v)
 	switch {
@@ -50,7 +50,7 @@ func length(v bson.RawValue, t schema.Type) int64 {
 	return int64(len(raw))
 }
 
-// data returns the bytes of a text, or those of a binary value that stays bytes, as the document holds them; nil for other values.
+// data returns the bytes of a text, or those of a binary value that stays bytes, as the document holds them, or nil for other values.
 func data(v bson.RawValue) (raw []byte, text bool) {
 	switch v.Type {
 	case bson.TypeString:
@@ -159,7 +159,7 @@ type BSONRange struct {
 	Size         bool
 }
 
-// BSONPiece returns a range of a text, of bytes or of JSON as it is written, without the rest; false for a value of another type.
+// BSONPiece returns a range of a text, of bytes or of JSON as it is written, without the rest, or false for a value of another type.
 func BSONPiece(v bson.RawValue, t schema.Type, p BSONRange) (value.Value, bool) {
 	raw, text := data(v)
 	switch {

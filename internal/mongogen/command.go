@@ -62,7 +62,7 @@ type Command struct {
 type Column struct {
 	Name     string
 	Type     schema.Type
-	Computed bool // it is no field of the class
+	Computed bool // it is not a field of the class
 	Shown    bool // it is returned, and nothing else depends on it
 }
 
@@ -111,7 +111,7 @@ func (w *Writer) Records(n interpret.Need) (Command, error) {
 	return out, nil
 }
 
-// Count writes the command that counts the records of a plan; false if the records must be read to count them.
+// Count writes the command that counts the records of a plan, or false if the records must be read to count them.
 func (w *Writer) Count() (Command, bool, error) {
 	c := w.Plan.View.Class()
 	where := w.own(c, w.Plan.Where)
@@ -242,7 +242,7 @@ func searching(s *policy.Search) bson.D {
 	return stage("$search", bson.D{{Key: "index", Value: x.Index.Name}, {Key: "compound", Value: bson.D{{Key: "filter", Value: each}}}})
 }
 
-// searched writes terms for a text index; in quotes each is required.
+// searched writes terms for a text index. In quotes each is required.
 func searched(s *policy.Search) string {
 	var out []string
 	for _, t := range s.Terms {
@@ -297,7 +297,7 @@ func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 		bson.A{stage("$lookup", lookup), stage("$match", bson.D{{Key: joined, Value: bson.D{{Key: "$ne", Value: bson.A{}}}}})}, nil
 }
 
-// order writes the order of a plan; false if the server's isn't the same.
+// order writes the order of a plan, or false if the server's isn't the same.
 func (w *Writer) order() (bson.D, bool) {
 	by := bson.D{}
 	for _, o := range w.Plan.Order {

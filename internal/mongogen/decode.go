@@ -39,7 +39,7 @@ func ComputedBSON(v bson.RawValue, t schema.Type) value.Value {
 	return interpret.Widen(DecodeBSON(v, t), t)
 }
 
-// decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size; a
+// decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size. A
 // type that only the database knows is the text of its extended JSON.
 func decode(v bson.RawValue, depth int) value.Value {
 	switch v.Type {
@@ -143,7 +143,7 @@ func object(doc bson.Raw, depth int) value.Value {
 	return value.OfObject(members)
 }
 
-// array decodes a list; one that is damaged or nests too deep is cut, with its size in bytes.
+// array decodes a list. One that is damaged or nests too deep is cut, with its size in bytes.
 func array(list bson.RawArray, depth int) value.Value {
 	values, err := list.Values()
 	if err != nil || depth >= maxDepth {

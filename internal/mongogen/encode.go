@@ -52,7 +52,7 @@ func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	return d, ok && back.String() == exact.String()
 }
 
-// scalar returns a value other than null as BSON, for a field of type t; false if it has no exact form.
+// scalar returns a value other than null as BSON, for a field of type t, or false if it has no exact form.
 func scalar(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	switch v.Kind() {
 	case value.Bool:
@@ -79,7 +79,7 @@ func UUID(text string) (any, bool) {
 	return bson.Binary{Subtype: uuidSubtype, Data: raw}, err == nil && len(raw) == 16 && len(text) == 36
 }
 
-// oid returns the ObjectId that is written as text; DecodeBSON returns it as the same text.
+// oid returns the ObjectId that is written as text. DecodeBSON returns it as the same text.
 func oid(text string) (bson.ObjectID, bool) {
 	id, err := bson.ObjectIDFromHex(text)
 	return id, err == nil && id.Hex() == text

@@ -52,7 +52,7 @@ func let(x any, in func(x string) any) bson.D {
 	return of("$let", "vars", bson.D{{Key: "x", Value: x}}, "in", in("$$x"))
 }
 
-// expr writes an expression; false if the server's has another meaning. Its value is never missing.
+// expr writes an expression, or false if the server's has another meaning. Its value is never missing.
 func (f *flow) expr(e plan.Expr) (any, bool) {
 	if f.w.Level != MongoDB {
 		return nil, false
@@ -133,7 +133,7 @@ var (
 	lastDate  = bson.NewDateTimeFromTime(time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
 )
 
-// all writes expressions; false if MongoDB can't compute one exactly.
+// all writes expressions, or false if MongoDB can't compute one exactly.
 func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	out := make([]any, len(es))
 	for i, e := range es {
@@ -145,7 +145,7 @@ func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	return out, true
 }
 
-// cases writes a Case as nested $cond; false if MongoDB can't compute a part exactly.
+// cases writes a Case as nested $cond, or false if MongoDB can't compute a part exactly.
 func (f *flow) cases(e plan.Case) (any, bool) {
 	out := any(literal(nil))
 	if e.Else != nil {
@@ -253,7 +253,7 @@ func (f *flow) date(e plan.Expr) (any, bool) {
 	return nil, false
 }
 
-// ofDate is an operator over a date in a zone; nil is UTC.
+// ofDate is an operator over a date in a zone. Nil is UTC.
 func ofDate(name string, x, zone any, members ...any) bson.D {
 	if zone != nil {
 		members = append(members, "timezone", zone)

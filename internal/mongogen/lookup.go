@@ -100,7 +100,7 @@ type member struct {
 	x     any
 }
 
-// set sets the value at path; false if a name can't be one in MongoDB, or if path is at or below another value.
+// set sets the value at path, or false if a name can't be one in MongoDB, or if path is at or below another value.
 func (m *member) set(path query.Path, x any) bool {
 	for _, name := range path {
 		if !Nameable(name) || m.x != nil {
@@ -119,7 +119,7 @@ func (m *member) set(path query.Path, x any) bool {
 	return m.of == nil
 }
 
-// doc returns the expression of the member; false for an object without members.
+// doc returns the expression of the member, or false for an object without members.
 func (m *member) doc() (any, bool) {
 	if m.x != nil {
 		return m.x, true

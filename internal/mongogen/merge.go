@@ -13,11 +13,11 @@ import (
 
 // MergeBSON returns an object or a list as BSON, for a field that holds was; the zero RawValue for none. What is equal to the
 // value at the same place of was keeps its BSON type: JSON has no dates, ids or decimals, and shows them as text. bad says
-// why the value can't be stored; "" if it can.
+// why the value can't be stored, or "" if it can.
 func MergeBSON(v value.Value, was bson.RawValue) (out any, bad string) { return merged(v, was, 1) }
 
 // merged returns v as BSON, with what v doesn't change taken from was, the stored value: ObjectIDs and dates, which are texts in v,
-// keep their types. The text says why v can't be stored; "" if it can.
+// keep their types. The text says why v can't be stored, or "" if it can.
 func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
 	if was.Type != 0 && value.Equal(DecodeBSON(was, schema.JSON), v) {
 		return was, ""

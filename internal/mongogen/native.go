@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cond is a filter in the query language of MongoDB. It finds every record for which the filter holds; if exact is set,
+// A cond is a filter in the query language of MongoDB. It finds every record for which the filter holds. If exact is set,
 // it finds no other. A nil doc finds all records.
 type cond struct {
 	doc   bson.D
@@ -28,7 +28,7 @@ var (
 )
 
 // columns returns the name of the member that holds the values of a column, by the column's key, and the field that
-// describes them; "" if there is none.
+// describes them. It returns "" if there is none.
 type columns func(key string) (name string, f *schema.Field)
 
 // A matcher writes filters in the query language.

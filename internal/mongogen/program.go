@@ -143,7 +143,7 @@ func (f *flow) filter(s *plan.Filter) bool {
 	return ok
 }
 
-// slice writes skip and limit over the total order; false for a limit of 0, which MongoDB refuses.
+// slice writes skip and limit over the total order, or false for a limit of 0, which MongoDB refuses.
 func (f *flow) slice(s *plan.Slice) bool {
 	by, ok := f.order(f.shape)
 	if !ok || s.Limit == 0 {
@@ -159,7 +159,7 @@ func (f *flow) slice(s *plan.Slice) bool {
 	return true
 }
 
-// order writes the order of a shape; false if the server's isn't the same.
+// order writes the order of a shape, or false if the server's isn't the same.
 func (f *flow) order(s *plan.Shape) (bson.D, bool) {
 	by := bson.D{}
 	for _, p := range s.Order {
@@ -181,8 +181,8 @@ func (c Command) Text() string {
 	return out + "])"
 }
 
-// shown writes a part of a command with its values replaced: the operands of $literal, and those of a $match that are no
-// documents. Names of operators, members and variables stay.
+// shown writes a part of a command with its values replaced: the operands of $literal, and those of a $match that are
+// not documents. Names of operators, members and variables stay.
 func shown(v any) string { return written(v, false) }
 
 // written is shown for a part: constants in a $match and in $literal are "?", as they may be values of a caller.

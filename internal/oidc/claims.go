@@ -17,18 +17,18 @@ import (
 type Mapping struct {
 	ID     string // "" means sub; the Principal's ID is "oidc:" and its value
 	Name   string
-	Owner  string // the human; without one an agent can only read
+	Owner  string // the human. Without one an agent can only read
 	Tenant string
 
-	Default identity.Kind // the kind without a claim Kind; "" means an agent
+	Default identity.Kind // the kind without a claim Kind. "" means an agent
 
 	Kind  string                   // its value selects the kind by Kinds; an agent for other values
 	Kinds map[string]identity.Kind // by value of the claim Kind
 
 	Scopes  string                      // "" means scope; names separated by spaces, or a list
-	ScopeOf map[string][]identity.Scope // the scopes for each name; nil means that names are those of package identity
+	ScopeOf map[string][]identity.Scope // the scopes for each name. Nil means that names are those of package identity
 
-	Tools   string // a list of the tools it may call; a token without the claim may call none
+	Tools   string // a list of the tools it may call. A token without the claim may call none
 	Actions string // likewise
 	Classes string // likewise
 
@@ -100,7 +100,7 @@ func only(claims value.Value, name string) []string {
 	return append([]string{}, words(claim(claims, name))...)
 }
 
-// text returns a claim as an identifier: printable text or a whole number; "" for anything else.
+// text returns a claim as an identifier: printable text or a whole number, or "" for anything else.
 func (m Mapping) text(claims value.Value, name string) string {
 	if name == "" {
 		return ""
@@ -115,7 +115,7 @@ func (m Mapping) text(claims value.Value, name string) string {
 	return v.Text()
 }
 
-// claim returns a claim by its name or JSON pointer; null if it is missing.
+// claim returns a claim by its name or JSON pointer, or null if it is missing.
 func claim(claims value.Value, name string) value.Value {
 	if !strings.HasPrefix(name, "/") {
 		v, _ := claims.Get(name)

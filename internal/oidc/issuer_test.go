@@ -154,7 +154,7 @@ func (i *issuer) open(o oidc.Options) *oidc.Issuer {
 
 type claims map[string]any
 
-// good returns the claims of a token valid for an hour, with edits; nil removes a claim.
+// good returns the claims of a token valid for an hour, with edits. Nil removes a claim.
 func (i *issuer) good(edits claims) claims {
 	at := noon.Unix()
 	c := claims{"iss": i.URL, "aud": "https://agents.example/mcp", "sub": "ana", "exp": at + 3600, "nbf": at, "iat": at, "scope": "read"}

@@ -17,14 +17,14 @@ type keys struct {
 	from                source
 	fresh, stale, pause time.Duration // how long a set is not fetched again; how long it is used if that fails; between two fetches
 	now                 func() time.Time
-	failed              func(error) // reports a failed fetch; may be nil
+	failed              func(error) // reports a failed fetch. It may be nil
 
 	mu      sync.Mutex
 	set     []jose.JSONWebKey
-	at      time.Time            // when set was fetched; zero for never
+	at      time.Time            // when set was fetched, or zero for never
 	tried   time.Time            // when the last fetch ended, successfully or not
 	missing map[string]time.Time // key ids that the issuer doesn't have, with the time of the fetch
-	flight  *flight              // the fetch in progress; nil for none
+	flight  *flight              // the fetch in progress, or nil
 }
 
 // A flight is a fetch in progress. done is closed when it has ended.
@@ -35,7 +35,7 @@ type flight struct {
 }
 
 // find returns the keys that a token may be signed with, or the kind of refusal. An unknown key id may be new, so the
-// keys are fetched again; but not soon for the same id, and not often for others. Old keys are fetched again in the
+// keys are fetched again, but not soon for the same id, and not often for others. Old keys are fetched again in the
 // background, and stay valid for a while if the issuer can't be reached.
 func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) ([]jose.JSONWebKey, string) {
 	var asked *flight

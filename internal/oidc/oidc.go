@@ -38,18 +38,18 @@ const Skew = time.Minute
 // maxToken is the longest token accepted, in bytes.
 const maxToken = 16 << 10
 
-// Options configure an Issuer. Issuer and Audience are required; other fields have useful zero values.
+// Options configure an Issuer. Issuer and Audience are required. Other fields have useful zero values.
 type Options struct {
 	Issuer     string   // as tokens name it in iss; https, or http on a loopback address
 	Audience   []string // a token must be for one of these
 	JWKS       string   // the address of the issuer's keys; "" uses its discovery document
-	Algorithms []string // a subset of Algorithms(); nil for all
+	Algorithms []string // a subset of Algorithms(), or nil for all
 	Claims     Mapping
 
-	Fresh time.Duration // how long keys are used before they are fetched again; 0 means an hour
-	Stale time.Duration // how long keys are used while the issuer can't be reached; 0 means a day
-	Pause time.Duration // least time between two fetches; 0 means 10 s
-	// Failed is called with the error of each failed fetch; may be nil.
+	Fresh time.Duration // how long keys are used before they are fetched again. 0 means an hour
+	Stale time.Duration // how long keys are used while the issuer can't be reached. 0 means a day
+	Pause time.Duration // least time between two fetches. 0 means 10 s
+	// Failed is called with the error of each failed fetch. It may be nil.
 	Failed func(error)
 	Client *http.Client     // nil means one that follows no redirects and times out after 10 s
 	Now    func() time.Time // nil means time.Now

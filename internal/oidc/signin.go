@@ -76,7 +76,7 @@ type Expect struct {
 
 // A Proof is how a person proved to the issuer who they are.
 type Proof struct {
-	At    time.Time // when; zero if the issuer doesn't say
+	At    time.Time // when, or zero if the issuer doesn't say
 	Level string    // acr
 }
 
@@ -123,7 +123,7 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	if kind != "" {
 		return refuse(kind, nil)
 	}
-	// When they proved who they are; a time in the future is no time.
+	// When they proved who they are. A time in the future is no time.
 	at, ok := instant(t.claims, "auth_time")
 	if !ok || at.After(i.now().Add(Skew)) {
 		return refuse("auth_time", nil)
@@ -175,7 +175,7 @@ func halfHash(alg, access string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// userInfo returns what the issuer's user-info endpoint says of the person of an access token; null if it has none.
+// userInfo returns what the issuer's user-info endpoint says of the person of an access token, or null if it has none.
 func (i *Issuer) userInfo(ctx context.Context, access string) (value.Value, error) {
 	e, err := i.Endpoints(ctx)
 	if err != nil || e.UserInfo == "" || access == "" {

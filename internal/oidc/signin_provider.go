@@ -22,11 +22,11 @@ import (
 type SignInOptions struct {
 	ClientID string
 	Secret   string   // "" for a public client
-	Name     string   // on the sign-in page; "" means the issuer's host
-	Scopes   []string // beside openid; nil means profile and email
+	Name     string   // on the sign-in page. "" means the issuer's host
+	Scopes   []string // beside openid. Nil means profile and email
 	Claims   Mapping
-	Levels   []string      // the values of acr that prove enough for breaking the glass; nil for any
-	Timeout  time.Duration // of a request to the provider; 0 means 10 s
+	Levels   []string      // the values of acr that prove enough for breaking the glass, or nil for any
+	Timeout  time.Duration // of a request to the provider. 0 means 10 s
 }
 
 // A Provider signs people in.

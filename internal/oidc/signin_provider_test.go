@@ -137,8 +137,8 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// TestEchoedSecret signs in at a provider whose token URL says, in its refusal and in what is no token, what it was sent. None of
-// it is in the error, nor in what a log has of it.
+// TestEchoedSecret signs in at a provider whose token URL says, in its refusal and in what is not a token, what it was
+// sent. None of it is in the error, nor in what a log has of it.
 func TestEchoedSecret(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest, http.StatusInternalServerError} {
 		mux := http.NewServeMux()

@@ -43,7 +43,7 @@ func refusal(err error) string {
 	return problem.Of(err).Kind
 }
 
-// TestSignedIn has a row for each thing that is wrong with an ID token, and for what is no fault.
+// TestSignedIn has a row for each thing that is wrong with an ID token, and for what is not a fault.
 func TestSignedIn(t *testing.T) {
 	i := newIssuer(t, "rsa", "p256", "p384", "p521", "ed")
 	door, plain := i.signs("email"), i.signs("")

@@ -76,7 +76,7 @@ func object(text string) (value.Value, bool) {
 	return v, err == nil && v.Kind() == value.Object
 }
 
-// textOf returns the string member of o called name; "" if there is none.
+// textOf returns the string member of o called name, or "" if there is none.
 func textOf(o value.Value, name string) string {
 	if v, _ := o.Get(name); v.Kind() == value.String {
 		return v.Text()
@@ -84,7 +84,7 @@ func textOf(o value.Value, name string) string {
 	return ""
 }
 
-// check returns the kind of refusal for a token with another issuer, audience or validity period; "" if it is valid.
+// check returns the kind of refusal for a token with another issuer, audience or validity period, or "" if it is valid.
 func (i *Issuer) check(t *token) string {
 	now := i.now()
 	expires, _ := instant(t.claims, "exp") // also zero if it is not a time
@@ -130,7 +130,7 @@ func (i *Issuer) audienceOf(claims value.Value) bool {
 	})
 }
 
-// verify returns the kind of refusal for a token without a valid signature of the issuer; "" if it is valid.
+// verify returns the kind of refusal for a token without a valid signature of the issuer, or "" if it is valid.
 func (i *Issuer) verify(ctx context.Context, t *token) string {
 	found, kind := i.keys.find(ctx, t.kid, t.alg)
 	if kind != "" {

@@ -78,7 +78,7 @@ func (b *builder) output() json.RawMessage {
 	return value.OfObject([]value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "properties", Value: value.OfObject(properties)}}).AppendJSON(nil)
 }
 
-// kind returns the JSON type of a part of a result; "" if it is only known at run time or may be null.
+// kind returns the JSON type of a part of a result, or "" if it is only known at run time or may be null.
 func (b *builder) kind(op *spec.Operation, v value.Value) string {
 	switch v.Kind() {
 	case value.Bool:

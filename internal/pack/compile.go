@@ -41,7 +41,7 @@ type Tool struct {
 	Output      json.RawMessage    // the JSON Schema of its result
 	Operations  []*spec.Operation  // all operations that it may call, without duplicates
 	Writes      bool               // it proposes changes: some of Operations isn't a read
-	Against     writes.Declaration // the class its arguments are checked against; the zero value for none
+	Against     writes.Declaration // the class its arguments are checked against, or the zero value
 	Sees        []string           // fields whose values it preserves: a principal that can't see all of them can't use the tool
 
 	arguments *expression.Arguments                                    // without the reason
@@ -62,7 +62,7 @@ type chained struct {
 	calling
 }
 
-// A calling is a compiled call; op is nil for none.
+// A calling is a compiled call. op is nil for none.
 type calling struct {
 	op                         *spec.Operation
 	path, query, headers, body *expression.Template // nil for none
@@ -276,7 +276,7 @@ func (b *builder) linked() *expression.Compiler {
 	return b.over()
 }
 
-// condition compiles a boolean expression; nil for none.
+// condition compiles a boolean expression, or nil.
 func (b *builder) condition(over *expression.Compiler, text string, at []string) *expression.Expression {
 	if text == "" {
 		return nil

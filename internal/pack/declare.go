@@ -43,7 +43,7 @@ type call struct {
 	path, query, headers value.Value
 	body                 value.Value
 	hasBody              bool
-	fields               []string // the parts of the answer that are read; nil for all
+	fields               []string // the parts of the answer that are read, or nil for all
 }
 
 // A read is a call made before the tool's own; expressions use its response by name.
@@ -58,7 +58,7 @@ type read struct {
 type merge struct {
 	name      string
 	into, set value.Value
-	key, of   string // of an entry: its naming member, and the member to set; "" for an object
+	key, of   string // of an entry: its naming member, and the member to set, or "" for an object
 }
 
 // A link is an address on the API's site.
@@ -150,7 +150,7 @@ func (d *declaration) keys() []yamlconf.Key {
 	return append(keys, d.plain.branchKeys()...)
 }
 
-// keys returns the keys of a call; must says whether the operation is required.
+// keys returns the keys of a call. must says whether the operation is required.
 func (c *call) keys(must bool) []yamlconf.Key {
 	given := yamlconf.Any(&c.body)
 	return []yamlconf.Key{
@@ -205,7 +205,7 @@ func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	}), func() { d.merge = append(d.merge, *m) }
 }
 
-// linkShape is the shape of link; d.link stays nil without the key.
+// linkShape is the shape of link. d.link stays nil without the key.
 func (d *declaration) linkShape() yamlconf.Shape {
 	l := &link{}
 	s := yamlconf.Object([]yamlconf.Key{

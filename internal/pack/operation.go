@@ -170,7 +170,7 @@ func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	}
 }
 
-// answerAt returns the schema of a part of an operation's response; nil if the document doesn't say.
+// answerAt returns the schema of a part of an operation's response, or nil if the document doesn't say.
 func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
 	if op == nil || op.Success() == nil || op.Success().Preferred() == nil {
 		return nil
@@ -182,7 +182,7 @@ func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
 	return of
 }
 
-// step returns the schema of a field, for a list that of a field of its elements; known are the names of the fields,
+// step returns the schema of a field, for a list that of a field of its elements. known are the names of the fields,
 // and sure reports that there are no others.
 func (b *builder) step(of spec.Raw, name string) (next spec.Raw, known []string, sure bool) {
 	if of == nil {

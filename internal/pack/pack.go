@@ -34,8 +34,8 @@ import (
 type Pack struct {
 	Name     string
 	Digest   string           // SHA-256 of all its files, in hex, shortened to 32 characters
-	Document []byte           // the part of the API's OpenAPI document that the tools need; nil if the pack has none
-	Access   []spec.ClassRule // the classes of operations not evident from their methods; an operator's own rules take precedence
+	Document []byte           // the part of the API's OpenAPI document that the tools need, or nil if the pack has none
+	Access   []spec.ClassRule // the classes of operations not evident from their methods. An operator's own rules take precedence
 	ReadBack []calls.ReadBack // how lost answers are settled
 	Partial  []string         // PUT operations, as in spec.ClassRule, that leave fields not given unchanged
 
@@ -59,7 +59,7 @@ func IsFile(name string) bool {
 	return slices.Contains(documents[:], name) || path.Ext(name) == ".yaml"
 }
 
-// Load reads the pack in the root folder of fsys; see Read.
+// Load reads the pack in the root folder of fsys. See Read.
 func Load(fsys fs.FS, name string) (*Pack, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {

@@ -29,7 +29,7 @@ type Call struct {
 type Request struct {
 	Operation string // its id
 	Arguments validate.Arguments
-	Fields    []string // the fields of the response to return; nil for all
+	Fields    []string // the fields of the response to return, or nil for all
 	Whole     bool     // a truncated response can't be used
 }
 
@@ -41,9 +41,9 @@ type Reader interface {
 
 // An Outcome is the result of a call, or a write to be proposed.
 type Outcome struct {
-	Result value.Value // an Object; Null if Write is set
-	Write  *Request    // the call to be proposed; nil for none
-	Title  string      // of Write: one sentence for people; "" for none
+	Result value.Value // an Object, or Null if Write is set
+	Write  *Request    // the call to be proposed, or nil
+	Title  string      // of Write: one sentence for people, or ""
 
 	of    *choice
 	scene *expression.Scene
@@ -121,7 +121,7 @@ func (t *Tool) Filled(in value.Value) value.Value {
 	return t.arguments.Filled(in)
 }
 
-// Described returns the class that describes the arguments of a call; nil for none.
+// Described returns the class that describes the arguments of a call, or nil.
 func (t *Tool) Described(in value.Value) *write.Against {
 	if t.Against.Class == "" {
 		return nil
@@ -129,7 +129,7 @@ func (t *Tool) Described(in value.Value) *write.Against {
 	return &write.Against{Class: t.Against.Class, Fields: t.Against.Fields, Record: string(t.Against.Record), Names: t.Arguments(), Arguments: t.Filled(in)}
 }
 
-// holds evaluates a condition; nil is true.
+// holds evaluates a condition. Nil is true.
 func holds(e *expression.Expression, s *expression.Scene) (bool, error) {
 	if e == nil {
 		return true, nil
@@ -353,7 +353,7 @@ func (t *Tool) Place(err error, o *Outcome) error {
 	return t.place(err, &o.of.calling)
 }
 
-// argument returns the pointer of the argument that sets the part of a call at pointer; "" if it isn't a single one.
+// argument returns the pointer of the argument that sets the part of a call at pointer, or "" if it isn't a single one.
 func (c *calling) argument(pointer string) string {
 	in, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	of := map[string]*expression.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]

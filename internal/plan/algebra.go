@@ -78,29 +78,29 @@ type Place struct {
 }
 
 // A Column is one value of a record between stages. A column whose Path is nil is hidden: it can't be named and isn't
-// returned; the order needs it.
+// returned. The order needs it.
 type Column struct {
 	Path query.Path // its place in the returned record: ["_id", "year"] is a member of the object _id
 	// Behind makes a hidden column available by name: the path of a pointer and of a field behind it. It is nil for
 	// other columns.
 	Behind query.Path
 	Type   schema.Type
-	// Field is the field of a class whose stored value the column holds; nil for a computed column. The stored value
+	// Field is the field of a class whose stored value the column holds, or nil for a computed column. The stored value
 	// may be of another type than Type (SQLite), an invalid date (MariaDB) or in a collation of its own: an expression
 	// sees null if it isn't of the type, and text as its bytes. A Day in a column of Dates is its midnight, a Date at
-	// midnight in one of Days is the Day; a UUID is seen in lower case. Filters see the stored value.
+	// midnight in one of Days is the Day. A UUID is seen in lower case. Filters see the stored value.
 	Field   *schema.Field
 	List    bool // of type JSON, and always a list or null
 	NotNull bool // it is never null, except a List that is larger than ListBytes
 	ID      bool // it is an id: an Integer is returned as text, also inside of lists and objects
-	// Class is the class it points to, as the caller addresses it, and ClassKey the field there whose value it holds;
-	// "" for none.
+	// Class is the class it points to, as the caller addresses it, and ClassKey the field there whose value it holds,
+	// or "".
 	Class, ClassKey string
-	// Mask is applied when the value is returned; nil for none. Until then the value is raw, and nothing may depend on
+	// Mask is applied when the value is returned, or nil. Until then the value is raw, and nothing may depend on
 	// it: it is in no order, only a Ref of a Map or a Union may pass it on, no other expression or condition may refer
 	// to it, and no list of records contains it.
 	Mask  *Mask
-	Known *Known // of type JSON: what it is known to hold; nil for nothing
+	Known *Known // of type JSON: what it is known to hold, or nil
 	// Tally is set for a column of the result that isn't shown, and says what it counts.
 	Tally *Tally
 }
@@ -125,15 +125,15 @@ type Stage interface {
 }
 
 type (
-	// Filter keeps the records for which Where and If hold; either may be nil. The first part of each path in Where is
-	// the Key of a column, the rest a path within JSON. If is Boolean; null counts as false.
+	// Filter keeps the records for which Where and If hold. Either may be nil. The first part of each path in Where is
+	// the Key of a column, the rest a path within JSON. If is Boolean. Null counts as false.
 	Filter struct {
 		Where query.Filter
 		If    Expr
 		Shape Shape
 	}
 	// Map computes the columns of its Shape, one expression each. Here and in a Union, a Ref passes on the stored value
-	// if the column it defines has a Field; else the value that an expression sees.
+	// if the column it defines has a Field, or else the value that an expression sees.
 	Map struct {
 		Columns []Expr
 		Shape   Shape
@@ -189,8 +189,8 @@ type (
 		Shape Shape
 	}
 	// Probe adds a column computed from Right, which may contain Outers, as in a Nest: with Exists whether Right has a
-	// record, a Boolean that is never null; else the only visible column of Right's only record, null if there is none.
-	// Whoever makes a Probe without Exists ensures that Right has at most one record.
+	// record, a Boolean that is never null. Otherwise the only visible column of Right's only record, null if there is
+	// none. Whoever makes a Probe without Exists ensures that Right has at most one record.
 	Probe struct {
 		Right  *Program
 		Exists bool
@@ -208,7 +208,7 @@ type (
 	// Closure adds a column: the list of the reachable records of Right. A record of Right is reached in 0 steps if its
 	// column To equals Start, and in n+1 if its To equals the column From of one reached in n; null equals nothing.
 	// There are at most Depth steps, and each record is in the list once, with its fewest steps. The list is sorted by
-	// steps, then in the order of Right; its objects have the member DepthName with the steps ("" for none).
+	// steps, then in the order of Right. Its objects have the member DepthName with the steps ("" for none).
 	Closure struct {
 		Right     *Program // without Outers
 		Start     Expr
@@ -309,18 +309,18 @@ const (
 	// decimal representations, rounded once to a Double, null if a value is infinite or NaN or the sum is out of range.
 	// The sum of no values is 0.
 	Sum           Accumulate = iota
-	Avg                      // the exact sum, beyond 64 bits for Integers, as a Double divided by the number of values: a Double; null for no values
-	Min                      // the least: as in Order for JSON (of objects, or of lists, any one, deterministically); null for no values
+	Avg                      // the exact sum, beyond 64 bits for Integers, as a Double divided by the number of values: a Double, or null for no values
+	Min                      // the least: as in Order for JSON (of objects, or of lists, any one, deterministically), or null for no values
 	Max                      // the greatest
 	Count                    // the number of records for which X isn't null, of all records if X is nil: an Integer
 	CountDistinct            // the number of distinct values of X other than null: an Integer
 	First                    // X of the first record in order
 	Last                     // X of the last record in order
-	Push                     // the list of X, which is JSON, in order, including nulls; null if it is larger than ListBytes
-	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order); null if it is larger than ListBytes
-	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
+	Push                     // the list of X, which is JSON, in order, including nulls, or null if it is larger than ListBytes
+	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order), or null if it is larger than ListBytes
+	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits, or null for no values, or if a value is not an operand of Add
 	StdDevSamp               // the sample's: null for fewer than two values
-	Percentile               // one of the values other than null, in their order; null for none
+	Percentile               // one of the values other than null, in their order, or null
 	Unread                   // the number of records in which X, a Ref of a stored column, holds a value that expressions read as null; of a Double a NaN or an infinity
 )
 
@@ -336,7 +336,7 @@ type Accumulator struct {
 // Among is how a Percentile counts to its Point.
 type Among byte
 
-// Of n values, the one with number ⌈n·Point⌉ from the least, or the least; and the two around the place (n−1)·Point from 0.
+// Of n values, the one with number ⌈n·Point⌉ from the least, or the least, and the two around the place (n−1)·Point from 0.
 const (
 	AmongValues Among = iota
 	BeforePlace
@@ -376,7 +376,7 @@ type Window struct {
 	Accumulator
 	Frame   Frame
 	Offset  int64 // of a Shifted; of a First how many records of the frame are before its own
-	Default Expr  // a Const, of the type of X; nil for null
+	Default Expr  // a Const, of the type of X, or nil for null
 }
 
 // A Frame is the records around a record that an Accumulator takes: From and To are counted from the record, negative

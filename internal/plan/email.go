@@ -44,7 +44,7 @@ func emails(text string) []span {
 	return out
 }
 
-// host returns the length of the name of a host at the beginning of text, with at least one dot; 0 for none. An address in brackets counts
+// host returns the length of the name of a host at the beginning of text, with at least one dot, or 0. An address in brackets counts
 // as well.
 func host(text string) int {
 	if strings.HasPrefix(text, "[") {
@@ -80,7 +80,7 @@ func host(text string) int {
 	return len(name)
 }
 
-// local returns the length of the name of a mailbox at the end of text; 0 for none.
+// local returns the length of the name of a mailbox at the end of text, or 0.
 func local(text string) int {
 	if strings.HasSuffix(text, `"`) {
 		if open := strings.LastIndexByte(text[:len(text)-1], '"'); open >= 0 && len(text)-open <= 66 {

@@ -27,7 +27,7 @@ type (
 	}
 	// Element is the current element of the Over that is Up levels out, from 0. It is JSON.
 	Element struct{ Up int }
-	// Before is the current result of the Over that is Up levels out, from 0 and counting all kinds; it is a Reduce. It
+	// Before is the current result of the Over that is Up levels out, from 0 and counting all kinds. It is a Reduce. It
 	// is JSON.
 	Before struct{ Up int }
 	// Const is a constant of type T, or null.
@@ -40,7 +40,7 @@ type (
 		X    Expr
 		Path query.Path
 	}
-	// SetPart is X, which is JSON, with the value at Path replaced by V, also JSON. Path leads through objects; a
+	// SetPart is X, which is JSON, with the value at Path replaced by V, also JSON. Path leads through objects. A
 	// missing last member is added, and a null V is a member that is null. The result is X unchanged if an object on
 	// the path is missing or not an object.
 	SetPart struct {
@@ -61,7 +61,7 @@ type (
 		Args []Expr
 		T    schema.Type
 	}
-	// Case is the Then of the first If that holds, else Else. If are Boolean, with null as false; all others are of
+	// Case is the Then of the first If that holds, else Else. If are Boolean, with null as false. All others are of
 	// type T.
 	Case struct {
 		If, Then []Expr
@@ -76,7 +76,7 @@ type (
 	}
 	// ToJSON is X as JSON: numbers and booleans as such; text, dates, days, UUIDs and bytes as their text
 	// (value.AppendText); Decimals with all their digits; a NaN or an infinity as text (value.AppendJSON). X is of any
-	// type; JSON is unchanged, and Opaque is the text that is shown.
+	// type. JSON is unchanged, and Opaque is the text that is shown.
 	ToJSON struct{ X Expr }
 	// Convert is X converted to type T, null if that isn't possible:
 	//
@@ -107,9 +107,9 @@ type (
 		X     Expr
 		Regex query.Regex // its Path is nil
 	}
-	// Dates in expressions are instants of the years 1 to 9999; others are null, and so is what is computed from a date
+	// Dates in expressions are instants of the years 1 to 9999. Others are null, and so is what is computed from a date
 	// outside of these years in the calendar of the Zone. A Zone is "" for UTC, an offset such as "+05:30", or an IANA
-	// name. A local time that occurs twice is the first of the two; one that is skipped is read with the offset before, so
+	// name. A local time that occurs twice is the first of the two. One that is skipped is read with the offset before, so
 	// 02:30 is 03:30 where 02:00 became 03:00.
 	//
 	// DatePart is a part of X, a Date, in the local time of Zone: an Integer. Part is year, month, dayOfMonth, dayOfYear,
@@ -129,7 +129,7 @@ type (
 		WeekStart int
 	}
 	// DateText is X, a Date, in Zone, formatted by Format: %Y (4 digits) %m %d %H %M %S %L (milliseconds) %j (3 digits)
-	// %G (ISO year) %V (ISO week, 2 digits) %u (1 is Monday) %%; other text is copied.
+	// %G (ISO year) %V (ISO week, 2 digits) %u (1 is Monday) %%. Other text is copied.
 	DateText struct {
 		X      Expr
 		Format string
@@ -187,15 +187,15 @@ const (
 	Add Op = iota
 	Sub
 	Mul
-	Div   // Doubles; null if y is 0
-	Mod   // Integers, with the sign of x; null if y is 0
-	Quo   // Integers, truncated towards zero; null if y is 0. y is never -1, for which a result could be beyond 64 bits
+	Div   // Doubles, or null if y is 0
+	Mod   // Integers, with the sign of x, or null if y is 0
+	Quo   // Integers, truncated towards zero, or null if y is 0. y is never -1, for which a result could be beyond 64 bits
 	Abs   // Integer, Decimal or Double
 	Ceil  // Decimal or Double, to a whole one of the same type
 	Floor //
 	Sqrt  // of a Double; null below 0
 	Pow   // x to the power of y, Doubles: null where that isn't real, or not within e^-345 and e^345 in size. Of 0: 1 for 0, 0 for more
-	Ln    // of a Double; null unless above 0
+	Ln    // of a Double, or null unless above 0
 	Log10 //
 	Exp   // e to the power of a Double; null beyond 345 in size
 	Trunc // x to y decimal places (a constant Integer, -20 to 20, negative before the point), towards zero; Doubles by their decimal form
@@ -225,11 +225,11 @@ const (
 	UpTo   // less or equal
 
 	IsNull // Boolean, never null
-	And    // of any number of Booleans; null counts as false; never null
+	And    // of any number of Booleans. Null counts as false. Never null
 	Or
 	Not
-	Truth  // of JSON: false for null, false and 0, else true; never null
-	IfNull // the first argument that isn't null; all are of type T
+	Truth  // of JSON: false for null, false and 0, else true. Never null
+	IfNull // the first argument that isn't null. All are of type T
 
 	Concat     // Strings
 	Substr     // of x, at most z characters (code points) from position y (Integers, from 0); all from y if z is negative; null if y is
@@ -240,7 +240,7 @@ const (
 	TrimRight  //
 	Split      // the JSON list of the parts of x between the separators y, a constant, non-empty String
 	Length     // in code points: an Integer
-	IndexOf    // the first position of y in x in code points, -1 for none
+	IndexOf    // the first position of y in x in code points, or -1
 	ReplaceAll // x with z for each y; x if y is empty
 	Reverse    // the characters from the last to the first
 	Capitalize // the first letter of each word in upper case and its others in lower case: A to Z only, and a word is of these, of digits and of all characters beyond ASCII
@@ -257,22 +257,22 @@ const (
 
 	Millis // from y to x, both Dates: an Integer, truncated
 
-	Size      // the number of elements of x, JSON: an Integer; null if it is not a list
-	ElemAt    // the element at y, an Integer; from the end if negative. JSON; null if there is none
+	Size      // the number of elements of x, JSON: an Integer, or null if it is not a list
+	ElemAt    // the element at y, an Integer; from the end if negative. JSON, or null if there is none
 	InList    // whether x equals an element of the list y, both JSON: Boolean, never null
 	SliceList // of the list x from y, an Integer (from the end if negative, the first at most), at most z elements (an Integer above 0, else null)
 	IsList    // Boolean, never null
-	JoinLists // the concatenated lists: JSON; null if one is not a list
+	JoinLists // the concatenated lists: JSON, or null if one is not a list
 	Common    // the distinct elements of the list x that the list y has too, in the order of their first places in x: JSON; null if one is not a list
 	Without   // those that the list y doesn't have
-	Pairs     // the members of x, an object, as a list of objects {k, v}, by the bytes of their names: JSON; null if it is not an object
-	Gather    // the object of the list x of such pairs, or of lists of two: the last of a name counts. JSON; null if it is not a list of them, or a name isn't text
-	JoinTexts // the texts in the list x, with y, a text, between them; null if there are none. Other elements are left out
-	SumList   // of the numbers in the list x, each as a Double: a Double as in Sum; null if it is not a list
+	Pairs     // the members of x, an object, as a list of objects {k, v}, by the bytes of their names: JSON, or null if it is not an object
+	Gather    // the object of the list x of such pairs, or of lists of two: the last of a name counts. JSON, or null if it is not a list of them, or a name isn't text
+	JoinTexts // the texts in the list x, with y, a text, between them, or null if there are none. Other elements are left out
+	SumList   // of the numbers in the list x, each as a Double: a Double as in Sum, or null if it is not a list
 	AvgList   // null if there are no numbers
-	MinList   // the least number in the list x: a Double; null if there is none
+	MinList   // the least number in the list x: a Double, or null if there is none
 	MaxList   //
-	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null"; never null
+	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null". Never null
 )
 
 // The limits of FindMatch and FindMatches.
@@ -387,7 +387,7 @@ func (DateShift) isExpr() {}
 func (DateDiff) isExpr()  {}
 func (Over) isExpr()      {}
 
-// MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON; a larger one is null. A list that
+// MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON. A larger one is null. A list that
 // doubles with every element would take all memory. Sources write JSON with spaces or without, so the bound is between
 // one and two thirds of it.
 const MostBefore = 512 << 10

@@ -15,7 +15,7 @@ type Known struct {
 	Element *Known      // of a list: each of its elements
 	Type    schema.Type // of a single value, before it became JSON
 	ID      bool        // it is an id: an Integer is a text in JSON
-	Class   string      // the class it points to; "" for none
+	Class   string      // the class it points to, or ""
 }
 
 // A KnownMember is a member of an object.

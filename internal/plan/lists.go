@@ -15,11 +15,11 @@ const (
 	leastList   = 64 << 10
 	ListElement = 16
 
-	// MostOver is the maximum size of the list that an Over makes; a larger one is null.
+	// MostOver is the maximum size of the list that an Over makes. A larger one is null.
 	MostOver = mostLists
 )
 
-// ListBytes returns the maximum size of each list that p gathers; p may be nil.
+// ListBytes returns the maximum size of each list that p gathers. p may be nil.
 func ListBytes(p *Program) int { return max(leastList, mostLists/max(1, lists(p))) }
 
 // lists returns how many lists p gathers.
@@ -70,7 +70,7 @@ func Gathered(values []value.Value, most int) value.Value {
 	return value.OfArray(values)
 }
 
-// JoinedTexts returns the texts in a list with a separator between them; null if there are none.
+// JoinedTexts returns the texts in a list with a separator between them, or null if there are none.
 func JoinedTexts(list []value.Value, separator string) value.Value {
 	var texts []string
 	for _, v := range list {

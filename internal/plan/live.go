@@ -50,7 +50,7 @@ func live(in *Shape, stages []Stage) []bool {
 }
 
 // reads returns the expressions that a stage evaluates over each record, without those of a Map, and sets the columns that it reads
-// otherwise; false for a stage of which it isn't known.
+// otherwise. It returns false for a stage of which it isn't known.
 func reads(s Stage, in *Shape, set []bool) ([]Expr, bool) {
 	var out []Expr
 	of := func(list []Accumulator) {
@@ -84,7 +84,7 @@ func reads(s Stage, in *Shape, set []bool) ([]Expr, bool) {
 	return out, true
 }
 
-// refers sets the columns that e refers to; false if not all are known.
+// refers sets the columns that e refers to, or false if not all are known.
 func refers(e Expr, set []bool) bool {
 	if ref, ok := e.(Ref); ok {
 		if ref.Column < len(set) {

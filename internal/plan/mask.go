@@ -64,7 +64,7 @@ func (m Mask) String() string {
 // nothing.
 type MaskKey struct{ secret []byte }
 
-// NewMaskKey derives a MaskKey from a secret, which may be used for other purposes as well; no secret gives the zero MaskKey.
+// NewMaskKey derives a MaskKey from a secret, which may be used for other purposes as well. No secret gives the zero MaskKey.
 func NewMaskKey(secret []byte) MaskKey {
 	if len(secret) == 0 {
 		return MaskKey{}

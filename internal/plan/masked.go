@@ -10,7 +10,7 @@ import (
 // rejects such uses in queries; this verifies its result.
 func CheckMasks(p *Program) error { return (&masks{}).program(p) }
 
-// masks checks the masked columns of a program; around holds the shapes of the enclosing Nests.
+// masks checks the masked columns of a program. around holds the shapes of the enclosing Nests.
 type masks struct{ around []*Shape }
 
 // program checks that no stage of p looks at a masked column, and that no order, from the base to the result, is by one.
@@ -242,7 +242,7 @@ func (m *masks) reads(in *Shape, list ...Expr) error {
 	return nil
 }
 
-// operands returns the operands of e; nil elements are missing ones.
+// operands returns the operands of e. Nil elements are missing ones.
 func operands(e Expr) ([]Expr, error) {
 	switch e := e.(type) {
 	case Ref, Outer, Element, Before, Const:

@@ -182,7 +182,7 @@ func ibans(text string) []span {
 	return out
 }
 
-// next returns the first byte of text after a separator at i; 0 for none.
+// next returns the first byte of text after a separator at i, or 0.
 func next(text string, i int) byte {
 	if rest := strings.TrimLeftFunc(text[i:], func(r rune) bool { return unicode.IsSpace(r) || r == '-' }); rest != "" && len(text)-i-len(rest) <= 3 {
 		return rest[0]

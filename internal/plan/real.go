@@ -15,7 +15,7 @@ func Sized(x float64) bool {
 // mostExponent is the largest exponent of e in size whose power is a Double in the range of arithmetic.
 const mostExponent = 345
 
-// Real returns the result of Sqrt, Pow, Ln, Log10 or Exp; y is that of Pow. ok is false for null.
+// Real returns the result of Sqrt, Pow, Ln, Log10 or Exp. y is that of Pow. ok is false for null.
 func Real(op Op, x, y float64) (z float64, ok bool) {
 	if !Sized(x) || !Sized(y) {
 		return 0, false

@@ -98,7 +98,7 @@ const (
 	writeTool = "call_api_write"
 )
 
-// OperationVerdict reports whether p may call an operation of an API by a tool; the API "" means the first one that has it.
+// OperationVerdict reports whether p may call an operation of an API by a tool. The API "" means the first one that has it.
 func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation string) Verdict {
 	s := r.policy.APIs().Explain(p, api, operation)
 	if s.Operation == nil {

@@ -29,7 +29,7 @@ type Description struct {
 	Limits    *Limits          `json:"limits,omitempty"`
 }
 
-// Limits are the configured limits of a principal; one that is missing has its default.
+// Limits are the configured limits of a principal. One that is missing has its default.
 type Limits struct {
 	PerMinute   float64 `json:"calls_per_minute,omitzero"`
 	Burst       int     `json:"burst,omitzero"`
@@ -81,7 +81,7 @@ func (r *Regime) Describe(p identity.Principal) Description {
 	return d
 }
 
-// DescribeClass returns what p sees of a class; the View is empty if the Verdict doesn't allow it.
+// DescribeClass returns what p sees of a class. The View is empty if the Verdict doesn't allow it.
 func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdict) {
 	verdict := r.ClassVerdict(p, class)
 	if !verdict.Allowed {
@@ -149,7 +149,7 @@ func digested(v value.Value) value.Value {
 	case value.Array:
 		return v.Map(digested)
 	case value.Null, value.Bool:
-		return v // with two or three possible values it is no secret
+		return v // with two or three possible values it is not a secret
 	}
 	return value.OfString(digest(v))
 }

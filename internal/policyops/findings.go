@@ -25,7 +25,7 @@ const (
 	unresolved         Code = "unresolved"          // a name refers to nothing
 	dead               Code = "dead"                // a rule has no effect
 	drift              Code = "drift"               // documented values differ from those of the database
-	unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
+	unscoped           Code = "unscoped"            // a class with tenants is related to one without. An operation has no bound parameter
 	openClasses        Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
 	uncallable         Code = "uncallable"          // agents see an operation that can't be called
 	Derived            Code = "derived"             // fields are denied or masked because of what the database makes them from
@@ -46,7 +46,7 @@ func Codes() []Code {
 type Finding struct {
 	Code       Code     `json:"code"`
 	Class      string   `json:"class,omitempty"` // "source.Class", or an API
-	Path       []string `json:"-"`               // the path in the configuration; nil if Holder has it
+	Path       []string `json:"-"`               // the path in the configuration, or nil if Holder has it
 	Holder     string   `json:"holder,omitempty"`
 	Message    string   `json:"message"`
 	Suggestion string   `json:"suggestion"`

@@ -14,7 +14,7 @@ import (
 // A CallDirectory holds the currently known principals.
 type CallDirectory struct {
 	Tokens    map[string]identity.Principal // by the ID of their token
-	Stdio     identity.Principal            // of the configuration; zero if there is none
+	Stdio     identity.Principal            // of the configuration, or zero if there is none
 	Anonymous identity.Principal            // likewise
 }
 
@@ -146,7 +146,7 @@ var kinds = map[string]Verdict{
 	"schema":        {DeniedAt: atGate, Why: "its arguments break the schema of the tool"},
 }
 
-// outside explains a refusal that no rule about the principal caused; ok is false if one did.
+// outside explains a refusal that no rule about the principal caused. ok is false if one did.
 func outside(g *Regime, r *audit.Record) (v Verdict, ok bool) {
 	switch code := problem.Code(r.Code); {
 	case r.Kind == "scan":

@@ -30,7 +30,7 @@ func TestOperationVerdict(t *testing.T) {
 	for _, row := range []struct {
 		who             identity.Principal
 		tool, operation string
-		want            string // the reason; "" for allowed
+		want            string // the reason, or "" for allowed
 		why             string
 	}{
 		{all, "call_api_read", "listTeams", "", "the principal may call flow.listTeams"},

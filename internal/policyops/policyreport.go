@@ -29,7 +29,7 @@ type Class struct {
 	Canonical bool                   `json:"canonical"`
 
 	Recordless bool   `json:"recordless,omitempty"` // only a description, without records
-	Guarded    string `json:"as,omitempty"`         // whom the source acts as, whose own permissions narrow the class further; "" for none
+	Guarded    string `json:"as,omitempty"`         // whom the source acts as, whose own permissions narrow the class further, or ""
 }
 
 // Floor returns the fields visible without any rule, by class as "source.Class": all except those named like
@@ -152,7 +152,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 	return out, masks, p.Derivations(), nil
 }
 
-// tenantOf describes a tenant rule as it is written; "" for none.
+// tenantOf describes a tenant rule as it is written, or "".
 func tenantOf(t *policy.TenantRule) string {
 	if t == nil {
 		return ""

@@ -37,7 +37,7 @@ type Verdict struct {
 	DeniedAt string `json:"denied_at,omitempty"` // one of the places
 	Class    string `json:"class,omitempty"`     // "source.Class"
 	Field    string `json:"field,omitempty"`
-	// Rule is the path of the deciding rule in the configuration. One of the principal begins with "principal"; nil
+	// Rule is the path of the deciding rule in the configuration. One of the principal begins with "principal". Nil
 	// means a built-in rule.
 	Rule    []string   `json:"rule,omitempty"`
 	Further [][]string `json:"further_rules,omitempty"` // the paths of the others that refuse it, too

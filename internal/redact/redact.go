@@ -34,10 +34,10 @@ type Row struct{ Values, Place, Counts value.Row }
 // Tallies returns the columns of Row.Counts, each with a Tally. They aren't columns of the plan.
 func (r Rows) Tallies() []policy.Column { return r.tallies }
 
-// Plan returns the plan of the read; nil for the zero Rows. Its columns are those that are returned.
+// Plan returns the plan of the read, or nil for the zero Rows. Its columns are those that are returned.
 func (r Rows) Plan() *policy.Plan { return r.plan }
 
-// All yields the rows; none for the zero Rows.
+// All yields the rows, or none for the zero Rows.
 func (r Rows) All() iter.Seq2[Row, error] {
 	if r.seq == nil {
 		return func(func(Row, error) bool) {}
@@ -49,7 +49,7 @@ func (r Rows) All() iter.Seq2[Row, error] {
 type veil struct {
 	column int
 	mask   func(value.Value) value.Value
-	piece  *policy.Piece // the piece of the masked value that is returned; nil for all of it
+	piece  *policy.Piece // the piece of the masked value that is returned, or nil for all of it
 }
 
 // apply returns what leaves of v.
@@ -83,7 +83,7 @@ func veils(plan *policy.Plan, key plan.MaskKey) ([]veil, error) {
 	return out, nil
 }
 
-// Apply returns the rows that p permits. key is the key of masks; it may be zero if no column is hashed.
+// Apply returns the rows that p permits. key is the key of masks. It may be zero if no column is hashed.
 func Apply(p policy.Permit, key plan.MaskKey, rows iter.Seq2[value.Row, error]) (Rows, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -106,7 +106,7 @@ func Apply(p policy.Permit, key plan.MaskKey, rows iter.Seq2[value.Row, error]) 
 		shown, tallies = len(columns), plan.Columns[len(columns):]
 		plan.Columns = columns
 	}
-	// Keys leave as text, as the answer's ids; masks come last, over raw values, as nothing has read them before.
+	// Keys leave as text, as the answer's ids. Masks come last, over raw values, as nothing has read them before.
 	return Rows{&plan, tallies, func(yield func(Row, error) bool) {
 		for row, err := range rows {
 			if err == nil && len(row) != width+places {

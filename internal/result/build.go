@@ -141,7 +141,7 @@ func (b *builder) cut(row redact.Row) error {
 	return nil
 }
 
-// heaviest returns the column to drop next; -1 for none. With several records, a field is dropped only if it is half
+// heaviest returns the column to drop next, or -1. With several records, a field is dropped only if it is half
 // of the page and others remain: otherwise fewer records are better than fewer fields.
 func (b *builder) heaviest() int {
 	if b.plan.Program != nil {
@@ -213,7 +213,7 @@ func written(v value.Value) int {
 	return len(v.AppendJSON(nil))
 }
 
-// keyOf returns the columns of a record's key; none for a pipeline, whose records have no id.
+// keyOf returns the columns of a record's key, or none for a pipeline, whose records have no id.
 func keyOf(plan *policy.Plan) []int {
 	if plan.Program != nil {
 		return nil
@@ -229,7 +229,7 @@ func keyOf(plan *policy.Plan) []int {
 	return out
 }
 
-// id returns the id of a record: its key as a text, or a JSON list of a key of several fields; "" for a class without one.
+// id returns the id of a record: its key as a text, or a JSON list of a key of several fields, or "" for a class without one.
 func (b *builder) id(row value.Row) string {
 	switch len(b.key) {
 	case 0:
@@ -297,7 +297,7 @@ func (b *builder) missing() {
 	}
 }
 
-// maskedToNull says which of the columns that a plan returns are masked to null; "" for none. It depends on the plan only.
+// maskedToNull says which of the columns that a plan returns are masked to null, or "". It depends on the plan only.
 func maskedToNull(p *policy.Plan) string {
 	var names []string
 	for _, c := range p.Columns {

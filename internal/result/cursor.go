@@ -29,7 +29,7 @@ type Sealer struct {
 // tagSize is the number of bytes of a tag.
 const tagSize = 12
 
-// NewSealer returns Sealer with a secret of 32 bytes. now is the clock; nil means time.Now.
+// NewSealer returns Sealer with a secret of 32 bytes. now is the clock. Nil means time.Now.
 func NewSealer(secret []byte, now func() time.Time) (*Sealer, error) {
 	if len(secret) != 32 {
 		return nil, fmt.Errorf("a cursor secret has 32 bytes, not %d", len(secret))
@@ -85,7 +85,7 @@ func (c *Sealer) Open(cursor string, bound [32]byte) (policy.Position, error) {
 	}
 	tag, text := sealed[:tagSize], sealed[tagSize:]
 	c.crypt(tag, text)
-	// A cursor has the last 16 bits of the minute; the tag was made with all of the nearest one that has them.
+	// A cursor has the last 16 bits of the minute. The tag was made with all of the nearest one that has them.
 	now := c.now().Unix() / 60
 	expires := now + int64(int16(binary.BigEndian.Uint16(text)-uint16(now)))
 	if !hmac.Equal(tag, c.tag(bound, expires, text[2:])) {

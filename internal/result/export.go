@@ -21,10 +21,10 @@ type Selection struct {
 
 // ExportOptions configure an Export.
 type ExportOptions struct {
-	Format   Format            // CSV, Markdown, Table or JSONLines; a Table is held in memory until its end
+	Format   Format            // CSV, Markdown, Table or JSONLines. A Table is held in memory until its end
 	Columns  []Selection       // nil means all
-	Budget   int               // maximum bytes of the output; 0 means unlimited
-	Progress func(records int) // called after each record; may be nil
+	Budget   int               // maximum bytes of the output. 0 means unlimited
+	Progress func(records int) // called after each record. It may be nil
 }
 
 // Exported describes what was written.
@@ -36,7 +36,7 @@ type Exported struct {
 }
 
 // Export writes rows to out, one at a time. Over the budget it stops with a problem.BudgetExceeded that ranks the
-// columns by size; a column that the records don't have gives a problem.InvalidArgument.
+// columns by size. A column that the records don't have gives a problem.InvalidArgument.
 func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) {
 	plan := rows.Plan()
 	if plan == nil {

@@ -16,12 +16,12 @@ const most = 1000
 // Labels are records whose labels are asked for: those of Class whose Key has one of Values.
 type Labels struct {
 	Class  string        // as the caller addresses it, or "source.Class"
-	Key    string        // a field of Class, as of policy.Relation.TargetKey; "" means its id
+	Key    string        // a field of Class, as of policy.Relation.TargetKey. "" means its id
 	Values []value.Value // ids, as texts or as the source has them
 	Raw    bool          // also records that the canonical filter leaves out
 }
 
-// Query returns the query for the labels of records of v, which is Class; nil if there are none for the caller.
+// Query returns the query for the labels of records of v, which is Class, or nil if there are none for the caller.
 func (of Labels) Query(v *policy.View) *query.Find {
 	key := of.Key
 	if own := v.Key(); key == "" && len(own) == 1 {

@@ -22,9 +22,9 @@ type Page struct {
 	Count   int             // number of records on this page
 	More    bool            // there are records after these
 	Next    policy.Position // where the next page begins
-	Cursor  string          // Next sealed for the principal; "" if there is no more
+	Cursor  string          // Next sealed for the principal, or "" if there is no more
 	Dropped []Large         // fields left out because of their size
-	Full    int             // records the page would hold without the budget; 0 if none was cut or they weren't counted
+	Full    int             // records the page would hold without the budget, or 0 if none was cut or they weren't counted
 	Cut     bool            // records were cut to fit the budget
 
 	Notes     []string            // comparisons in the query that can't match
@@ -48,7 +48,7 @@ type Page struct {
 // A Large is a field left out because of its size.
 type Large struct {
 	Field string
-	Bytes int64 // of its longest value seen; 0 if that may not be known
+	Bytes int64 // of its longest value seen, or 0 if that may not be known
 }
 
 // String returns the name of the field.
@@ -63,7 +63,7 @@ func (p *Page) Record(i int) []byte {
 	return p.json[start:p.ends[i]]
 }
 
-// ID returns the id of record i; "" if the class has none.
+// ID returns the id of record i, or "" if the class has none.
 func (p *Page) ID(i int) string { return p.ids[i] }
 
 // Values returns the values of record i in the order of Columns. They must not be modified.
@@ -90,7 +90,7 @@ func NewPage(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget})
 }
 
-// pointersOf returns the classes that columns of a pipeline refer to, by column; nil for none.
+// pointersOf returns the classes that columns of a pipeline refer to, by column, or nil.
 func pointersOf(plan *policy.Plan) map[string]string {
 	if plan.Program == nil {
 		return nil

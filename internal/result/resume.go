@@ -84,7 +84,7 @@ func (s *seeker) next(digest uint64) (done bool, err error) {
 	return s.equal > 0, nil
 }
 
-// digest returns what identifies the contents of a row with its place; never 0.
+// digest returns what identifies the contents of a row with its place. Never 0.
 func (b *builder) digest(row, place value.Row) uint64 {
 	h := fnv.New64a()
 	for _, part := range []value.Row{row, place} {

@@ -23,8 +23,8 @@ const (
 	Table     Format = "table" // aligned columns
 )
 
-// AppendLines appends a header line and one line per record, with values as JSON scalars and null as nothing, but for a
-// record of one column: the text sent with structured results.
+// AppendLines appends a header line and one line per record, with values as JSON scalars and null as nothing, except
+// for a record of one column: the text sent with structured results.
 func (p *Page) AppendLines(dst []byte) []byte {
 	dst = slices.Grow(dst, len(p.json)+p.Count+1024) // lines have no names, and are seldom longer than the JSON, for which the memory is used next
 	for i, c := range p.Columns {
@@ -39,7 +39,7 @@ func (p *Page) AppendLines(dst []byte) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if !v.IsNull() || len(row) == 1 { // an empty line would be no record
+			if !v.IsNull() || len(row) == 1 { // an empty line would not be a record
 				dst = v.AppendJSON(dst)
 			}
 		}
@@ -97,7 +97,7 @@ func (s *sheet) append(dst []byte, cells []value.Value) []byte {
 	s.lines++
 	switch s.format {
 	case CSV:
-		if len(cells) == 1 && cells[0].IsNull() { // an empty line would be no record
+		if len(cells) == 1 && cells[0].IsNull() { // an empty line would not be a record
 			return append(dst, "\"\"\r\n"...)
 		}
 		for i, v := range cells {

@@ -11,14 +11,14 @@ import (
 type node struct {
 	name     string
 	quoted   []byte // the name as JSON, with a colon
-	column   int    // the column of its value; -1 for an object that only has children
-	present  int    // for a followed pointer: the column that is null if the caller doesn't see its target; else -1
+	column   int    // the column of its value, or -1 for an object that only has children
+	present  int    // for a followed pointer: the column that is null if the caller doesn't see its target, or else -1
 	children []*node
 	dropped  bool
 	implied  bool   // its own column isn't shown in text (policy.Column.Implied)
 	columns  []int  // of this node and its descendants
 	optional bool   // it is null if all of its columns are
-	class    string // the class that its value, a pointer, is encoded with; "" for a bare id
+	class    string // the class that its value, a pointer, is encoded with, or "" for a bare id
 }
 
 // treeOf arranges the plan's columns as nested members, in the order of their first column.
@@ -177,7 +177,7 @@ func (n *node) sizes(row value.Row) []size {
 	return out
 }
 
-// leaf returns the member that holds column i only; nil if it has records of a followed pointer below it.
+// leaf returns the member that holds column i only, or nil if it has records of a followed pointer below it.
 func (n *node) leaf(i int) *node {
 	for _, c := range n.children {
 		if c.column == i && c.children == nil {

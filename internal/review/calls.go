@@ -27,7 +27,7 @@ func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	return seen, hidden
 }
 
-// unread says what is not known of the present state of what a call changes; "" where it was read.
+// unread says what is not known of the present state of what a call changes, or "" where it was read.
 func unread(e change.Effect) string {
 	switch {
 	case e.Listed != nil && e.Listed.Total != nil && *e.Listed.Total > e.Listed.Rows:
@@ -61,7 +61,7 @@ func markUnknown(fields []Field, e change.Effect) []Field {
 	return fields
 }
 
-// came returns what became of the i-th of several calls that stopped; "" for all else.
+// came returns what became of the i-th of several calls that stopped, or "" for all else.
 func came(c *change.Change, i int) string {
 	if len(c.Effects) == 1 || c.Op != write.OpCall || c.Outcome == nil || c.State != change.Unknown && (c.State != change.Failed || c.Outcome.Receipt == nil) {
 		return ""
@@ -81,8 +81,8 @@ func came(c *change.Change, i int) string {
 	return Failed
 }
 
-// answered returns the API's answer to a call as shown to the agent; Null if the viewer doesn't see all of it. Several
-// calls have a list of answers, of those that were carried out.
+// answered returns the API's answer to a call as shown to the agent, or Null if the viewer doesn't see all of it.
+// Several calls have a list of answers, of those that were carried out.
 func answered(c *change.Change, visibility func(class string) Visibility) value.Value {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) > len(c.Effects) {
 		return value.Value{}
@@ -125,7 +125,7 @@ func (d *differ) parts(one side, e change.Effect) []Field {
 	return fields
 }
 
-// earlierWrite returns the earlier write from which a field of a record takes its value; nil for none.
+// earlierWrite returns the earlier write from which a field of a record takes its value, or nil.
 func earlierWrite(e change.Effect, field string) *change.Taken {
 	for i, t := range e.Takes {
 		if e.Op != write.OpCall && t.At == "/data/"+field {

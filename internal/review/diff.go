@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxParts is the number of differences within one field that are listed; a field with more is shown whole.
+// maxParts is the number of differences within one field that are listed. A field with more is shown whole.
 const maxParts = 100
 
 // A differ makes the items of one sheet.
@@ -298,7 +298,7 @@ func (n *nested) walk(path string, before, after value.Value) {
 	}
 }
 
-// add adds one difference; nil means absent.
+// add adds one difference. Nil means absent.
 func (n *nested) add(path string, before, after *value.Value) {
 	f := Field{Path: path, was: before, is: after}
 	for _, v := range []*value.Value{before, after} {

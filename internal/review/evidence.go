@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// OpenValues records that a person has opened what at names, of a sheet that review.New has made; w is what they were shown.
+// OpenValues records that a person has opened what at names, of a sheet that review.New has made. w is what they were shown.
 // The record may be dropped a day after the change has expired.
 func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w *Whole) error {
 	part := w.Side
@@ -30,8 +30,8 @@ func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w
 	return nil
 }
 
-// OpenedValues marks the fields of a sheet that a person has opened whole. It returns the check of it; none if the sheet
-// shows everything.
+// OpenedValues marks the fields of a sheet that a person has opened whole. It returns the check of it, or none if the
+// sheet shows everything.
 func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet) ([]Check, error) {
 	longs := s.Longs()
 	if longs == nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// A Feed is the events of Store that a reviewer of Tenant may see; "" is one of all tenants. Its errors are those of the
+// A Feed is the events of Store that a reviewer of Tenant may see. "" is one of all tenants. Its errors are those of the
 // store.
 type Feed struct {
 	Store  change.Store
 	Tenant string
-	Sees   func(context.Context, change.Event) bool // which of them; nil for all
+	Sees   func(context.Context, change.Event) bool // which of them, or nil for all
 }
 
 // Next returns the next events after Seq after, and the Seq up to which it looked.

@@ -78,7 +78,7 @@ func one(c *change.Change, visibility func(class string) Visibility, viewer View
 	return out
 }
 
-// brief returns a short value for a heading; "" for a long one.
+// brief returns a short value for a heading, or "" for a long one.
 func brief(v value.Value) string {
 	const most = 24
 	if text := v.String(); len(text) > most || structured(v, v) || strings.ContainsAny(text, "\n\t") {
@@ -104,8 +104,8 @@ func updated(c *change.Change, visibility func(class string) Visibility) []strin
 	})
 }
 
-// labelOf returns what the record of e is called, as far as the viewer sees that; "" if it has no label. The name that an
-// agent gives a new record is a label only if it asked for it: one that the source makes up is for reviewers.
+// labelOf returns what the record of e is called, as far as the viewer sees that, or "" if it has no label. The name
+// that an agent gives a new record is a label only if it asked for it: one that the source makes up is for reviewers.
 func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	if s.Call != nil {
 		return calledBy(acted(e, s))
@@ -130,7 +130,7 @@ func acted(e change.Effect, s Visibility) value.Value {
 	return s.without(about)
 }
 
-// calledBy returns the member of an object that holds what it is called; "" for none.
+// calledBy returns the member of an object that holds what it is called, or "".
 func calledBy(object value.Value) string {
 	for _, name := range []string{"name", "displayName", "display_name", "title", "subject", "label", "key", "slug", "username", "email"} {
 		if v, _ := object.Get(name); v.Kind() == value.String && v.Text() != "" {
@@ -140,7 +140,7 @@ func calledBy(object value.Value) string {
 	return ""
 }
 
-// facts returns the short members of what a call acts on, its state first; nil if nothing is known of it.
+// facts returns the short members of what a call acts on, its state first, or nil if nothing is known of it.
 func facts(e change.Effect, s Visibility) []Fact {
 	const most = 8
 	if s.Call == nil || e.About.IsNull() {

@@ -169,7 +169,7 @@ func Unseen(c *change.Change, visibility func(class string) Visibility) (hidden,
 	return hidden, denied
 }
 
-// key returns the key of the i-th record as text; "" for a record not created yet, and if a key field is hidden or
+// key returns the key of the i-th record as text, or "" for a record not created yet, and if a key field is hidden or
 // masked.
 func key(c *change.Change, i int, s Visibility) string {
 	id := c.Effects[i].Key
@@ -179,7 +179,7 @@ func key(c *change.Change, i int, s Visibility) string {
 	return keyOf(id, s)
 }
 
-// keyOf returns the key of a record as text; "" if a key field is hidden or masked.
+// keyOf returns the key of a record as text, or "" if a key field is hidden or masked.
 func keyOf(id string, s Visibility) string {
 	if s.Call != nil {
 		return identifier(id)

@@ -34,7 +34,7 @@ const (
 	Gone    = "gone" // or hidden from the viewer
 )
 
-// moved returns what became of the i-th record since e was made, as far as the viewer sees it; "" if nothing did, or it isn't known.
+// moved returns what became of the i-th record since e was made, as far as the viewer sees it, or "" if nothing did, or it isn't known.
 func (d *differ) moved(i int, e change.Effect) string {
 	if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || e.Before.IsNull() {
 		return ""

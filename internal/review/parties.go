@@ -17,7 +17,7 @@ func today(ctx context.Context, refresher identity.PrincipalRefresher, p change.
 	return refresher.Refresh(ctx, principal)
 }
 
-// gone turns the error of a credential that is no longer valid into the refusal of a change; other errors are
+// gone turns the error of a credential that is no longer valid into the refusal of a change. Other errors are
 // returned as they are.
 func gone(err error, detail string) error {
 	if problem.CodeOf(err) != problem.Unauthorized {

@@ -36,8 +36,8 @@ func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (wr
 	return made, err
 }
 
-// again returns what the actions of c propose at a time, and the first action that doesn't make its write of c then; "" if
-// each does.
+// again returns what the actions of c propose at a time, and the first action that doesn't make its write of c then,
+// or "" if each does.
 func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made write.Request, other string, err error) {
 	kept, err := c.Asked()
 	if err != nil {

@@ -87,7 +87,7 @@ func (r Revision) Apply(c *change.Change) ([]write.Write, error) {
 	return list, nil
 }
 
-// dataOf returns where w has its values; nil for a write without.
+// dataOf returns where w has its values, or nil for a write without.
 func dataOf(w write.Write) *value.Value {
 	switch w := w.(type) {
 	case *write.Create:

@@ -32,15 +32,15 @@ import (
 
 // A Visibility is what a viewer may see of a class. The zero Visibility shows nothing.
 type Visibility struct {
-	Class  string                 // as the viewer addresses it; "" if the viewer doesn't see it at all. Of a call: the operation
+	Class  string                 // as the viewer addresses it, or "" if the viewer doesn't see it at all. Of a call: the operation
 	Key    []string               // the fields that identify a record (policy.View.Key); if empty, no key is shown
-	Fields map[string]schema.Type // the visible fields, by name; nil for none
-	Label  string                 // the field that holds what a record is called; "" for none
+	Fields map[string]schema.Type // the visible fields, by name, or nil
+	Label  string                 // the field that holds what a record is called, or ""
 	Points map[string]Pointer     // what the pointers among Fields lead to, by name
 	Masks  map[string]Masked      // the masks of Fields, by name; a masked field blocks an approval as a hidden one does
 
 	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in what is
-	// sent and in what changes; nil for a class.
+	// sent and in what changes. It returns nil for a class.
 	Call func(name string) bool
 	// Denied is the number of fields of the class that the rules show to no principal. A delete removes them too.
 	Denied int
@@ -142,10 +142,10 @@ type Sheet struct {
 	Replaces    string           `json:"replaces,omitzero"`    // the version before this one
 	ReplacedBy  string           `json:"replaced_by,omitzero"` // the version after this one
 	Version     int              `json:"version"`              // from 1
-	Since       []Item           `json:"since,omitzero"`       // what it asks for otherwise than the version before; Op is "added", "dropped" or "changed"
+	Since       []Item           `json:"since,omitzero"`       // what it asks for otherwise than the version before. Op is "added", "dropped" or "changed"
 	Thread      []Said           `json:"thread,omitzero"`      // what people and the agent said about it and the versions before, oldest first
 	History     []change.Step    `json:"history"`
-	Outcome     string           `json:"outcome,omitzero"`   // one sentence; "" until it ended
+	Outcome     string           `json:"outcome,omitzero"`   // one sentence, or "" until it ended
 	Answer      value.Value      `json:"answer,omitzero"`    // of a call that was made: the API's response, if the viewer sees all of it
 	Locations   []string         `json:"locations,omitzero"` // of calls that were made: where the API says that what they made is
 	Refusal     *problem.Reply   `json:"refusal,omitzero"`   // of a call that the API refused: its response
@@ -168,15 +168,15 @@ type Other struct {
 type Item struct {
 	Op     string         `json:"op"`
 	Class  string         `json:"class"`
-	Key    string         `json:"key,omitzero"`    // of the record, as text; "" for one not created yet
+	Key    string         `json:"key,omitzero"`    // of the record, as text, or "" for one not created yet
 	Label  string         `json:"label,omitzero"`  // what the record is called
 	Action string         `json:"action,omitzero"` // of one of several writes: the action that made it
 	Says   string         `json:"says,omitzero"`   // for reviewers: one sentence about it by the template of Action, with the agent's values; unchecked
 	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: what it acts on
 	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: what it takes from the answers of those before it
-	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it; see Made
-	Unread string         `json:"unread,omitzero"` // of a call: that nothing was read of what it changes, or that its present value isn't known; "" for neither
-	Moved  string         `json:"moved,omitzero"`  // what became of the record since: Changed or Gone, as far as the viewer sees it; "" for nothing
+	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it. See Made
+	Unread string         `json:"unread,omitzero"` // of a call: that nothing was read of what it changes, or that its present value isn't known, or "" for neither
+	Moved  string         `json:"moved,omitzero"`  // what became of the record since: Changed or Gone, as far as the viewer sees it, or ""
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
 	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to no principal
@@ -206,15 +206,15 @@ type Field struct {
 	After  Shown  `json:"after"`
 	Now    *Shown `json:"now,omitzero"`       // the current value, where the record has moved since it was looked at
 	Same   bool   `json:"unchanged,omitzero"` // asked for, and as it is already
-	Source bool   `json:"by_source,omitzero"` // set by the source, such as a default or a trigger; it may differ when it runs
+	Source bool   `json:"by_source,omitzero"` // set by the source, such as a default or a trigger. It may differ when it runs
 	Words  []Word `json:"words,omitzero"`     // the difference of the two texts word by word, if both are texts
-	Unread int    `json:"unread,omitzero"`    // characters of what changes that are not shown here; see Sheet.Whole
+	Unread int    `json:"unread,omitzero"`    // characters of what changes that are not shown here. See Sheet.Whole
 	Opened bool   `json:"opened,omitzero"`    // the viewer has opened all of what is unread
 
-	was, is *value.Value // the values themselves; nil if absent or masked
+	was, is *value.Value // the values themselves, or nil if absent or masked
 }
 
-// Exact returns the value after the change as it is, not made readable; "" if the viewer doesn't see it.
+// Exact returns the value after the change as it is, not made readable, or "" if the viewer doesn't see it.
 func (f Field) Exact() string {
 	if f.is == nil {
 		return ""

@@ -31,7 +31,7 @@ type Line struct {
 	Label  string  `json:"label,omitzero"`
 	Action string  `json:"action,omitzero"` // see Item
 	Says   string  `json:"says,omitzero"`
-	Cells  []*Cell `json:"cells"` // by column; nil for a field that the record's write doesn't have
+	Cells  []*Cell `json:"cells"` // by column, or nil for a field that the record's write doesn't have
 	Hidden int     `json:"hidden_fields,omitzero"`
 	Odd    bool    `json:"odd,omitzero"` // it differs from most
 

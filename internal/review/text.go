@@ -74,7 +74,7 @@ func Text(s *Sheet) string {
 	return Inert(out.String())
 }
 
-// unread says, for the first line of a sheet, what nobody has looked up of the present state; "" where all was.
+// unread says, for the first line of a sheet, what nobody has looked up of the present state, or "" where all was.
 func (s *Sheet) unread() string {
 	for i, item := range s.Items {
 		switch {
@@ -104,7 +104,7 @@ func (i Item) fields(out *strings.Builder, indent string, left int) int {
 	return left
 }
 
-// moved says what became of the record since the change was made; "" if nothing did.
+// moved says what became of the record since the change was made, or "" if nothing did.
 func (i Item) moved() string {
 	switch i.Moved {
 	case Changed:
@@ -172,7 +172,7 @@ func (s *Sheet) next() string {
 	return fmt.Sprintf("A human must approve this change before it takes effect. It expires at %s.", s.expires())
 }
 
-// Sentence returns text with a capital letter at its beginning and a mark at its end; "" for "".
+// Sentence returns text with a capital letter at its beginning and a mark at its end, or "" for "".
 func Sentence(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""

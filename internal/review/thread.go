@@ -19,7 +19,7 @@ type Said struct {
 	Text    string           `json:"text,omitzero"`
 	Agent   bool             `json:"agent,omitzero"`   // by the agent that proposed it
 	Loud    string           `json:"loud,omitzero"`    // "single operator" or "break glass"
-	Version int              `json:"version,omitzero"` // that it is about, from 1; 0 if the change has only one
+	Version int              `json:"version,omitzero"` // that it is about, from 1, or 0 if the change has only one
 	Earlier bool             `json:"earlier,omitzero"` // about an earlier preview or version: an approval of it counts no more
 	At      time.Time        `json:"at"`
 }
@@ -46,7 +46,7 @@ func (s Said) Verb() string {
 var spoken = []change.EventKind{change.EventCreated, change.EventDecided, change.EventApproved, change.EventRejected, change.EventCommented, change.EventAsked,
 	change.EventAnswered, change.EventCancelled, change.EventSettled}
 
-// thread returns what was said about c and the versions before it, oldest first. The first proposal is no entry.
+// thread returns what was said about c and the versions before it, oldest first. The first proposal is not an entry.
 func thread(c *change.Change) []Said {
 	versions := append(slices.Clone(c.Earlier), change.Edition{ID: c.ID, Reason: c.Reason, Digest: c.Digest, History: c.History})
 	var out []Said

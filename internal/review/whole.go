@@ -17,9 +17,9 @@ const pageSize = 50_000
 // A Place names a field of a sheet, and how to open it. Item and Field count from 0, as in Sheet.Items.
 type Place struct {
 	Item, Field int
-	Page        int    // from 1; 0 means 1
-	Side        string // "before" or "after" for the exact value on this side; "" for a page of their difference
-	Digest      string // of the change as the viewer saw it; "" for any
+	Page        int    // from 1. 0 means 1
+	Side        string // "before" or "after" for the exact value on this side, or "" for a page of their difference
+	Digest      string // of the change as the viewer saw it, or "" for any
 }
 
 // A Whole is a page of a field whose values a sheet shows in part: both values, uncut, and how they differ.
@@ -38,7 +38,7 @@ type Whole struct {
 	Page   int    `json:"page"`
 	Pages  int    `json:"pages"`
 	Side   string `json:"-"` // Place.Side
-	Exact  string `json:"-"` // the value on this side, as it is; "" for a page
+	Exact  string `json:"-"` // the value on this side, as it is, or "" for a page
 }
 
 // A Size describes a value.
@@ -106,7 +106,7 @@ func (f Field) runs() []run {
 	return []run{{f.was.String(), "removed"}, {f.is.String(), "added"}}
 }
 
-// paged returns runs as words, on pages of pageSize characters; at least one page.
+// paged returns runs as words, on pages of pageSize characters, at least one page.
 func paged(runs []run) [][]Word {
 	pages := [][]Word{{}}
 	left := pageSize

@@ -6,7 +6,7 @@ import (
 )
 
 // listed returns the where object for a list of conditions, each with a field, an operator and a value, which must all hold; or refuses
-// a where that is no object. Other values are unchanged.
+// a where that is not an object. Other values are unchanged.
 func (w *writing) listed(v value.Value, at string) value.Value {
 	if v.Kind() == value.Object {
 		return v

@@ -30,7 +30,7 @@ func Where(v value.Value, at string, now time.Time) (out value.Value, notes []st
 	return out, w.notes, w.err
 }
 
-// A writing rewrites one document. now is the same for all of it; err is the first fault.
+// A writing rewrites one document. now is the same for all of it. err is the first fault.
 type writing struct {
 	now   time.Time
 	notes []string

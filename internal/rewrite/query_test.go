@@ -51,7 +51,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestWhere has a row for each form of a where that is no object.
+// TestWhere has a row for each form of a where that is not an object.
 func TestWhere(t *testing.T) {
 	const refused = `invalid_query: where is an object, as in {"status": "open", "total": {"$gte": 5}}; {"$or": [{…}, {…}]} holds if one of several does at /where`
 	for in, want := range map[string]string{

@@ -20,7 +20,7 @@ const looksAtOnce = 4
 // A Withheld is a field that is hidden because of its values.
 type Withheld struct {
 	Class, Field string // "source.Class" and the name of the field
-	Why          string // what its values look like, and how many of how many; never a value
+	Why          string // what its values look like, and how many of how many. Never a value
 	Whole        bool   // the class is hidden with it, because its rule compares the field in canonical or stale.version
 }
 
@@ -54,7 +54,7 @@ func identify(c *schema.Class, f *schema.Field) string {
 	return c.FullName() + "." + f.Name + " " + f.Native + " " + f.Type.String()
 }
 
-// Overlay returns the fields to withhold, by class, for policy.Rules; nil for none.
+// Overlay returns the fields to withhold, by class, for policy.Rules, or nil.
 func (g *Guard) Overlay() map[string][]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -25,8 +25,8 @@ import (
 type Bounds struct {
 	Rows    int           // the records of each of the samples
 	Time    time.Duration // for all samples of the class
-	Schemas int           // of a class with one schema per tenant: how many are looked at, which share Rows; 0 for all
-	Turns   *Turns        // which of these schemas come next; nil begins with the first
+	Schemas int           // of a class with one schema per tenant: how many are looked at, which share Rows, or 0 for all
+	Turns   *Turns        // which of these schemas come next. Nil begins with the first
 }
 
 // Usual returns the bounds for a class while a gateway runs, and Thorough those on demand.
@@ -37,7 +37,7 @@ func Thorough() Bounds { return Bounds{Rows: 1000, Time: 10 * time.Second} }
 
 // The bounds of what one sample takes.
 const (
-	mostValue  = 16 << 10 // bytes of one value; the beginning of a longer one is looked at
+	mostValue  = 16 << 10 // bytes of one value. The beginning of a longer one is looked at
 	mostSample = 8 << 20  // bytes of all values
 	mostLong   = 10       // long values of a column
 	fewest     = 8        // characters that a credential has
@@ -263,7 +263,7 @@ func Keyed(c *schema.Class, name string) bool {
 	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
 }
 
-// Why returns why a field of c should be hidden, by its values; "" for no reason.
+// Why returns why a field of c should be hidden, by its values, or "" for no reason.
 func (s Seen) Why(c *schema.Class, f *schema.Field) string {
 	if Keyed(c, f.Name) {
 		s.Random = 0

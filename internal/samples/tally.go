@@ -159,7 +159,7 @@ func (t *Tally) Seen() Seen {
 	return t.seen
 }
 
-// checksums lists words in names of fields whose values look random and are no secrets.
+// checksums lists words in names of fields whose values look random and are not secrets.
 var checksums = []string{"sha", "sha1", "sha256", "sha512", "md5", "checksum", "etag", "commit", "blurhash", "fingerprint", "uuid", "guid", "ulid", "cid", "oid", "slug", "path",
 	"url", "uri", "file", "filename", "version", "revision", "id", "ids", "ref", "reference", "number", "code", "sku", "ean", "isbn"}
 
@@ -169,9 +169,9 @@ func Identifies(f *schema.Field) bool {
 	return slices.Contains(checksums, words[len(words)-1])
 }
 
-// Secret returns why the values of f should be hidden; "" for no reason. One value of a form that only credentials have is
-// enough. Of values that merely look like one, it takes two different ones, or a fifth of all. Among texts of people it
-// takes a fifth of all in any case, so that a token in one comment doesn't hide the comments.
+// Secret returns why the values of f should be hidden, or "" for no reason. One value of a form that only credentials
+// have is enough. Of values that merely look like one, it takes two different ones, or a fifth of all. Among texts of
+// people it takes a fifth of all in any case, so that a token in one comment doesn't hide the comments.
 func (s Seen) Secret(f *schema.Field) string {
 	many, prose := s.Secrets*5 >= s.Values, s.Prose*2 >= s.Values
 	switch {

@@ -94,7 +94,7 @@ func (w *apiWriter) base() (string, bool) {
 // A group is the operations classed by one rule.
 type group struct {
 	class spec.Class
-	kind  spec.Suspicion // the suspicion about them; "" for none
+	kind  spec.Suspicion // the suspicion about them, or ""
 	reads bool           // they are writes by their method, and may only read by their names
 	ops   []*spec.Operation
 }

@@ -60,7 +60,7 @@ func (w *apiWriter) credential() {
 }
 
 // required returns the schemes with which all operations can be called, as far as the gateway has such credentials: the alternative that
-// most operations have, then that of most of the others, and so on; nil if the document requires none.
+// most operations have, then that of most of the others, and so on. It returns nil if the document requires none.
 func (w *apiWriter) required() (out []string) {
 	var left []*spec.Operation
 	for _, op := range w.d.Operations {
@@ -160,8 +160,8 @@ func (w *apiWriter) servers() {
 	}
 }
 
-// scheme returns the credential for a security scheme; "" if it isn't supported. Its variables are named after the scheme if several are
-// written: called is then its name in capitals.
+// scheme returns the credential for a security scheme, or "" if it isn't supported. Its variables are named after the
+// scheme if several are written: called is then its name in capitals.
 func (w *apiWriter) scheme(s spec.Scheme, called string) string {
 	variable := func(what string) string {
 		if called == "" {

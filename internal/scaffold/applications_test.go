@@ -21,7 +21,7 @@ type application struct {
 	name    string
 	classes []schema.Class
 	marks   map[string]byte // by "table.column": '!' for a secret, '?' for one that may hold secrets, '@' for personal data
-	typed   bool            // the columns have their types; all are texts otherwise
+	typed   bool            // the columns have their types. All are texts otherwise
 }
 
 // applications reads the files of testdata/applications. A line is "table: column column". A column may have a letter for
@@ -78,7 +78,7 @@ func (a *application) add(line string) {
 	a.classes = append(a.classes, c)
 }
 
-// stores returns the classes that hold secrets: hiding all of such a class is no false alarm.
+// stores returns the classes that hold secrets: hiding all of such a class is not a false alarm.
 func (a *application) stores() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range a.classes {

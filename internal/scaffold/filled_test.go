@@ -95,7 +95,7 @@ var secretForms = []func(r *rand.Rand) string{
 
 var sentence = strings.Fields("the order was late and we sent a second parcel to their new office last week because nobody had told us about it before")
 
-// ordinary returns a value of a column that holds no secret; nil for none.
+// ordinary returns a value of a column that holds no secret, or nil.
 func ordinary(r *rand.Rand, f *schema.Field) *value.Value {
 	text := func(s string) *value.Value { v := value.OfString(s); return &v }
 	switch f.Type {

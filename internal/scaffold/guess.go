@@ -16,9 +16,9 @@ type noted struct{ name, why string }
 // A guess is a rule for one class, guessed from names and types.
 type guess struct {
 	class     *schema.Class
-	hidden    string // why the class is hidden; "" if it isn't
-	field     string // the field that holds the tenant; "" for none
-	through   string // the pointer to the class with the tenant; "" for none
+	hidden    string // why the class is hidden, or "" if it isn't
+	field     string // the field that holds the tenant, or ""
+	through   string // the pointer to the class with the tenant, or ""
 	canonical []string
 	denied    []noted  // by the rule
 	masked    []noted  // "field: mask"
@@ -29,9 +29,9 @@ type guess struct {
 	pointers  []string // "field: class": pointers that no record contradicts
 	doubts    []string // pointers that some records contradict, as pointers
 	types     []string // "field: form"
-	label     string   // the field that holds what a record is called; "" for the likeliest
+	label     string   // the field that holds what a record is called, or "" for the likeliest
 	known     []string // "field: class": pointers of the preset
-	preset    string   // the application whose preset hides the class, or adds to its rule; "" for none
+	preset    string   // the application whose preset hides the class, or adds to its rule, or ""
 }
 
 // guessRules guesses a rule for each class. floor is the fields visible without any rule, by class.
@@ -195,7 +195,7 @@ func large(c *schema.Class, f *schema.Field) bool {
 	return false
 }
 
-// liveWhen returns the condition on f for live records, as a member of a where object; "" for none.
+// liveWhen returns the condition on f for live records, as a member of a where object, or "".
 func liveWhen(f *schema.Field) string {
 	switch name := strings.Join(secretnames.Words(f.Name), "_"); {
 	case (name == "deleted_at" || name == "archived_at" || name == "deleted_on") && !f.NotNull:

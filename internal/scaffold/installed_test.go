@@ -142,7 +142,7 @@ func described(t *testing.T, url string) []schema.Class {
 }
 
 // sameNames returns the recorded application with the classes of a database, and checks that they have the recorded names. With
-// -update it records them; the marks of columns stay.
+// -update it records them. The marks of columns stay.
 func sameNames(t *testing.T, name string, classes []schema.Class) application {
 	t.Helper()
 	all := applications(t)

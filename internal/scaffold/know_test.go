@@ -61,7 +61,7 @@ func checkPreset(t *testing.T, app application, p Preset) {
 		}
 		return c
 	}
-	of(Mask) // what is masked or hidden is no label, pointer or condition
+	of(Mask) // what is masked or hidden is not a label, pointer or condition
 	of(Hide)
 	c := of(Show)
 	report, err := policyops.Report(c.Rules, app.classes)

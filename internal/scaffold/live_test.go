@@ -113,7 +113,7 @@ func (l *live) call(tool, arguments string) string {
 	return l.run("call", "--token", l.agent, "--url", l.gateway+"/mcp", tool, arguments)
 }
 
-// propose proposes a call and returns the id of the change; want is in the sheet that the agent sees.
+// propose proposes a call and returns the id of the change. want is in the sheet that the agent sees.
 func (l *live) propose(arguments, want string) string {
 	l.t.Helper()
 	sheet := l.call("call_api_write", arguments)
@@ -210,7 +210,7 @@ func TestInstalledCalls(t *testing.T) {
 		t.Error(got)
 	}
 	if got := l.call("call_api_read", `{"calls":[{"operationId":"readSingleItemsTickets","id":3,"fields":["data.due"]},{"operationId":"readSingleItemsTickets","id":99}]}`); !strings.Contains(got, `1. readSingleItemsTickets: {"data":{"due":"2026-12-03T10:00:00"}}`) ||
-		!strings.Contains(got, "2. readSingleItemsTickets: permission_denied") { // Directus answers so for what isn't there
+		!strings.Contains(got, "2. readSingleItemsTickets: permission_denied") { // Directus answers so for what doesn't exist
 		t.Error(got)
 	}
 	const update = `{"operationId":"updateSingleItemsTickets","id":1,"status":"closed","price":9.99}`

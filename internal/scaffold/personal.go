@@ -72,8 +72,8 @@ func person(class string) bool {
 	return slices.Contains(people, last) || slices.Contains(people, strings.TrimSuffix(last, "s"))
 }
 
-// personal returns what personal data f is, by its name, by the class or by its values; "" if it doesn't look like any.
-// whole reports that no part of its values may show.
+// personal returns what personal data f is, by its name, by the class or by its values, or "" if it doesn't look like
+// any. whole reports that no part of its values may show.
 func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string, whole bool) {
 	name := strings.TrimRight(strings.Join(secretnames.Words(f.Name), "_"), "0123456789") // phone1
 	if f.Type == schema.Boolean || technical.MatchString(name) {

@@ -30,7 +30,7 @@ type Preset struct {
 
 // A Class is what is known about one class.
 type Class struct {
-	Hidden   string            `yaml:"hidden"`   // why it holds nothing for agents; "" if it does
+	Hidden   string            `yaml:"hidden"`   // why it holds nothing for agents, or "" if it does
 	Label    string            `yaml:"label"`    // the field that holds what a record is called
 	Live     map[string]string `yaml:"live"`     // the condition on each field for live records, as YAML
 	Denied   map[string]string `yaml:"denied"`   // why a field isn't for agents

@@ -30,7 +30,7 @@ import (
 
 // A Source is the database to configure.
 type Source struct {
-	Name, URL    string // as in config.Source; the URL contains no password
+	Name, URL    string // as in config.Source. The URL contains no password
 	WithPassword bool   // a password was removed from the URL, and will come from the environment
 	RESTKey      bool   // of a Parse Server: it wants a REST API key
 }
@@ -60,7 +60,7 @@ const (
 // personal data and let agents read only.
 type Answers struct {
 	Tenant   string // the field that says which tenant a record belongs to, such as org_id; None; "" for the best guess
-	Personal string // Mask, Show or Hide; "" means Mask
+	Personal string // Mask, Show or Hide. "" means Mask
 	Writes   string // Off: agents read only; Review: they propose, and a person approves; "" means Off
 }
 
@@ -119,7 +119,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm"), Tenancies: found}, nil
 }
 
-// choose returns the tenancy whose field is called answer; nil for none.
+// choose returns the tenancy whose field is called answer, or nil.
 func choose(found []Tenancy, answer string) (*Tenancy, error) {
 	switch {
 	case answer == None, answer == "" && (len(found) == 0 || !found[0].likely):

@@ -18,11 +18,11 @@ const plainWords = 5
 // A Tenancy is a way to tell which tenant a record belongs to.
 type Tenancy struct {
 	Field  string   // as most classes call it, such as org_id
-	Target string   // the class whose records are the tenants; "" if there is none
+	Target string   // the class whose records are the tenants, or "" if there is none
 	Direct []string // the classes that have the field
 	Lost   []string // the classes that lead to no tenant, which would be hidden
 	Total  int      // the number of classes that can be seen otherwise
-	Count  int64    // the number of tenants; 0 if it isn't known
+	Count  int64    // the number of tenants, or 0 if it isn't known
 
 	word   string
 	maybe  map[string]string // by class without a path: the pointer to a class with a tenant that may be null
@@ -239,7 +239,7 @@ func (t *Tenancy) apply(guesses []guess) {
 }
 
 // tenantField returns the field of c that holds a tenant called word: org_id, orgId, or org if it is a pointer or a class
-// is called so. A text such as a customer's company name is no tenant.
+// is called so. A text such as a customer's company name is not a tenant.
 func tenantField(c *schema.Class, word string, byName map[string]*guess) string {
 	for _, f := range c.Fields {
 		switch strings.Join(secretnames.Words(f.Name), "_") {
@@ -261,7 +261,7 @@ func called(class, word string) bool {
 	return last == word || last == word+"s" || last == strings.TrimSuffix(word, "y")+"ies"
 }
 
-// pointsAt returns the class that a field points at and its key; "" if it is no pointer.
+// pointsAt returns the class that a field points at and its key, or "" if it is not a pointer.
 func pointsAt(c *schema.Class, field string) (target, key string) {
 	for _, r := range c.Relations {
 		if len(r.Fields) == 1 && r.Fields[0] == field {
@@ -279,7 +279,7 @@ func classesByName(guesses []guess) map[string]*guess {
 	return byName
 }
 
-// ownerField returns the field of c that names the person a record belongs to; "" if there is none.
+// ownerField returns the field of c that names the person a record belongs to, or "" if there is none.
 func ownerField(c *schema.Class) string {
 	for _, name := range []string{"owner_id", "owner", "user_id", "user", "author_id", "created_by_id", "created_by", "assignee_id"} {
 		for _, f := range c.Fields {

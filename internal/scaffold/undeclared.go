@@ -52,7 +52,7 @@ func typed(c *schema.Class, f *schema.Field) *schema.Class {
 	return &out
 }
 
-// suggested returns the class that the name of a field suggests; nil if it suggests none, or several.
+// suggested returns the class that the name of a field suggests, or nil if it suggests none, or several.
 func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
 	words := secretnames.Words(f.Name)
 	suffix := "id"

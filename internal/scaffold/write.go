@@ -17,7 +17,7 @@ type writer struct {
 	source    Source
 	guesses   []guess
 	tenancies []Tenancy // all that were found
-	tenancy   *Tenancy  // the one that is taken; nil for none
+	tenancy   *Tenancy  // the one that is taken, or nil
 	answers   Answers
 	missed    []string // classes whose records could not be sampled
 

@@ -12,9 +12,9 @@ type shape struct {
 	pattern *regexp.Regexp
 	keep    string            // the replacement, with ${mask} for the mask
 	least   int               // the least length of a text that has it
-	sign    byte              // a character that such a text has; 0 for none
-	run     int               // the least length of a word that such a text has, as longestRun counts; 0 for none
-	is      func(string) bool // whether the last group of a match, or all of it, is a credential; nil for all
+	sign    byte              // a character that such a text has, or 0
+	run     int               // the least length of a word that such a text has, as longestRun counts, or 0
+	is      func(string) bool // whether the last group of a match, or all of it, is a credential, or nil for all
 	sure    bool              // although is decides, a match is certainly one
 }
 

@@ -31,7 +31,7 @@ func Value(text string) bool { return Judge(text) != Harmless }
 
 // Judge says whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
 // with a password, a stored password, or JSON in which one of these or a member named like a credential has a value. It is
-// for looking at samples; it is never used for answers.
+// for looking at samples. It is never used for answers.
 func Judge(text string) verdict {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {

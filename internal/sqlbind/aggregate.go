@@ -38,7 +38,7 @@ func one(op plan.Accumulate, x plan.Expr, t schema.Type) Aggregate {
 	return Aggregate{Accumulators: []plan.Accumulator{{Op: op, X: x, T: t}}, Value: func(refs []plan.Expr) plan.Expr { return refs[0] }}
 }
 
-// aggregate binds a call of an aggregate function by its name; the Node has the flags of its value, a day or a length of time.
+// aggregate binds a call of an aggregate function by its name. The Node has the flags of its value, a day or a length of time.
 func (b *aggregateBinder) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	switch c.Name {
 	case "percentile_cont", "percentile_disc", "median", "mode":
@@ -92,7 +92,7 @@ func (b *aggregateBinder) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	return Aggregate{}, node{}, unsupported(c.At, "", "%s isn't there", c.Name)
 }
 
-// gathered binds array_agg: the list of the values, nulls among them; null for no records.
+// gathered binds array_agg: the list of the values, nulls among them, or null for no records.
 func (b *aggregateBinder) gathered(c *sqlparse.Call, x *node) (Aggregate, error) {
 	op := plan.Push
 	if c.Distinct {
@@ -124,7 +124,7 @@ func summed(aggregate string, of numberType) numberType {
 	return of.Average()
 }
 
-// extreme binds max_by and min_by: the first x in the order of y, which package sqlparse gives the records; null where every y is.
+// extreme binds max_by and min_by: the first x in the order of y, which package sqlparse gives the records, or null where every y is.
 func (b *aggregateBinder) extreme(c *sqlparse.Call, args []node) (Aggregate, error) {
 	if len(args) != 2 {
 		return Aggregate{}, invalid(c.At, "%s takes 2 arguments", c.Name)

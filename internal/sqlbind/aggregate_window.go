@@ -32,7 +32,7 @@ func counting() plan.Window {
 	return plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: plan.Frame{First: true, Last: true}}
 }
 
-// window binds a window function. percent_rank is (rank - 1) / (records - 1), 0 for one record; cume_dist is the records up to the last
+// window binds a window function. percent_rank is (rank - 1) / (records - 1), 0 for one record. cume_dist is the records up to the last
 // peer over all, by PostgreSQL's definitions. Other names are aggregates over a frame.
 func (b *aggregateBinder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	switch c.Name {

@@ -44,7 +44,7 @@ type Options struct {
 // A Bound is a statement bound to views.
 type Bound struct {
 	Program         *plan.Program
-	Limit           int64 // the statement's own closing limit; -1 for none
+	Limit           int64 // the statement's own closing limit, or -1
 	Single          bool  // the result has one record at most
 	Catalogue       bool  // it reads information_schema or pg_catalog
 	Guards          []plan.Guard
@@ -118,7 +118,7 @@ type rel struct {
 	program  *plan.Program
 	shape    *plan.Shape
 	cols     []col
-	outer    *rel            // the record around a correlated sub-query; nil for none
+	outer    *rel            // the record around a correlated sub-query, or nil
 	with     *with           // for sub-queries in expressions
 	used     bool            // the program refers to outer
 	single   bool            // it has one record at most
@@ -133,7 +133,7 @@ type col struct {
 	Marks
 	table    string // the alias of its FROM item
 	name     string
-	at       int  // its number in the shape; -1 if a group has left it out
+	at       int  // its number in the shape, or -1 if a group has left it out
 	key      bool // part of the key of its table
 	hidden   bool // USING has merged it into another: only a qualified name finds it
 	unlisted bool // another name of a column: * leaves it out

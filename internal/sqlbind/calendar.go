@@ -13,7 +13,7 @@ func nameOf(t *timeNames) func(*called, []node) (node, error) {
 	}
 }
 
-// partOfAge binds extract and date_part of age(x, y), the only form of age that has a value here; false for other calls.
+// partOfAge binds extract and date_part of age(x, y), the only form of age that has a value here, or false for other calls.
 func (b *Binder) partOfAge(c *sqlparse.Call) (node, bool, error) {
 	if c.Name != "extract" && c.Name != "date_part" || len(c.Args) != 2 {
 		return node{}, false, nil

@@ -101,7 +101,7 @@ func (b *Binder) converted(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 	return plan.Convert{X: x.Expr, T: t}, nil
 }
 
-// textTruth reads a text as a boolean, as PostgreSQL does; other texts are null.
+// textTruth reads a text as a boolean, as PostgreSQL does. Other texts are null.
 func textTruth(x plan.Expr) plan.Expr {
 	x = plan.Apply{Op: plan.Lower, Args: []plan.Expr{x}, T: schema.String}
 	oneOf := func(words ...string) plan.Expr {

@@ -26,7 +26,7 @@ func Not(x plan.Expr) plan.Expr { return Test(plan.Not, x) }
 // isNull returns the condition that x is null.
 func isNull(x plan.Expr) plan.Expr { return Test(plan.IsNull, x) }
 
-// All returns the condition that every x holds; nil for none.
+// All returns the condition that every x holds, or nil.
 func All(xs []plan.Expr) plan.Expr {
 	switch len(xs) {
 	case 0:

@@ -45,7 +45,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 	return r.sort(after)
 }
 
-// firsts groups by on; the first record of a group gives the outputs.
+// firsts groups by on. The first record of a group gives the outputs.
 func (r *rel) firsts(on, all []node, outputs []output) {
 	g := &plan.Group{}
 	for i := range on {

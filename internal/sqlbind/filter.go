@@ -11,10 +11,10 @@ import (
 
 // Columns are the columns that a condition may name.
 type Columns interface {
-	// Stored returns the stored column that e names, if it can be compared; nil if it is none.
+	// Stored returns the stored column that e names, if it can be compared, or nil if it is none.
 	Stored(e sqlparse.Expr) *plan.Column
 
-	// Allowed returns the values that a field may have; nil for any.
+	// Allowed returns the values that a field may have, or nil for any.
 	Allowed(*schema.Field) []string
 
 	// Note adds a note about a place to the answer.
@@ -46,7 +46,7 @@ func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
 	}
 }
 
-// filterOf returns e as a filter on a stored column of r; nil if it is none.
+// filterOf returns e as a filter on a stored column of r, or nil if it is none.
 func filterOf(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	switch e := e.(type) {
 	case *sqlparse.Binary:
@@ -81,7 +81,7 @@ func filterOf(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	return nil, nil
 }
 
-// either returns a filter for an OR of conditions of which one compares a column as no expression can; nil for any other.
+// either returns a filter for an OR of conditions of which one compares a column as no expression can, or nil for any other.
 func either(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	left, err := filterOf(r, e.L)
 	if left == nil || err != nil {
@@ -163,8 +163,8 @@ var written = map[query.Op]string{query.Eq: "=", query.Ne: "<>", query.Lte: "<="
 
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
-// comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may serve; nil if e
-// is no such comparison, which is then an expression of the plan.
+// comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may
+// serve. It returns nil if e is no such comparison, which is then an expression of the plan.
 func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	sign, ok := signs[e.Op]
 	if !ok {
@@ -194,8 +194,8 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	return f, nil
 }
 
-// in returns a filter for IN over a stored column with constants; nil if e is something else. NOT IN doesn't hold for null in SQL,
-// hence the Exists.
+// in returns a filter for IN over a stored column with constants, or nil if e is something else. NOT IN doesn't hold
+// for null in SQL, hence the Exists.
 func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 	c := r.Stored(e.X)
 	if c == nil || e.Query != nil {

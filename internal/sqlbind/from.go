@@ -66,7 +66,7 @@ func begins(f sqlparse.From, at sqlparse.Pos) sqlparse.Pos {
 	return at
 }
 
-// fromItem binds one FROM item. Its columns are those that the caller sees of a class, or those of a query; outer is the query around,
+// fromItem binds one FROM item. Its columns are those that the caller sees of a class, or those of a query. outer is the query around,
 // whose columns a sub-query may name, but not a query in FROM.
 func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	switch f := f.(type) {

@@ -149,7 +149,7 @@ func trimmed(o plan.Op) func(*called, []node) (node, error) {
 	}
 }
 
-// indexOf returns the position of the second text in the first, from 1; 0 for none.
+// indexOf returns the position of the second text in the first, from 1, or 0.
 func indexOf(swap bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if swap {
@@ -195,7 +195,7 @@ func substring(f *called, a []node) (node, error) {
 	return computedOf(textFrom(x, start, n, len(a) == 3), f.place()), nil
 }
 
-// side takes characters from the left or the right; a negative count leaves characters out at the other end.
+// side takes characters from the left or the right. A negative count leaves characters out at the other end.
 func side(right bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, err := f.Text(&a[0], f.Call.Name)

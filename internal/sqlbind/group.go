@@ -173,7 +173,7 @@ func (g *grouping) call(c *sqlparse.Call, k string) error {
 	return nil
 }
 
-// around returns a column that c is over, if all of them are columns of the queries around; else nil.
+// around returns a column that c is over, if all of them are columns of the queries around, or else nil.
 func (g *grouping) around(c *sqlparse.Call) *sqlparse.Name {
 	var out *sqlparse.Name
 	own := false
@@ -205,7 +205,7 @@ func (g *grouping) distinctOrder(c *sqlparse.Call) error {
 		"%s(DISTINCT …) comes in the ascending order of its values, and in no other", c.Name)
 }
 
-// inOrder sorts the records as an aggregate takes them; there is one order for all of them.
+// inOrder sorts the records as an aggregate takes them. There is one order for all of them.
 func (g *grouping) inOrder(c *sqlparse.Call) error {
 	k := ""
 	var terms []term
@@ -293,7 +293,7 @@ func (g *grouping) fixes(column int) bool {
 	return g.fixed[column]
 }
 
-// finish adds the Group. From now on keys, aggregates and determined columns are computed; no other column has a value.
+// finish adds the Group. From now on keys, aggregates and determined columns are computed. No other column has a value.
 func (g *grouping) finish(always bool) {
 	g.stage.Always = always
 	group(&g.stage, g.shape.Columns)

@@ -106,7 +106,7 @@ func (r *rel) rename() {
 	}
 }
 
-// using adds the equalities of USING and NATURAL; the column is named once from then on.
+// using adds the equalities of USING and NATURAL. The column is named once from then on.
 func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 	names := j.Using
 	if j.Natural {
@@ -198,7 +198,7 @@ func paired(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) {
 	return true, nil
 }
 
-// sideOf returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants.
+// sideOf returns the side whose columns e names: 1 or 2, or 0 if it names none, both, or is more than names and constants.
 func sideOf(left, right *rel, e sqlparse.Expr) int {
 	return sqlparse.Side(e, func(parts []sqlparse.Ident) (inLeft, inRight bool) {
 		return left.matching(parts) != nil, right.matching(parts) != nil

@@ -15,7 +15,7 @@ type levels struct {
 	s      *sqlparse.Select
 	by     []sqlparse.Expr
 	over   []any     // what may have an aggregate
-	merged *grouping // the first set; its records are those of all
+	merged *grouping // the first set. Its records are those of all
 	keys   []string  // of all sets
 	flags  []node
 	sets   [][]int // by number of key

@@ -19,7 +19,7 @@ func listFunction(f sqlparse.From) *sqlparse.Function {
 	return nil
 }
 
-// listJoin returns what a join with a list means: whether records without elements stay, and the condition; nil for none.
+// listJoin returns what a join with a list means: whether records without elements stay, and the condition, or nil.
 func listJoin(j *sqlparse.Join) (keep bool, on sqlparse.Expr, err error) {
 	on = j.On
 	if w, ok := on.(*sqlparse.Word); ok && w.Text == "true" {
@@ -63,7 +63,7 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 	if err != nil {
 		return elements{}, err
 	}
-	if !x.List { // what is no list has no elements
+	if !x.List { // what is not a list has no elements
 		size := plan.Apply{Op: plan.Size, Args: []plan.Expr{list}, T: schema.Integer}
 		list = plan.Case{If: []plan.Expr{isNull(size)}, Then: []plan.Expr{plan.Const{T: schema.JSON}}, Else: list, T: schema.JSON}
 	}

@@ -101,7 +101,7 @@ type Flagged struct {
 	Day    bool
 }
 
-// selectMap returns a map that makes texts of days and seconds of lengths of time; nil if there is nothing to do. The order keeps the values.
+// selectMap returns a map that makes texts of days and seconds of lengths of time, or nil if there is nothing to do. The order keeps the values.
 func selectMap(shape *plan.Shape, flagged []Flagged) *mapping {
 	if flagged == nil {
 		return nil

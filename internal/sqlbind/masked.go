@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// by adds the keys of the group. A masked column among them is no key: it is taken if the others determine it.
+// by adds the keys of the group. A masked column among them is not a key: it is taken if the others determine it.
 func (g *grouping) by(list []sqlparse.Expr) error {
 	var masked []*sqlparse.Name
 	for _, e := range list {
@@ -30,7 +30,7 @@ func (g *grouping) by(list []sqlparse.Expr) error {
 	return nil
 }
 
-// masked returns e if it is a masked column of this query whose values can't be a key; else nil.
+// masked returns e if it is a masked column of this query whose values can't be a key, or else nil.
 func (g *grouping) masked(e sqlparse.Expr) *sqlparse.Name {
 	n, ok := e.(*sqlparse.Name)
 	if !ok {

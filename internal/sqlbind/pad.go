@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// upTo returns a constant whole number from 0 to most; a negative one is 0.
+// upTo returns a constant whole number from 0 to most. A negative one is 0.
 func upTo(f *called, x node, most int64) (int64, error) {
 	k, ok := x.Expr.(plan.Const)
 	n, whole := k.Value.AsInt()
@@ -20,7 +20,7 @@ func upTo(f *called, x node, most int64) (int64, error) {
 	return max(n, 0), nil
 }
 
-// padded fills a text up to a length, on the left or on the right; a longer one is cut.
+// padded fills a text up to a length, on the left or on the right. A longer one is cut.
 func padded(left bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, err := f.Text(&a[0], f.Call.Name)

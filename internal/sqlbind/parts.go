@@ -26,7 +26,7 @@ func fromSeconds(x plan.Expr) plan.Expr {
 	return plan.DateShift{X: plan.Const{Value: value.OfDate(0), T: schema.Date}, Amount: wholeMillis(ms), Unit: "millisecond"}
 }
 
-// timePart returns a part of a Date by its name in SQL: an Integer, the epoch and the second Doubles; nil for an unknown name.
+// timePart returns a part of a Date by its name in SQL: an Integer, the epoch and the second Doubles, or nil for an unknown name.
 func timePart(name string, d plan.Expr) plan.Expr {
 	get := func(part string) plan.Expr { return plan.DatePart{X: d, Part: part} }
 	since := Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date})
@@ -58,7 +58,7 @@ func wholeMillis(ms plan.Expr) plan.Expr {
 }
 
 // partOfLength returns a part of a length of time, milliseconds, which counts days as postgresFormat does for the difference
-// of two times; nil for an unknown name.
+// of two times, or nil for an unknown name.
 func partOfLength(name string, ms plan.Expr) plan.Expr {
 	if name == "epoch" {
 		return timeSeconds(ms)

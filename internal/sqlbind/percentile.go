@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// percentile binds percentile_disc and percentile_cont; median is the latter at one half.
+// percentile binds percentile_disc and percentile_cont. Median is the latter at one half.
 func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) {
 	fail := func(err error) (Aggregate, node, error) { return Aggregate{}, node{}, err }
 	if c.Name == "mode" {
@@ -95,8 +95,8 @@ func (b *aggregateBinder) percentiles(c *sqlparse.Call, shares *sqlparse.Array) 
 	return all, node{}, nil
 }
 
-// between returns the value at a point of a line from the first to the second of refs, which are the values around it;
-// the third is the number of all values.
+// between returns the value at a point of a line from the first to the second of refs, which are the values around it.
+// The third is the number of all values.
 func between(refs []plan.Expr, point int64) plan.Expr {
 	of := func(op plan.Op, t schema.Type, x, y plan.Expr) plan.Expr {
 		return plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: t}

@@ -119,7 +119,7 @@ func (r *rel) orderBy(list []sqlparse.Order) error {
 	return r.sort(terms)
 }
 
-// ordinal returns the column that a number in ORDER BY means; nil if e is no number.
+// ordinal returns the column that a number in ORDER BY means, or nil if e is not a number.
 func (r *rel) ordinal(e sqlparse.Expr) (*node, error) {
 	n, ok := e.(*sqlparse.Number)
 	if !ok {

@@ -249,7 +249,7 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 	default:
 		return d.refuse(d.Link.Pos(), "the key of the table is neither a whole number, a text nor a UUID")
 	}
-	// The join finds the records again by their keys, k of each element; d is the depth at which it was reached.
+	// The join finds the records again by their keys, k of each element. d is the depth at which it was reached.
 	j := &plan.Join{Right: table.program, On: []plan.Pair{on}}
 	j.Shape.Columns = append(slices.Clone(r.shape.Columns), table.shape.Columns...)
 	for i := range j.Shape.Columns { // they are named by their numbers from now on

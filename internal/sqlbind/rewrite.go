@@ -56,7 +56,7 @@ func rewritten(f *called, a []node) (node, error) {
 	return computedOf(applyText(plan.ReplaceMatches, args...), f.place()), nil
 }
 
-// textOfList binds array_to_string: the elements of a list as texts, with another between them; nulls are left out, or shown as the third
+// textOfList binds array_to_string: the elements of a list as texts, with another between them. Nulls are left out, or shown as the third
 // argument.
 func textOfList(f *called, a []node) (node, error) {
 	items, err := a[0].Elements(f.Call.Name)

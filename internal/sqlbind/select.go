@@ -99,8 +99,8 @@ func named(s *sqlparse.Select, err error) error {
 	return err
 }
 
-// meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers; else e. In ORDER BY a
-// name means an output first, in GROUP BY a column.
+// meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers, or else e. In ORDER BY
+// a name means an output first, in GROUP BY a column.
 func meant(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sqlparse.Expr {
 	switch e := e.(type) {
 	case *sqlparse.Number:
@@ -253,7 +253,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 	return m, nil
 }
 
-// finish adds m; its outputs are the columns that can be named from now on.
+// finish adds m. Its outputs are the columns that can be named from now on.
 func (r *rel) finish(m *selection, outputs []output) {
 	r.add(&m.Map)
 	r.named(outputs, m.marks)
@@ -266,7 +266,7 @@ func (r *rel) named(outputs []output, marks []Marks) {
 	}
 }
 
-// field returns the field whose stored value a column of r holds; nil for another name.
+// field returns the field whose stored value a column of r holds, or nil for another name.
 func (r *rel) field(n *sqlparse.Name) *schema.Field {
 	up, c, err := r.find(n)
 	if err != nil || up > 0 || c.at < 0 {

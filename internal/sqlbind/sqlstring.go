@@ -36,7 +36,7 @@ func choice(holds, then, otherwise plan.Expr) plan.Expr {
 	return plan.Case{If: []plan.Expr{holds}, Then: []plan.Expr{then}, Else: otherwise, T: then.Type()}
 }
 
-// textSide takes n characters of x from the left or the right; a negative n leaves as many out at the other end.
+// textSide takes n characters of x from the left or the right. A negative n leaves as many out at the other end.
 func textSide(x, n plan.Expr, right bool) plan.Expr {
 	length := number(plan.Length, x)
 	atLeast0 := func(e plan.Expr) plan.Expr { return choice(test(plan.Under, e, stringWhole(0)), stringWhole(0), e) }
@@ -49,7 +49,7 @@ func textSide(x, n plan.Expr, right bool) plan.Expr {
 	return applyText(plan.Substr, x, start, count)
 }
 
-// textFrom takes n characters of x from a position, from 0, or all that follow; null for a position before the first, and for fewer than none.
+// textFrom takes n characters of x from a position, from 0, or all that follow, or null for a position before the first, and for fewer than none.
 func textFrom(x, start, n plan.Expr, counted bool) plan.Expr {
 	valid := test(plan.UpTo, stringWhole(0), start)
 	if counted {
@@ -75,7 +75,7 @@ func withText(between plan.Const, all []plan.Expr) plan.Expr {
 	return applyText(plan.Substr, applyText(plan.Concat, parts...), stringWhole(int64(len([]rune(between.Value.Text())))), stringWhole(-1))
 }
 
-// padText fills x up to n characters, on the left or on the right; a longer one is cut.
+// padText fills x up to n characters, on the left or on the right. A longer one is cut.
 func padText(x plan.Expr, n int64, fill string, left bool) plan.Expr {
 	cut := applyText(plan.Substr, x, stringWhole(0), stringWhole(n))
 	if fill == "" {
@@ -106,7 +106,7 @@ func copies(x plan.Expr, n int64) plan.Expr {
 	return applyText(plan.Concat, all...)
 }
 
-// splitPart is part n of x between separators, from 1, or from the end if it is negative; "" for none.
+// splitPart is part n of x between separators, from 1, or from the end if it is negative, or "".
 func splitPart(x plan.Expr, separator plan.Const, n plan.Expr) plan.Expr {
 	parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
 	from := choice(test(plan.Under, n, stringWhole(0)), n, number(plan.Sub, n, stringWhole(1)))
@@ -117,7 +117,7 @@ func splitPart(x plan.Expr, separator plan.Const, n plan.Expr) plan.Expr {
 	return applyText(plan.IfNull, part, choice(test(plan.IsNull, x), null(), textConst("")))
 }
 
-// joinList is the elements of a list as texts with another between them; element is one of them in its type. Nulls are left out, or shown as
+// joinList is the elements of a list as texts with another between them. element is one of them in its type. Nulls are left out, or shown as
 // the text ofNull, if that is one. A list or an object among them has no such text, and makes the result null.
 func joinList(items, element plan.Expr, separator plan.Const, ofNull value.Value) plan.Expr {
 	is := func(kind string) plan.Expr {

@@ -19,7 +19,7 @@ var unitNames = map[string]string{"ms": "millisecond", "milliseconds": "millisec
 	"d": "day", "dd": "day", "days": "day", "w": "week", "wk": "week", "weeks": "week", "mon": "month", "mons": "month", "mm": "month", "months": "month",
 	"qq": "quarter", "quarters": "quarter", "y": "year", "yy": "year", "yyyy": "year", "yr": "year", "years": "year", "decades": "decade", "centuries": "century"}
 
-// Unit returns the unit that a name means, "" for none.
+// Unit returns the unit that a name means, or "".
 func Unit(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if u, ok := unitNames[name]; ok {
@@ -52,7 +52,7 @@ func Interval(text string) (month, ms int64, ok bool) {
 			ms += d
 			continue
 		}
-		// A number and its unit, with a space between or without; a bare number is seconds.
+		// A number and its unit, with a space between or without. A bare number is seconds.
 		digits := strings.TrimLeft(f, "+-0123456789.")
 		n, err := strconv.ParseFloat(strings.TrimSuffix(f, digits), 64)
 		if err != nil {

@@ -125,7 +125,7 @@ func moment(micros int64) node {
 	return node{Node: typecheck.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
 }
 
-// word binds a constant that is a word. The time is that of the call; names of users aren't there.
+// word binds a constant that is a word. The time is that of the call; names of users don't exist.
 func (b *Binder) word(e *sqlparse.Word) (node, error) {
 	switch e.Text {
 	case "true", "false":
@@ -194,7 +194,7 @@ func (b *Binder) unary(e *sqlparse.Unary) (node, error) {
 }
 
 // binary binds an operator by its sign: conditions as Booleans, arithmetic, concatenation, and PostgreSQL's operators on JSON, where ->
-// gives JSON and ->> a text. An operator that isn't there is an error at its place.
+// gives JSON and ->> a text. An operator that doesn't exist is an error at its place.
 func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 	switch e.Op {
 	case "and", "or", "=", "<>", "<", "<=", ">", ">=":
@@ -248,8 +248,8 @@ func (b *Binder) together(values []typecheck.Node, what string, p sqlparse.Pos) 
 	return all, t, nil
 }
 
-// index binds x[i]: with a text as i a member of an object, with a number an element of a list, counted from 1. What isn't there is
-// null.
+// index binds x[i]: with a text as i a member of an object, with a number an element of a list, counted from 1. What
+// doesn't exist is null.
 func (b *Binder) index(e *sqlparse.Index) (node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
@@ -320,7 +320,7 @@ func unsupportedAt(place, instead, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.Unsupported, Pointer: place, Detail: fmt.Sprintf(format, args...), Suggestion: instead}
 }
 
-// concat joins texts; null makes the result null, or, with skip, is left out.
+// concat joins texts. Null makes the result null, or, with skip, is left out.
 func (b *Binder) concat(list []node, skip bool, p sqlparse.Pos) (node, error) {
 	if !skip && slices.ContainsFunc(list, func(n node) bool { return n.List }) { // lists, as PostgreSQL's || joins them
 		a := plan.Apply{Op: plan.JoinLists, T: schema.JSON}

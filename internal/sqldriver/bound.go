@@ -12,7 +12,7 @@ import (
 type bound struct {
 	op     string // as in schema.Bound
 	than   literal
-	length string // the function that counts characters or bytes, in upper case; "" for the value itself
+	length string // the function that counts characters or bytes, in upper case, or "" for the value itself
 }
 
 // turned are the operators with their sides exchanged.
@@ -35,7 +35,7 @@ func boundOf(ts []Token) (CheckRule, bool) {
 	return boundOn(right, turned[op], left)
 }
 
-// boundOn returns the rule of a comparison of a column, or of its length, with a literal; ok is false for any other expression, which
+// boundOn returns the rule of a comparison of a column, or of its length, with a literal. ok is false for any other expression, which
 // then says nothing about the column.
 func boundOn(ts []Token, op string, than []Token) (r CheckRule, ok bool) {
 	l, ok := literalOf(than)
@@ -60,7 +60,7 @@ func boundOn(ts []Token, op string, than []Token) (r CheckRule, ok bool) {
 	return r, ok && (!r.cast || b.length != "" || l.str)
 }
 
-// compared splits ts at its only comparison; op is "" if there is none, or several.
+// compared splits ts at its only comparison. op is "" if there is none, or several.
 func compared(ts []Token) (left []Token, op string, right []Token) {
 	depth := 0
 	for i := 0; i < len(ts); i++ {

@@ -17,7 +17,7 @@ type FoundTable struct {
 	Primary []string // the columns of its primary key, hidden ones too
 	Links   []FoundLink
 	Made    map[string][]Token // the expressions of generated columns, by field
-	Columns []string           // its columns in order, with those that are no fields
+	Columns []string           // its columns in order, with those that are not fields
 }
 
 // A FoundLink is a foreign key. A column that isn't a field is "".
@@ -50,7 +50,7 @@ func (f *FoundTable) MadeBy(field string, expression []Token) {
 	f.Made[field] = expression
 }
 
-// Index adds an access path over columns, in order; a column that is an expression or not a field is "". more reports
+// Index adds an access path over columns, in order. A column that is an expression or not a field is "". more reports
 // whether the index has other parts, such as a predicate.
 func (f *FoundTable) Index(name string, columns []string, unique, more bool) {
 	n := len(columns)

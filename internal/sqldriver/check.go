@@ -14,7 +14,7 @@ import (
 // A CheckRule is what a check constraint requires of one column: one of the literals, JSON, or a comparison.
 type CheckRule struct {
 	Column   Token
-	With     Token // the column that Column is compared with; zero for a literal
+	With     Token // the column that Column is compared with, or zero for a literal
 	cast     bool  // the column is compared as text
 	literals []literal
 	JSON     bool
@@ -24,7 +24,7 @@ type CheckRule struct {
 // Lists reports whether r lists the values of its column.
 func (r CheckRule) Lists() bool { return !r.JSON && r.bound == nil }
 
-// A literal is a constant as written; cast reports that it has an explicit type.
+// A literal is a constant as written. cast reports that it has an explicit type.
 type literal struct {
 	text      string
 	str, cast bool
@@ -155,7 +155,7 @@ func listOf(op string, ts []Token) ([]literal, bool) {
 	return literalsOf(inner)
 }
 
-// literalsOf returns literals separated by commas; false if one of ts is something else.
+// literalsOf returns literals separated by commas, or false if one of ts is something else.
 func literalsOf(ts []Token) ([]literal, bool) {
 	var out []literal
 	for _, p := range SplitTokens(ts, ",") {
@@ -168,7 +168,7 @@ func literalsOf(ts []Token) ([]literal, bool) {
 	return out, true
 }
 
-// literalOf returns the literal that ts is, in parentheses or not, with casts that leave its value unchanged; false for anything else.
+// literalOf returns the literal that ts is, in parentheses or not, with casts that leave its value unchanged, or false for anything else.
 func literalOf(ts []Token) (literal, bool) {
 	ts = strip(ts)
 	if parts := SplitTokens(ts, "::"); len(parts) > 1 {

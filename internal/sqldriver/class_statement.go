@@ -28,7 +28,7 @@ func invalid(format string, args ...any) error {
 }
 
 // CreateTable compiles the CREATE TABLE of a new class, and returns the names of its fields in order. A field named id
-// is the key; without one the records are numbered.
+// is the key. Without one the records are numbered.
 func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []string, error) {
 	none := sqlgen.Statement{}
 	t := sqlgen.NewText(d)
@@ -121,7 +121,7 @@ func checkOf(t *sqlgen.Text, name, typ string, f value.Value) (string, error) {
 	return " CHECK (" + t.Name(name) + " IN (" + strings.Join(quoted, ", ") + "))", nil
 }
 
-// TableExists compiles the SELECT of the names of the columns of the table that a new class would have; it returns no
+// TableExists compiles the SELECT of the names of the columns of the table that a new class would have. It returns no
 // rows if there is none.
 func TableExists(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
@@ -129,7 +129,7 @@ func TableExists(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}})
 }
 
-// LockTable compiles the statement that locks the records of a class against other transactions; its text is "" if none
+// LockTable compiles the statement that locks the records of a class against other transactions. Its text is "" if none
 // is needed.
 func LockTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)

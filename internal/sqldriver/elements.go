@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// heldElements returns why the elements of a list, or of the lists in it, are none that the column of f holds; "" if they are.
+// heldElements returns why the elements of a list, or of the lists in it, are none that the column of f holds, or "" if they are.
 func heldElements(d sqlgen.Dialect, f *schema.Field, v value.Value) string {
 	if f == nil {
 		return ""

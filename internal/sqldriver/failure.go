@@ -19,7 +19,7 @@ import (
 
 // Errors are how the errors of one driver are read.
 type Errors struct {
-	// Plain returns what logs may hold of an error of the driver, with Coded; "" for other errors.
+	// Plain returns what logs may hold of an error of the driver, with Coded, or "" for other errors.
 	Plain func(error) string
 	// Changed reports whether a table, a column or a type that the statement names is not as it was described.
 	Changed func(error) bool
@@ -82,11 +82,11 @@ func (e Errors) loggable(err error, statement string) error {
 
 // A failure is a database error in a form that may be logged: its kind, and the statement's digest. A database's
 // messages can hold values of records and of rules ("duplicate key value (email)=(…)", "invalid input syntax: …"), so
-// only messages that can't are repeated; the error itself is available to errors.As.
+// only messages that can't are repeated. The error itself is available to errors.As.
 type failure struct {
 	err       error
 	text      string
-	statement string // the digest of its text; "" if there was none
+	statement string // the digest of its text, or "" if there was none
 	changed   bool   // the class is not as it was described
 }
 

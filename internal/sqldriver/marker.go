@@ -18,7 +18,7 @@ type marker struct {
 	receipt *change.Receipt // nil if it wasn't applied
 }
 
-// writingClaim locks the marker of a change until the transaction ends, and returns it; if there is none it writes m.
+// writingClaim locks the marker of a change until the transaction ends, and returns it. If there is none it writes m.
 func writingClaim(ctx context.Context, d sqlgen.Dialect, tx WriteTx, m marker) (marker, error) {
 	st, err := ClaimStatement(d, m.change, m.digest, m.fence)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	Unfit                      // the same of a value that may be the database's own: a view computes with it. In a write it is Input
 	Right                      // the gateway's account lacks a right
 	Login                      // the server doesn't let the gateway in
-	Missing                    // a table, a column or another object isn't there any more
+	Missing                    // a table, a column or another object doesn't exist any more
 	Unready                    // the object is there, and can't be read yet: a view that was never filled
 	Kept                       // a rule of the database refuses the write: a constraint, a trigger
 	Unable                     // the database doesn't support it

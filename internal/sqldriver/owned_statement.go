@@ -56,7 +56,7 @@ func identifier(text string) string {
 	return text[:n]
 }
 
-// passed returns the length of the quoted part, comment or cast that text begins with; 0 if it begins with none.
+// passed returns the length of the quoted part, comment or cast that text begins with, or 0 if it begins with none.
 func passed(d sqlgen.Dialect, text string) int {
 	until := func(begin int, end string) int {
 		if i := strings.Index(text[begin:], end); i >= 0 {

@@ -31,8 +31,8 @@ type Refusal struct {
 	Kind     RefusalKind
 	Class    string   // whose rule it is, if that isn't the class to be written
 	Fields   []string // the fields that it is about, as far as known
-	Argument int      // which argument of the statement, from 1, isn't a value of its column: the caller's own fault; 0 for none
-	Name     string   // of the check constraint, or its condition; "" if it isn't known
+	Argument int      // which argument of the statement, from 1, isn't a value of its column: the caller's own fault, or 0
+	Name     string   // of the check constraint, or its condition, or "" if it isn't known
 }
 
 // String describes the refusal to reviewers.

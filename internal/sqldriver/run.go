@@ -22,7 +22,7 @@ type run struct {
 	plan *writes.Plan
 	refs []schema.Reference // once they have been read
 	read int64              // the bytes of the records read
-	made [][]value.Value    // the key that the record of each item has; nil for one that was refused
+	made [][]value.Value    // the key that the record of each item has, or nil for one that was refused
 	last []value.Value      // that of the last item
 
 	shared bool // others share tx
@@ -193,7 +193,7 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 	return value.OfObject(members), nil
 }
 
-// key returns the key of the record that the n-th item has created; nil if it was refused.
+// key returns the key of the record that the n-th item has created, or nil if it was refused.
 func (r *run) key(n int) []value.Value { return r.made[n] }
 
 // write runs one item, and returns the key of the record, what it is now (Null if it is gone) and how many records were
@@ -291,7 +291,7 @@ func moving(c *schema.Class, id []value.Value, sets []writes.Set) []value.Value 
 	return id
 }
 
-// keyText returns the key of a record as get_object takes it; "" if the caller can't see the key.
+// keyText returns the key of a record as get_object takes it, or "" if the caller can't see the key.
 func keyText(v *policy.View, id []value.Value) string {
 	if v.Key() == nil {
 		return ""

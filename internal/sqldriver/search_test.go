@@ -26,7 +26,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// notes are the searched records; secret is hidden.
+// notes are the searched records. Secret is hidden.
 var notes = [][4]any{ // id, title, body, secret
 	{1, "Crash at login", "The server crashes with out of memory", "melon"},
 	{2, "Login page", "memory of a crash", nil},

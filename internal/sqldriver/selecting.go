@@ -26,7 +26,7 @@ type level struct {
 type item struct {
 	alias   string
 	columns []origin
-	open    func(name string) origin // of a table whose columns aren't known; nil for others
+	open    func(name string) origin // of a table whose columns aren't known, or nil for others
 }
 
 // deepestQuery is how deep queries may be nested.

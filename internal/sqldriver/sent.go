@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Sent is how many rows of an answer have left, and a hash of them. The zero Sent is not ready; see Sending.
+// Sent is how many rows of an answer have left, and a hash of them. The zero Sent is not ready. See Sending.
 type Sent struct {
 	seed maphash.Seed
 	rows int

@@ -136,8 +136,8 @@ func (t SchemaTemplate) Table(name string) bool {
 	return slices.ContainsFunc(t.Classes, func(c schema.Class) bool { return c.Table == name })
 }
 
-// Difference returns how the classes and the code of a schema differ from t in what statements and rules depend on; "" if they don't.
-// It ignores further tables and functions, further indexes that are not unique, descriptions and the order of fields.
+// Difference returns how the classes and the code of a schema differ from t in what statements and rules depend on, or "" if they
+// don't. It ignores further tables and functions, further indexes that are not unique, descriptions and the order of fields.
 func (t SchemaTemplate) Difference(classes []schema.Class, code RoutineCode) string {
 	for i := range t.Classes {
 		want := &t.Classes[i]
@@ -152,7 +152,7 @@ func (t SchemaTemplate) Difference(classes []schema.Class, code RoutineCode) str
 	return t.codeDifference(code)
 }
 
-// codeDifference returns how the code of a schema differs from t; "" if it doesn't. Functions count that t has, and what belongs to its tables.
+// codeDifference returns how the code of a schema differs from t, or "" if it doesn't. Functions count that t has, and what belongs to its tables.
 func (t SchemaTemplate) codeDifference(code RoutineCode) string {
 	all := map[DefinedObject]bool{}
 	for at := range t.Code {
@@ -185,7 +185,7 @@ func (t SchemaTemplate) codeDifference(code RoutineCode) string {
 	return ""
 }
 
-// difference returns how a class differs from that of the template; "" if it doesn't.
+// difference returns how a class differs from that of the template, or "" if it doesn't.
 func difference(want, have *schema.Class) string {
 	switch {
 	case want.View != have.View:

@@ -102,7 +102,7 @@ func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan
 }
 
 // Row turns a row of the database into a row of the plan: its columns, then the values of its order. sizes is the
-// statement's last column, the sizes of its Bounded columns; "" if none is too long.
+// statement's last column, the sizes of its Bounded columns, or "" if none is too long.
 func Row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, sizes string, out value.Row) value.Row {
 	out = out[:0]
 	for i := range st.Columns {
@@ -120,7 +120,7 @@ func Row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, size
 			out[i] = out[i].Part(st.Columns[i].Part)
 		}
 	}
-	// Values of the order may be columns of the record or follow them; either way they are copied to the end.
+	// Values of the order may be columns of the record or follow them. Either way they are copied to the end.
 	for _, at := range st.Order {
 		out = append(out, out[at])
 	}

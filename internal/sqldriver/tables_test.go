@@ -94,7 +94,7 @@ func TestLimitsOfTables(t *testing.T) {
 		name   string
 		class  string
 		fields []value.Value
-		want   string // what is wrong; "" if nothing is
+		want   string // what is wrong, or "" if nothing is
 	}{
 		{"100 fields", "n", fields(100), ""}, {"101 fields", "n", fields(101), "a class has 1 to 100 fields, not 101"},
 		{"a long name", long, fields(1), ""}, {"a longer name", long + "n", fields(1), "a class is named"}, {"a name of SQLite", "SQLite_x", fields(1), "a class is named"}, {"a name of PostgreSQL", "pg_x", fields(1), "a class is named"},

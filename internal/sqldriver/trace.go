@@ -12,9 +12,9 @@ import (
 
 // FoundViews are the views of a database whose catalogue holds them as text.
 type FoundViews struct {
-	List     []*FoundTable            // all tables and views, also those that are no classes
-	Texts    map[*FoundTable]string   // the SELECT of each view; "" if it can't be read
-	Space    string                   // how texts name the default schema; "" if they don't
+	List     []*FoundTable            // all tables and views, also those that are not classes
+	Texts    map[*FoundTable]string   // the SELECT of each view, or "" if it can't be read
+	Space    string                   // how texts name the default schema, or "" if they don't
 	Routines map[string]string        // the texts of the functions that users made, by name
 	Unread   string                   // why a text can't be read
 	kept     map[[2]string]bool       // by space and table: the classes
@@ -25,8 +25,8 @@ type FoundViews struct {
 type origin struct {
 	name    string
 	from    map[schema.Origin]bool
-	unknown string // what wasn't understood, so that from isn't all; "" for nothing
-	note    string // why from may be too much; "" if it isn't
+	unknown string // what wasn't understood, so that from isn't all, or ""
+	note    string // why from may be too much, or "" if it isn't
 }
 
 // add adds what another column is made of.
@@ -121,7 +121,7 @@ func (v *FoundViews) named(ts []Token) origin {
 	return o
 }
 
-// whole returns an origin of all columns of a table or a view. A view that is no class is followed.
+// whole returns an origin of all columns of a table or a view. A view that is not a class is followed.
 func (v *FoundViews) whole(f *FoundTable) origin {
 	o := origin{from: map[schema.Origin]bool{}}
 	switch {
@@ -155,7 +155,7 @@ func (v *FoundViews) table(f *FoundTable) []origin {
 	return out
 }
 
-// find returns the table or view that a text names; nil if there is none in the list.
+// find returns the table or view that a text names, or nil if there is none in the list.
 func (v *FoundViews) find(space, name string) *FoundTable {
 	if v.Space != "" && space == v.Space || v.Space == "" && strings.EqualFold(space, "main") {
 		space = ""

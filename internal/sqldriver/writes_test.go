@@ -70,7 +70,7 @@ func pairs(d sqlgen.Dialect) schema.Class {
 		{Name: "org", Type: schema.String, Native: text}, {Name: "note", Type: schema.String, Native: text}, {Name: "secret", Type: schema.String, Native: text}}}
 }
 
-// view returns the view of a class for a principal of the tenant acme; live is what records of things must satisfy.
+// view returns the view of a class for a principal of the tenant acme. live is what records of things must satisfy.
 func view(t *testing.T, d sqlgen.Dialect, name string, live ...query.Filter) *policy.View {
 	t.Helper()
 	things := policy.ClassRule{}
@@ -380,7 +380,7 @@ func TestForms(t *testing.T) {
 }
 
 // references are those of a small tracker: issues belong to projects, comments and the children of issues to issues,
-// votes to comments; the author of an issue may be deleted.
+// votes to comments. The author of an issue may be deleted.
 var references = []schema.Reference{
 	{Table: "issues", Fields: []string{"project"}, To: "projects", Targets: []string{"id"}, Delete: schema.Cascade, Changed: schema.Cascade},
 	{Table: "issues", Fields: []string{"parent"}, To: "issues", Targets: []string{"id"}, Delete: schema.Cascade},

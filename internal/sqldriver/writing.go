@@ -55,7 +55,7 @@ type WriteTx interface {
 // A Writer implements source.Writer over a WriteDatabase.
 type Writer struct {
 	db         WriteDatabase
-	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
+	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex, or nil
 	queue      fair.Queue[*writingPart]          // of a Single
 }
 

@@ -38,10 +38,10 @@ import (
 type Statement struct {
 	Text    string
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
-	Columns []Column // what a row holds; nil for a count, whose row is one integer
+	Columns []Column // what a row holds, or nil for a count, whose row is one integer
 	Foreign bool     // code of the application may run in it: triggers, defaults, or all of it
-	Tenant  string   // with Foreign: the schema whose records it writes, of a source with one schema per tenant; "" for others
-	Order   []int    // the columns that hold the values of the plan's order; nil if the order isn't unique
+	Tenant  string   // with Foreign: the schema whose records it writes, of a source with one schema per tenant, or "" for others
+	Order   []int    // the columns that hold the values of the plan's order, or nil if the order isn't unique
 
 	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. If Bounded isn't
 	// nil, a row has one more column: null, or, if any value is longer than Most and therefore null, the sizes in bytes
@@ -53,7 +53,7 @@ type Statement struct {
 // A Column is one value of a row as the source returns it.
 type Column struct {
 	Field  *schema.Field
-	Part   query.Path // the part of a JSON field to keep; nil for all of it
+	Part   query.Path // the part of a JSON field to keep, or nil for all of it
 	Millis bool       // an integer: milliseconds since 1970
 	Day    bool       // with Millis: of the midnight of a calendar date
 }
@@ -116,7 +116,7 @@ type writer struct {
 	bounded []int
 	most    int
 	viewOf  map[string]*policy.View // by alias, of a program
-	nearest string                  // the distance by which the plan orders; "" for none
+	nearest string                  // the distance by which the plan orders, or ""
 	whole   bool                    // a program's hidden columns are selected too
 }
 

@@ -12,8 +12,8 @@ import (
 // An Operand is what a comparison is about: a column, or a JSON node.
 type Operand struct {
 	Text  string        // the column, or the node
-	Field *schema.Field // the column's field; nil for a node
-	Raw   string        // the integer that the source holds for a date, which an index may have (see schema.Field.Unit); "" for none
+	Field *schema.Field // the column's field, or nil for a node
+	Raw   string        // the integer that the source holds for a date, which an index may have (see schema.Field.Unit), or ""
 }
 
 // Node reports whether o is a JSON node.
@@ -23,7 +23,7 @@ func (o Operand) Node() bool { return o.Field == nil }
 type SearchedView interface {
 	// Write appends parts.
 	Write(parts ...string)
-	// Arg returns the place of a value; cast is a type of the dialect, "" for none.
+	// Arg returns the place of a value. cast is a type of the dialect, or "".
 	Arg(v any, cast string) string
 	// Quote quotes a name.
 	Quote(name string) string
@@ -37,8 +37,8 @@ const Milliseconds = "milliseconds"
 // Nameable returns name without NUL, which marks the places of values and which no database accepts in a name.
 func Nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
 
-// Conditions that hold for every record and for none. The words TRUE and FALSE are no constants in SQLite: where a table
-// has a column of that name, they are that column.
+// Conditions that hold for every record and for none. The words TRUE and FALSE are not constants in SQLite: where a
+// table has a column of that name, they are that column.
 const always, Never = "1=1", "1=0"
 
 // Unsupported returns a refusal of what a dialect can't write.
@@ -81,13 +81,13 @@ func Beyond(w *Writer, left, op string, above bool) {
 	w.Write(Never)
 }
 
-// Infinite reports whether x is no finite number, and whether it is above all finite ones: NaN is, as in value.Compare.
+// Infinite reports whether x is not a finite number, and whether it is above all finite ones: NaN is, as in value.Compare.
 func Infinite(x float64) (above, infinite bool) {
 	return !math.IsInf(x, -1), math.IsNaN(x) || math.IsInf(x, 0)
 }
 
 // AboveFloor returns the operator that compares with the greatest value of a column below a number as op compares with the
-// number, which is no value of the column itself. some is false for =, which then holds for no record.
+// number, which is not a value of the column itself. some is false for =, which then holds for no record.
 func AboveFloor(op string) (floored string, some bool) {
 	switch op {
 	case "=":

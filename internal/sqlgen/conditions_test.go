@@ -81,7 +81,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{`{"b":false}`, `v1."b" = ?`, `0`},
 		{`{"b":{"$in":[true,false]}}`, `(v1."b" = ? OR v1."b" = ?)`, `1 0`},
 
-		// Ids in either case; a declared type that SQLite takes for numeric is removed from text.
+		// Ids in either case. A declared type that SQLite takes for numeric is removed from text.
 		{`{"u":{"$in":["00000000-0000-0000-0000-00000000000a","00000000-0000-0000-0000-00000000000B"]}}`, `(v1."u" IN (?, ?, ?, ?))`,
 			`'00000000-0000-0000-0000-00000000000a' '00000000-0000-0000-0000-00000000000A' '00000000-0000-0000-0000-00000000000b' '00000000-0000-0000-0000-00000000000B'`},
 		{`{"u":{"$gt":"00000000-0000-0000-0000-00000000000a"}}`, `(+v1."u" > ? AND typeof(v1."u") = 'text')`, `'00000000-0000-0000-0000-00000000000a'`},
@@ -147,7 +147,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 		{`{"doc":{"$in":[1,2.5]}}`, `(EXISTS (SELECT 1 FROM «root v1."doc" n1» WHERE ((CASE jsonb_typeof(n1.v) WHEN 'number' THEN (n1.v)::numeric = ANY($1::text[]::numeric[]) END OR EXISTS (SELECT 1 FROM «elements n1 n2» WHERE CASE jsonb_typeof(n2.v) WHEN 'number' THEN (n2.v)::numeric = ANY($2::text[]::numeric[]) END)))))`, `[1 2.5] [1 2.5]`},
 		{`{"doc":{"$in":["x","y"]}}`, `(EXISTS (SELECT 1 FROM «root v1."doc" n1» WHERE (((«text n1.v» = ANY($1::text[])) OR EXISTS (SELECT 1 FROM «elements n1 n2» WHERE («text n2.v» = ANY($2::text[])))))))`, `[x y] [x y]`},
 
-		// The year 1 is no year before it.
+		// The year 1 is not a year before it.
 		{`{"at":{"$lt":"0001-01-01"}}`, `v1."at" < $1::timestamptz`, `'0001-01-01 00:00:00+00'`},
 		{`{"at":{"$lt":"0000-12-31"}}`, `v1."at" < $1::timestamptz`, `'0001-12-31 00:00:00+00 BC'`},
 

@@ -12,8 +12,8 @@ type Places interface {
 	Alias(prefix string) string
 }
 
-// declared returns a stored column x of field f, whose type the rules declare, in that type; null if the value isn't in
-// the form of the field.
+// declared returns a stored column x of field f, whose type the rules declare, in that type. It returns null if the
+// value isn't in the form of the field.
 func declared(d Dialect, in Places, x string, f *schema.Field) string {
 	s, held := alone{in}, &f.Stored.Field
 	x = d.Stored(s, x, held)

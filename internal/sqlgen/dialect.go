@@ -35,7 +35,7 @@ type Dialect interface {
 	Name() string
 	// Quote quotes a name. Names get into a statement only through it.
 	Quote(name string) string
-	// Home returns the schema of a class that names none; "" where it depends on the connection.
+	// Home returns the schema of a class that names none, or "" where it depends on the connection.
 	Home() string
 	// ViewColumn returns the name under which a derived table holds a column.
 	ViewColumn(name string) string
@@ -66,12 +66,12 @@ type Dialect interface {
 	Slice(x string, f *schema.Field, first, length string) string
 	// Bytes returns the number of bytes of a text that AsText returned.
 	Bytes(x string, f *schema.Field) string
-	// Pieces returns the function that counts characters, and the most bytes of a value of which pieces can be cut; ""
+	// Pieces returns the function that counts characters, and the most bytes of a value of which pieces can be cut, or ""
 	// for any.
 	Pieces() (characters, most string)
 	// Sorted returns the term that orders by a column, and whether its value is in milliseconds.
 	Sorted(x string, f *schema.Field) (term string, millis bool)
-	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read; 0 for
+	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read, or 0 for
 	// any. A record with a longer one isn't in the view. With a bound of what is read, views are computed apart: what the
 	// caller asks for reads nothing but their records.
 	Bounds() (copied, read int)
@@ -83,7 +83,7 @@ type Dialect interface {
 	Fits(f *schema.Field, text string) bool
 	// Ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
 	Ordered(f *schema.Field, desc bool) string
-	// CompareValue writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
+	// CompareValue writes x op v for a non-null v of the field's kind. op is = > >= < or <=.
 	CompareValue(w *Writer, x Operand, op string, v any) error
 	// Own writes that the column x equals a text in its own collation, as a unique index of it compares.
 	Own(w *Writer, x Operand, text string)
@@ -107,7 +107,7 @@ type Dialect interface {
 	Is(x Operand, typ string) string
 	// Length returns the number of elements of a node that is an array, null for others.
 	Length(x Operand) string
-	// Search writes that fields of a view match a full-text search; space is the schema of its indexes, "" for none.
+	// Search writes that fields of a view match a full-text search. space is the schema of its indexes, or "".
 	Search(t SearchedView, space string, of *policy.Search) error
 
 	// Writes returns the texts of statements that write.
@@ -120,10 +120,10 @@ type Dialect interface {
 	Stored(s Scope, x string, f *schema.Field) string
 	// Const returns a constant of type t.
 	Const(s Scope, v value.Value, t schema.Type) string
-	// Compare writes x op y for operands of type t, null if one of them is null; op is Eq, Gt, Gte, Lt or Lte. WriteExpr
+	// Compare writes x op y for operands of type t, null if one of them is null. op is Eq, Gt, Gte, Lt or Lte. WriteExpr
 	// makes of it the comparisons in which null is a value.
 	Compare(s Scope, op plan.Op, x, y string, t schema.Type) (string, error)
-	// Apply writes e, whose operands are args; those that must be constants are looked up in e. It is never called for
+	// Apply writes e, whose operands are args. Those that must be constants are looked up in e. It is never called for
 	// comparisons, IsNull, And, Or, Not and IfNull: WriteExpr handles them.
 	Apply(s Scope, e plan.Apply, args []string) (string, error)
 	// Case writes a Case; otherwise is "" for null. Null in ifs counts as false.
@@ -148,12 +148,12 @@ type Dialect interface {
 	DateShift(s Scope, x, amount, unit, zone string) string
 	DateDiff(s Scope, from, to string, e plan.DateDiff) string
 	// Over writes an Over. Its body writes the text of the Body, given the text of an element and, in a Reduce, of the
-	// result so far; the Scope passed to it is that of the element, whose Atom may return its argument even if it is
+	// result so far. The Scope passed to it is that of the element, whose Atom may return its argument even if it is
 	// long.
 	Over(s Scope, o Over) (string, error)
 
-	// Find returns a condition on two stored columns that holds if their values, as expressions see them, are equal, and
-	// that can use an index on x; "" if none is better than the comparison itself. It is exact if it holds for no others.
+	// Find returns a condition on two stored columns that holds if their values, as expressions see them, are equal, and that
+	// can use an index on x. It returns "" if none is better than the comparison itself. It is exact if it holds for no others.
 	Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool)
 	// Order returns the terms that order by x, of type t: null first, or last if desc; each with its direction.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
@@ -162,7 +162,7 @@ type Dialect interface {
 	// Key returns what to group x by, and how to show the key: an expression over the group, the same for the same
 	// records in any physical order. short reports that a text has at most shortText characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
-	// KeyOf is Key for a stored column x of field f, where a group by the column itself costs less; else "".
+	// KeyOf is Key for a stored column x of field f, where a group by the column itself costs less, or else "".
 	KeyOf(x string, f *schema.Field) (by, show string)
 	// Divided returns what GROUP BY names in place of by, which divides the same records in the same groups and costs less.
 	Divided(by string) string
@@ -170,14 +170,14 @@ type Dialect interface {
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
 	// Aggregates returns the names of functions that Accumulate uses beside those of other databases.
 	Aggregates() []string
-	// AccumulateOf is Accumulate for a stored column x of field f, where another text costs less; else "".
+	// AccumulateOf is Accumulate for a stored column x of field f, where another text costs less, or else "".
 	AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.
 	Pick(s Scope, x, when string, t schema.Type) string
 	// Collect writes the JSON list l over a group; the empty list of nothing, null if it is too large.
 	Collect(s Scope, l Gathered) string
 	// Size writes what x, JSON, adds to the size of a list (plan.ListBytes), if Collect needs the size of the list as a
-	// column; else "", and Collect measures the list itself.
+	// column. Otherwise "", and Collect measures the list itself.
 	Size(s Scope, x string) string
 	// Short returns the text x, or another value where x has more than most bytes: Collect and Distinct take what ToJSON
 	// makes of that for too large. x may be used twice.
@@ -192,8 +192,8 @@ type Dialect interface {
 	Elements(s Scope, x string) (from, element, position string)
 	// Barrier returns the end of a derived table that must not be merged into the surrounding statement.
 	Barrier() string
-	// Materialized returns the keyword that makes a WITH query run once however often it is read (keep), or each time;
-	// "" if the dialect has none.
+	// Materialized returns the keyword that makes a WITH query run once however often it is read (keep), or each time,
+	// or "" if the dialect has none.
 	Materialized(keep bool) string
 	// Start returns x, of type t, as the start of a recursion: later values may be longer, and have more digits.
 	Start(x string, t schema.Type) string

@@ -17,7 +17,7 @@ type Scope interface {
 	Atom(x string) string
 	// Column returns column i of the record as expressions see it (see Dialect.Stored).
 	Column(i int) string
-	// Field returns the text and the field of the stored column that e, a Ref or an Outer, passes on unchanged; f is nil
+	// Field returns the text and the field of the stored column that e, a Ref or an Outer, passes on unchanged. f is nil
 	// if e is computed.
 	Field(e plan.Expr) (x string, f *schema.Field)
 	// Outer returns column i of the record for which a list is made, up levels out from 1, as expressions see it.
@@ -31,9 +31,9 @@ const shortText = 200
 type Gathered struct {
 	X     string   // JSON
 	Terms []string // the order
-	When  string   // the condition for a record to add its X; "" if all do
-	Size  string   // the column with the list's size, the same in all records of the group; "" if Dialect.Size is ""
-	Most  int      // the maximum size; a larger list is null
+	When  string   // the condition for a record to add its X, or "" if all do
+	Size  string   // the column with the list's size, the same in all records of the group, or "" if Dialect.Size is ""
+	Most  int      // the maximum size. A larger list is null
 }
 
 // An Over is a plan.Over with its operands as text; Initial and Limit are "" for none.

@@ -261,7 +261,7 @@ func ordered(terms []string) string {
 	return "ORDER BY " + commaList(terms)
 }
 
-// buckets ranks the records, divides the ranks into ranges, and groups by range; the upper end of each is the lower end
+// buckets ranks the records, divides the ranks into ranges, and groups by range. The upper end of each is the lower end
 // of the next, which a window over the groups reads.
 func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relation, error) {
 	r = b.open(r)

@@ -226,7 +226,7 @@ func TestPipelineColumns(t *testing.T) {
 			t.Errorf("dialect %s: %s\nwant %s", tt.dialect.Name(), got, tt.want)
 		}
 	}
-	// A declared type is no guarantee: this column holds integers.
+	// A declared type is not a guarantee: this column holds integers.
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: []schema.Field{
 		{Name: "id", Type: schema.Integer, Native: "milliseconds", NotNull: true}, {Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}}})
 	if err != nil {

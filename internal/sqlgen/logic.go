@@ -193,7 +193,7 @@ func (w exprWriter) compare(e plan.Apply) (string, error) {
 			return "", err
 		}
 		more, err := w.versus(plan.Gt, x, y, t, both)
-		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits; a literal would have fewer
+		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits. A literal would have fewer
 		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE " + zero + " END)", err
 	}
 	return w.versus(e.Op, x, y, t, both)

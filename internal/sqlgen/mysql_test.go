@@ -37,7 +37,7 @@ func TestMySQLUnicode(t *testing.T) {
 // TestMySQLConditions shows conditions for MariaDB.
 func TestMySQLConditions(t *testing.T) {
 	conditions(t, mariadb.Dialect(), mariadbFields, []conditionRow{
-		// Text compares by its bytes; an index finds texts that its collation takes for equal, if the column's character
+		// Text compares by its bytes. An index finds texts that its collation takes for equal, if the column's character
 		// set has the value.
 		{`{"s":"a"}`, "(v1.`s` = ? AND «bytes v1.`s`» = ?)", `'a' 'a'`},
 		{"{\"s\":\"\x7f\"}", "(v1.`s` = ? AND «bytes v1.`s`» = ?)", "'\x7f' '\x7f'"},
@@ -133,7 +133,7 @@ func TestMySQLJSON(t *testing.T) {
 			" OR CAST(JSON_UNQUOTE(" + x + ") AS DECIMAL(65,30)) = CAST(? AS DECIMAL(65,30)) AND CAST(JSON_UNQUOTE(" + x + ") AS DOUBLE) >= CAST(? AS DOUBLE) END"
 	}
 	member := func(x, p string) string { return "JSON_EXTRACT(" + x + ", CONCAT('$', " + p + "))" }
-	// A path is a table of its names; one step of it goes through each object of a list, or a single object.
+	// A path is a table of its names. One step of it goes through each object of a list, or a single object.
 	step := func(x, p, n string) (from, object, next string) {
 		return "JSON_TABLE(?, '$' COLUMNS (k0 LONGTEXT PATH '$[0]')) AS " + p + ", JSON_TABLE(CASE JSON_TYPE(" + x + ") WHEN 'ARRAY' THEN " + x +
 				" WHEN 'OBJECT' THEN '[0]' ELSE '[]' END, '$[*]' COLUMNS (o FOR ORDINALITY)) AS " + n,

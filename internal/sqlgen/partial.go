@@ -8,7 +8,7 @@ import (
 )
 
 // Prefix compiles the longest beginning of a plan's Program that the dialect can write, and returns the number of its
-// stages. The rows hold all columns of the shape after them, hidden ones too, in order; they are at most limit and one
+// stages. The rows hold all columns of the shape after them, hidden ones too, in order. They are at most limit and one
 // more, and their values, together, of at most about most bytes. The error is Unsupported if not even the view can be written.
 func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error) {
 	var refused error

@@ -16,16 +16,16 @@ const maxAdvanced = 4096
 // A syntaxOf is how a database's regular expressions differ.
 type syntaxOf struct {
 	database string
-	all, end string // any character, newlines too; the end of the text
+	all, end string // any character, newlines too. The end of the text
 	escapes  [2]string
 	nul      rune // the least character of a text
 	repeats  int  // the largest repetition count
-	weight   int  // the largest weight with repetitions expanded; 0 for any
-	open     int  // the most repetitions without an upper bound or with a high one; 0 for any
+	weight   int  // the largest weight with repetitions expanded, or 0 for any
+	open     int  // the most repetitions without an upper bound or with a high one, or 0 for any
 	capture  bool // groups capture
 }
 
-// advanced is PostgreSQLRegex's (ARE); its dot matches the newline too.
+// advanced is PostgreSQLRegex's (ARE). Its dot matches the newline too.
 var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2]string{`\u%04X`, `\U%08X`}, nul: 1, repeats: 255}
 
 // perl is MariaDBRegex's (PCRE2), whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on

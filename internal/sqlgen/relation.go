@@ -20,7 +20,7 @@ type relation struct {
 	shape   plan.Shape
 	columns []string // the texts of the columns of shape
 	from    string   // the FROM item at the bottom
-	alias   string   // of the only FROM item; "" if there are several
+	alias   string   // of the only FROM item, or "" if there are several
 	names   []string // the columns that it has under names that aren't generated here
 	levels  []level  // derived tables around from, each under the same alias with additional columns
 	where   []string
@@ -273,7 +273,7 @@ func (b *builder) selected(r *relation, columns []string) string {
 	return t.String()
 }
 
-// ordinal returns the position of a column that is g itself, so that the database computes it once; else g.
+// ordinal returns the position of a column that is g itself, so that the database computes it once, or else g.
 func ordinal(g string, columns []string) string {
 	for i, c := range columns {
 		if c == g || c == g+" AS c"+strconv.Itoa(i+1) {

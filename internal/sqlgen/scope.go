@@ -13,7 +13,7 @@ type scope struct {
 	b       *builder
 	r       *relation
 	outer   *scope // the record for which r is a list
-	uses    []int  // how often each column is used; a computed one that is used twice is computed below. nil: once each
+	uses    []int  // how often each column is used. A computed one that is used twice is computed below. nil: once each
 	lets    bool   // all computed columns are computed below
 	atoms   bool   // stored columns are converted below, since they are used inside of a subquery
 	count   []int  // if not nil, what is written is discarded, but how often it uses each column is counted here

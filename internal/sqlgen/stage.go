@@ -19,7 +19,7 @@ type programStatement interface {
 	View(n int, alias string) (string, error)
 	// Name writes the column of a view that holds a field.
 	Name(alias, field string) string
-	// Filter writes a filter over columns by their keys; it is false or null where the filter doesn't hold.
+	// Filter writes a filter over columns by their keys. It is false or null where the filter doesn't hold.
 	Filter(f query.Filter, columns func(key string) (x string, f *schema.Field)) (string, error)
 	// Computed describes a computed value of type t, as if a field held it.
 	Computed(t schema.Type) *schema.Field
@@ -34,7 +34,7 @@ type programStatement interface {
 }
 
 // writeProgram writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
-// turn, or, with whole, all of them; if there are none, a row still has one column.
+// turn, or, with whole, all of them. If there are none, a row still has one column.
 func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, whole bool) (string, error) {
 	b := &builder{s, d, plan.ListBytes(p)}
 	r, err := b.program(p, nil, nil)
@@ -74,7 +74,7 @@ type builder struct {
 	most int // the maximum size of a list that is gathered
 }
 
-// program writes p. input is the relation of Input; outer is the record for which a list is made.
+// program writes p. input is the relation of Input. outer is the record for which a list is made.
 func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*relation, error) {
 	r, err := b.start(p, input)
 	if err != nil {
@@ -274,7 +274,7 @@ func (b *builder) slice(r *relation, skip, limit int64) *relation {
 	return &next
 }
 
-// order writes the terms of the order of r's shape; nil if r is a group and they need columns below it.
+// order writes the terms of the order of r's shape, or nil if r is a group and they need columns below it.
 func (b *builder) order(r *relation) []string {
 	s := &scope{b: b, r: r, closed: r.grouped || r.alias == ""}
 	terms := []string{}

@@ -29,7 +29,7 @@ func (w *writer) inClass(c *schema.Class, alias string) fields {
 	}
 }
 
-// fields returns the operand for the first name of a filter's path; an operand without a field means there is none.
+// fields returns the operand for the first name of a filter's path. An operand without a field means there is none.
 type fields func(name string) Operand
 
 // of returns the fields of a class under an alias.
@@ -49,7 +49,7 @@ func (w *writer) named(name string) Operand {
 	return w.operandOf(v.Class(), view(join), f)
 }
 
-// operandOf returns the operand of a field of c in a view; none if f is nil.
+// operandOf returns the operand of a field of c in a view, or none if f is nil.
 func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) Operand {
 	if f == nil {
 		return Operand{}
@@ -61,8 +61,8 @@ func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) Opera
 	return x
 }
 
-// rawName returns the name of the column of a view that holds a field's integer as it is stored; "" if it counts no
-// time, or no such name is free. Statements alone use it.
+// rawName returns the name of the column of a view that holds a field's integer as it is stored. It returns "" if it
+// counts no time, or no such name is free. Statements alone use it.
 func rawName(c *schema.Class, f *schema.Field) string {
 	const longest = 63 // PostgreSQL cuts longer names
 	if name := f.Name + " as stored"; f.Unit() > 0 && len(name) <= longest && c.Field(name) == nil {

@@ -24,10 +24,10 @@ func (t *Text) Write(parts ...string) { t.w.Write(parts...) }
 // Name quotes a name.
 func (t *Text) Name(name string) string { return t.w.Quote(name) }
 
-// Table returns the quoted name of a class in its source; space is "" for the source's own schema.
+// Table returns the quoted name of a class in its source. space is "" for the source's own schema.
 func (t *Text) Table(space, table string) string { return t.w.table(space, table) }
 
-// Tenant returns the schema of c, if its source has one schema per tenant; "" for others.
+// Tenant returns the schema of c, if its source has one schema per tenant, or "" for others.
 func (t *Text) Tenant(c *schema.Class) string {
 	if c == nil || c.Spaces == nil {
 		return ""
@@ -41,7 +41,7 @@ func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }
 // Read returns the text that selects a column x of field f, in the form that the source's adapter reads as f.
 func (t *Text) Read(x string, f *schema.Field) string { return t.w.Read(x, f) }
 
-// Size returns the text of the size in bytes of a column x of field f; "" if its values can't be long.
+// Size returns the text of the size in bytes of a column x of field f, or "" if its values can't be long.
 func (t *Text) Size(x string, f *schema.Field) string {
 	if !t.w.long(f) {
 		return ""
@@ -97,7 +97,7 @@ func (t *Text) Identified(x string, f *schema.Field, v value.Value) error {
 	return t.w.oneOf(Operand{Text: x, Field: f}, append(also, v))
 }
 
-// Statement ends the text. columns describe its rows; nil if it returns no rows.
+// Statement ends the text. columns describe its rows, or nil if it returns no rows.
 func (t *Text) Statement(columns []Column) (Statement, error) {
 	text, args, err := t.w.Writer.Statement(t.w.Dialect, MaxText)
 	return Statement{Text: text, Args: args, Columns: columns}, err

@@ -70,7 +70,7 @@ var rows = []struct {
 	{"not of and", apply(plan.Not, apply(plan.And, p, q)), "(NOT ((p IS TRUE) AND (q IS TRUE)))", "(NOT ((p IS TRUE) AND (q IS TRUE)))"},
 	{"is null", apply(plan.IsNull, p), "(p IS NULL)", "(p IS NULL)"},
 
-	// Null equals null. Between two stored columns an index finds the equal values; if one isn't null, neither is equal
+	// Null equals null. Between two stored columns an index finds the equal values. If one isn't null, neither is equal
 	// to it.
 	{"equal, stored", apply(plan.Eq, a, b), "coalesce((a = b), a IS NULL AND b IS NULL)", "((a = b) OR (a IS NULL AND b IS NULL))"},
 	{"equal, computed", apply(plan.Eq, a, c), "coalesce((a = c), a IS NULL AND c IS NULL)", "coalesce((a = c), a IS NULL AND c IS NULL)"},

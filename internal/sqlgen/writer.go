@@ -87,7 +87,7 @@ func (w *Writer) Either(parts []func() error) error {
 }
 
 // Statement returns the text, with placeholders of d in the places of values, and the values in their order. If
-// placeholders name their arguments, they are numbered as they first appear; otherwise an argument is repeated for each of
+// placeholders name their arguments, they are numbered as they first appear. Otherwise an argument is repeated for each of
 // its places. A text of more than most bytes is refused.
 func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 	text := w.text.String()
@@ -97,7 +97,7 @@ func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 	var b strings.Builder
 	b.Grow(len(text) + 8*len(w.args)) // "$1::text" in the place of a number between NULs
 	args := make([]any, 0, len(w.args))
-	numbers := make([]int, len(w.args)) // from 1; 0 for those that haven't appeared yet
+	numbers := make([]int, len(w.args)) // from 1, or 0 for those that haven't appeared yet
 	for i, part := 0, ""; text != ""; i++ {
 		part, text, _ = strings.Cut(text, "\x00")
 		if i%2 == 0 {

@@ -18,5 +18,5 @@ type Writes struct {
 	CreateTable  string                    // begins the statement
 	TableOptions string                    // ends it
 	Columns      func(place string) string // the SELECT of the columns of the table whose name is at a place
-	LockTable    func(table string) string // locks a table against other transactions; nil if nothing needs to
+	LockTable    func(table string) string // locks a table against other transactions, or nil if nothing needs to
 }

@@ -6,7 +6,7 @@ var Aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min":
 	"stddev": true, "stddev_samp": true, "stddev_pop": true, "std": true, "variance": true, "var_samp": true, "var_pop": true,
 	"percentile_cont": true, "percentile_disc": true, "median": true, "mode": true, "max_by": true, "min_by": true}
 
-// AggregateIn returns the first aggregate in x that is no window function; nil if there is none.
+// AggregateIn returns the first aggregate in x that is not a window function, or nil if there is none.
 func AggregateIn(x any) *Call {
 	var found *Call
 	Walk(x, func(e Expr) bool {

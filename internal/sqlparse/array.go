@@ -51,7 +51,7 @@ func element(s string) (item string, isQuoted bool, rest string, ok bool) {
 	return "", false, "", false
 }
 
-// list reads ARRAY[…] or ARRAY(query), of which t is the word; nil if neither follows.
+// list reads ARRAY[…] or ARRAY(query), of which t is the word, or nil if neither follows.
 func (p *parser) list(t *token) Expr {
 	switch p.ahead(1).low {
 	case "[":

@@ -41,15 +41,15 @@ type Body interface{ isBody() }
 type Select struct {
 	Distinct bool
 	On       []Expr // of DISTINCT ON
-	Top      Expr   // the limit of a SELECT TOP n; nil for none
+	Top      Expr   // the limit of a SELECT TOP n, or nil
 	Items    []Item
 	From     []From // joined by commas
 	Where    Expr
 	Group    []Expr
-	Sets     [][]int // of GROUPING SETS, ROLLUP and CUBE: which of Group each groups by; nil for one set of all
+	Sets     [][]int // of GROUPING SETS, ROLLUP and CUBE: which of Group each groups by, or nil for one set of all
 	GroupAll bool    // by each item without an aggregate
 	Having   Expr
-	Qualify  Expr // tests what the window functions computed; nil for none
+	Qualify  Expr // tests what the window functions computed, or nil
 	Windows  []NamedWindow
 	At       Pos
 }
@@ -80,7 +80,7 @@ type Item struct {
 	Text  string // X as written, on one line
 }
 
-// Title returns the name of the column that it makes, and the column that it is named after; nil for none.
+// Title returns the name of the column that it makes, and the column that it is named after, or nil.
 func (it Item) Title() (string, *Name) {
 	if it.Alias != nil {
 		return it.Alias.Text, nil
@@ -170,7 +170,7 @@ type Alias struct {
 
 // A Window is the specification of an OVER clause.
 type Window struct {
-	Base      *Ident // a named window; nil for none
+	Base      *Ident // a named window, or nil
 	Partition []Expr
 	Order     []Order
 	Frame     *Frame
@@ -215,7 +215,7 @@ type (
 		Text string
 		At   Pos
 	}
-	// String is a string constant; Type is the type of a typed one, such as "date" in DATE '2024-01-01'.
+	// String is a string constant. Type is the type of a typed one, such as "date" in DATE '2024-01-01'.
 	String struct {
 		Text, Type string
 		At         Pos
@@ -264,7 +264,7 @@ type (
 		Query *Query
 		At    Pos
 	}
-	// Like is X [NOT] LIKE, ILIKE or SIMILAR TO Pattern, or a match with a regular expression; Op is "like", "ilike",
+	// Like is X [NOT] LIKE, ILIKE or SIMILAR TO Pattern, or a match with a regular expression. Op is "like", "ilike",
 	// "similar", "~" or "~*".
 	Like struct {
 		Op         string
@@ -282,7 +282,7 @@ type (
 		List  Expr
 		At    Pos
 	}
-	// Case is a CASE; Operand is nil if it has none.
+	// Case is a CASE. Operand is nil if it has none.
 	Case struct {
 		Operand    Expr
 		When, Then []Expr
@@ -303,7 +303,7 @@ type (
 		Distinct bool
 		Order    []Order
 		Within   []Order // WITHIN GROUP
-		Limit    Expr    // of the values that array_agg and string_agg gather; nil for none
+		Limit    Expr    // of the values that array_agg and string_agg gather, or nil
 		Filter   Expr
 		Over     *Window
 		At       Pos

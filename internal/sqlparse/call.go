@@ -177,7 +177,7 @@ func (p *parser) after(c *Call) Expr {
 	return c
 }
 
-// timed reads a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY; nil if there is none.
+// timed reads a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY, or nil if there is none.
 func (p *parser) timed(t *token) Expr {
 	n := p.ahead(1)
 	if n.kind == text {

@@ -168,7 +168,7 @@ func converted(_ *taker, c *Call) Expr {
 // types are those that CONVERT takes as words.
 var types = map[string]bool{"date": true, "datetime": true, "int": true, "integer": true, "bigint": true, "signed": true, "unsigned": true, "float": true, "real": true, "decimal": true, "numeric": true, "char": true, "varchar": true, "nvarchar": true}
 
-// idiomWord returns e in lower case if it is a word by itself, or a call such as varchar(10); else "".
+// idiomWord returns e in lower case if it is a word by itself, or a call such as varchar(10), or else "".
 func idiomWord(e Expr) string {
 	switch e := e.(type) {
 	case *Name:
@@ -186,7 +186,7 @@ func idiomWord(e Expr) string {
 // idiomUnits are the parts of a time that functions take as words.
 var idiomUnits = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "isoweek": true, "day": true, "hour": true, "minute": true, "second": true}
 
-// unit returns the unit that e is, as a text; nil if it is none. Where words name units a week begins on Sunday.
+// unit returns the unit that e is, as a text, or nil if it is none. Where words name units a week begins on Sunday.
 func (t *taker) unit(e Expr) Expr {
 	u := idiomWord(e)
 	if !idiomUnits[u] {

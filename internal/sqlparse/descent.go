@@ -11,8 +11,8 @@ type Descent struct {
 	Table     *Table  // that the step reads
 	Own, Self string  // its alias, and that of the query itself
 	Link, Of  *Name   // a and b
-	Rest      Expr    // the other conditions on the table; nil for none
-	Below     *Binary // the bound of a column of the query; nil for none
+	Rest      Expr    // the other conditions on the table, or nil
+	Below     *Binary // the bound of a column of the query, or nil
 
 	own func(*Table, Ident) bool // reports whether the table has a column
 }

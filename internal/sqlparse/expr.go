@@ -8,7 +8,7 @@ import (
 // expr reads an expression.
 func (p *parser) expr() Expr { return p.binary(0) }
 
-// strength returns the operator at this place and how tightly it binds, as in PostgreSQL, 0 for none; it reads nothing:
+// strength returns the operator at this place and how tightly it binds, as in PostgreSQL, 0 for none. It reads nothing:
 //
 //	1 OR · 2 AND · 3 NOT · 4 IS, comparisons · 5 BETWEEN IN LIKE ~ · 6 other operators · 7 + - · 8 * / % · 9 ^ · 10 AT TIME ZONE, COLLATE · 11 unary · 12 :: []
 func (p *parser) strength() (op string, level int) {
@@ -328,7 +328,7 @@ func (p *parser) named() Expr {
 	return n
 }
 
-// caseOf reads CASE [operand] WHEN … THEN … [ELSE …] END; there is at least one WHEN.
+// caseOf reads CASE [operand] WHEN … THEN … [ELSE …] END. There is at least one WHEN.
 func (p *parser) caseOf() Expr {
 	c := &Case{At: p.next().at}
 	if !p.is("when") {

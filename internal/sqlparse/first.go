@@ -2,7 +2,7 @@ package sqlparse
 
 import "strings"
 
-// First returns the name of the first table in q that no WITH clause of q defines, as written; "" if there is none.
+// First returns the name of the first table in q that no WITH clause of q defines, as written, or "" if there is none.
 func (q *Query) First() string {
 	var defined []string
 	for _, c := range q.With {
@@ -20,7 +20,7 @@ func (q *Query) First() string {
 	return name
 }
 
-// firstIn returns the first table of b in reading order, without sub-queries in expressions; "" if there is none.
+// firstIn returns the first table of b in reading order, without sub-queries in expressions, or "" if there is none.
 func firstIn(b Body) string {
 	switch b := b.(type) {
 	case *Select:
@@ -40,7 +40,7 @@ func firstIn(b Body) string {
 	return ""
 }
 
-// firstOf returns the first table of one FROM item, its parts joined by points; "" for a function.
+// firstOf returns the first table of one FROM item, its parts joined by points, or "" for a function.
 func firstOf(f From) string {
 	switch f := f.(type) {
 	case *Table:

@@ -51,7 +51,7 @@ func (p *parser) from() From {
 	}
 }
 
-// applied reads CROSS APPLY or OUTER APPLY, as SQL Server and Oracle have them, and returns the kind of join; "" for none.
+// applied reads CROSS APPLY or OUTER APPLY, as SQL Server and Oracle have them, and returns the kind of join, or "".
 func (p *parser) applied() string {
 	switch {
 	case p.word("cross", "apply"):

@@ -14,7 +14,7 @@ const (
 	MaxText   = 64 << 10 // bytes
 	MaxDepth  = 60       // nesting of expressions and queries
 	MaxNodes  = 5000     // expressions
-	MaxValues = 10_000   // constants in the lists of IN, ARRAY and VALUES, which are no expressions here
+	MaxValues = 10_000   // constants in the lists of IN, ARRAY and VALUES, which are not expressions here
 )
 
 // A kind is the kind of a token.

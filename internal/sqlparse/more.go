@@ -123,7 +123,7 @@ func chosen(_ *taker, c *Call) Expr {
 	return out
 }
 
-// placeAmong is FIELD(x, a, b): the number of the argument that x is, 0 for none.
+// placeAmong is FIELD(x, a, b): the number of the argument that x is, or 0.
 func placeAmong(_ *taker, c *Call) Expr {
 	out := &Case{Operand: c.Args[0], At: c.At, Else: idiomNumber("0", c.At)}
 	for i, x := range c.Args[1:] {

@@ -86,7 +86,7 @@ func (p *parser) unexpected(wanted string) {
 	panic(f)
 }
 
-// instead returns how to do without what another SQL has at this place; "" for none. What it begins with may have been taken for an alias:
+// instead returns how to do without what another SQL has at this place, or "". What it begins with may have been taken for an alias:
 // FROM t PIVOT (sum(a) …, FROM t START WITH ….
 func (p *parser) instead() string {
 	if t := p.peek(); t.kind == word && t.low != "with" && t.low != "by" {
@@ -115,7 +115,7 @@ func excerpt(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// enter counts a level of nesting and an expression; the result leaves the level.
+// enter counts a level of nesting and an expression. The result leaves the level.
 func (p *parser) enter() func() {
 	p.depth++
 	p.count()

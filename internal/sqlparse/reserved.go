@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// reserved are the words that can't be names without quotes, but for where only a name can stand.
+// reserved are the words that can't be names without quotes, except for where only a name can stand.
 var reserved = wordsOf("all and any array as asc between both case cast check collate column constraint create cross current_date " +
 	"current_time current_timestamp default desc distinct do else end except exists false fetch for foreign from full grant group having " +
 	"in inner intersect into is isnull join lateral leading left like ilike similar limit localtime localtimestamp minus natural not notnull null offset on only or order " +
@@ -53,7 +53,7 @@ func (p *parser) reservedName() bool {
 // structural are the reserved words that a mistake leaves at a wrong place more often than that they are names.
 var structural = wordsOf("select from where and or on join having union with by then when else as not null true false")
 
-// quoteInstead returns how to write a reserved word as a name; "" for all other tokens.
+// quoteInstead returns how to write a reserved word as a name, or "" for all other tokens.
 func quoteInstead(t *token) string {
 	if t.kind != word || !reserved[t.low] || structural[t.low] {
 		return ""

@@ -28,7 +28,7 @@ func listed(e Expr) Expr {
 }
 
 // formatted is PostgreSQL's format('%s of %2$s', a, b): the texts joined, a null as the empty one. Other directives than %s and %% and other
-// widths are for texts that are SQL or columns of a terminal: they aren't there.
+// widths are for texts that are SQL or columns of a terminal: they don't exist.
 func formatted(t *taker, c *Call) Expr {
 	pattern, ok := c.Args[0].(*String)
 	if !ok {

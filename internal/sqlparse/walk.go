@@ -48,7 +48,7 @@ func walk(v reflect.Value, visit func(Expr) bool) {
 	}
 }
 
-// Key returns a text that is the same for expressions that mean the same; name is that of a column.
+// Key returns a text that is the same for expressions that mean the same. name is that of a column.
 func Key(x Expr, name func(*Name) string) string {
 	var b strings.Builder
 	key(&b, reflect.ValueOf(x), name)
@@ -90,7 +90,7 @@ func key(b *strings.Builder, v reflect.Value, name func(*Name) string) {
 	}
 }
 
-// Conjuncts returns the parts of e that AND joins; none for nil.
+// Conjuncts returns the parts of e that AND joins, or none for nil.
 func Conjuncts(e Expr) []Expr {
 	if e == nil {
 		return nil
@@ -131,7 +131,7 @@ func queried(e Expr) bool {
 }
 
 // Gathering returns the name of a column whose expression has a list or a joined text of the values of a group, which has
-// a bound, or a column that inner queries gathered; nil for another.
+// a bound, or a column that inner queries gathered. It returns nil for another.
 func Gathering(it Item, name string, inner []string) (gathered []string) {
 	Walk(it.X, func(e Expr) bool {
 		switch e := e.(type) {
@@ -150,7 +150,7 @@ func Gathering(it Item, name string, inner []string) (gathered []string) {
 	return gathered
 }
 
-// Among returns e as an IN, if it is X = ANY of elements; nil otherwise.
+// Among returns e as an IN, if it is X = ANY of elements. Nil otherwise.
 func (e *Any) Among() *In {
 	if l, ok := e.List.(*Array); ok && e.Op == "=" && !e.All && len(l.Items) > 0 {
 		return &In{X: e.X, List: l.Items, At: e.At}
@@ -158,8 +158,8 @@ func (e *Any) Among() *In {
 	return nil
 }
 
-// Side returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants. in says on which
-// sides a name is.
+// Side returns the side whose columns e names: 1 or 2, or 0 if it names none, both, or is more than names and
+// constants. in says on which sides a name is.
 func Side(e Expr, in func(parts []Ident) (left, right bool)) int {
 	side := 0
 	Walk(e, func(e Expr) bool {

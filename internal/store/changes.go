@@ -29,8 +29,8 @@ type ChangeRow struct {
 	After     []string // ids, sorted, without duplicates
 	Account   string   // the account that its pending state counts against
 	Expires   time.Time
-	Lease     time.Time       // end of the lease; zero for none
-	Leased    time.Time       // the lease has run out before this time, too; zero for none
+	Lease     time.Time       // end of the lease, or zero
+	Leased    time.Time       // the lease has run out before this time, too, or zero
 	Search    string          // the text searched by Filter.Text
 	Closed    string          // the people whom Filter.For leaves out, and the schema: see closed
 	Since     string          // of a new change: the ids after it are those of the minute before
@@ -40,7 +40,7 @@ type ChangeRow struct {
 	of        *change.Change  // what Body encodes
 }
 
-// NewChangeRow returns the row of a change filed at now, and that of the version that it replaces; nil for none.
+// NewChangeRow returns the row of a change filed at now, and that of the version that it replaces, or nil.
 func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *ChangeRow, err error) {
 	if f.Replaces != nil {
 		if old, err = NextChangeRow(f.Replaces, now, change.Guard{}); err != nil {
@@ -150,7 +150,7 @@ func decoded(body string) (*change.Change, error) {
 	return c, nil
 }
 
-// ChangesOf returns the column and the value that select the changes of of; ok is false if it selects none.
+// ChangesOf returns the column and the value that select the changes of of. ok is false if it selects none.
 func ChangesOf(of change.Of) (column, is string, ok bool) {
 	if of.Principal != "" {
 		return "principal", of.Principal, true

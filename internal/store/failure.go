@@ -5,9 +5,9 @@ import "fmt"
 // An Failure says what could not be done, where and why. Its text is safe for logs: it holds no value of a record.
 type Failure struct {
 	Doing, At string // "append to the audit log", "bailiwick.db"
-	Why       string // "the disk is full"; "" if only Code is known
-	Public    string // the reason in words that anyone may read; "" for none
-	Code      string // the database's own code: "SQLite error 13"; "" for none
+	Why       string // "the disk is full", or "" if only Code is known
+	Public    string // the reason in words that anyone may read, or ""
+	Code      string // the database's own code: "SQLite error 13", or ""
 	Err       error
 }
 

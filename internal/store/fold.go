@@ -82,8 +82,8 @@ func (j *Journal) Try() error {
 	})
 }
 
-// seal makes sure that nothing is appended to the segments that there are, and returns them and the end of the chain;
-// none if there is nothing to fold. The lock is held.
+// seal makes sure that nothing is appended to the segments that there are, and returns them and the end of the chain.
+// It returns none if there is nothing to fold. The lock is held.
 func (j *Journal) seal() (names []string, end audit.Head, err error) {
 	if err := j.follow(); err != nil {
 		return nil, end, err

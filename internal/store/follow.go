@@ -29,7 +29,7 @@ func (j *Journal) segments() ([]string, error) {
 	return out, nil
 }
 
-// first returns the number of the first record of a segment by its name; 0 if the name is no segment's.
+// first returns the number of the first record of a segment by its name, or 0 if the name is no segment's.
 func first(name string) int64 {
 	seq, random, ok := strings.Cut(name, "-")
 	n, err := strconv.ParseInt(seq, 16, 64)
@@ -97,7 +97,7 @@ func (j *Journal) follow() error {
 	return nil
 }
 
-// syncSegment syncs a segment that another process has written; one that is gone was folded, and is synced so.
+// syncSegment syncs a segment that another process has written. One that is gone was folded, and is synced so.
 func (j *Journal) syncSegment(path string) error {
 	f, err := j.options.open(path, false)
 	if errors.Is(err, fs.ErrNotExist) {

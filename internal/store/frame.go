@@ -71,8 +71,8 @@ type frame struct {
 	data    []byte
 }
 
-// next returns the first complete frame at or behind from; false if there is none. whole reports that it begins there, or
-// that there is none, as at the end of a segment whose last frame was not written completely.
+// next returns the first complete frame at or behind from, or false if there is none. whole reports that it begins
+// there, or that there is none, as at the end of a segment whose last frame was not written completely.
 func next(data []byte, from int64) (f frame, whole, ok bool) {
 	for at := from; ; at++ {
 		n := bytes.Index(data[min(at, int64(len(data))):], []byte(magic))
@@ -149,7 +149,7 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 // A mark is written to the file "lock" after each batch, and not synced: by it a process sees that another one has
 // appended, that a segment was cut, and that the tables end before records that they had.
 type journalMark struct {
-	name string // of the segment that is appended to; "" for none
+	name string // of the segment that is appended to, or ""
 	end  int64  // of what was appended to it, or faulty, or settled
 	head audit.Head
 }

@@ -41,15 +41,15 @@ var (
 // JournalOptions configure a Journal.
 type JournalOptions struct {
 	Head func() (audit.Head, error)                   // returns the end of the chain in the tables
-	Keep func(rows []RecordRow, end audit.Head) error // moves rows into the tables, those that they have aside; see Fold
+	Keep func(rows []RecordRow, end audit.Head) error // moves rows into the tables, those that they have aside. See Fold
 	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for the same folder. If the
 	// folder has records already, and the tables don't know it, Claim returns ErrForeign. If it is nil, a missing folder is not detected.
 	Claim   func(id string, records bool) error
 	Release func() error // not nil with Claim
-	// Every is the longest time until a record is synced to the disk; 0 means before Append returns.
+	// Every is the longest time until a record is synced to the disk. 0 means before Append returns.
 	Every time.Duration
 
-	open func(path string, create bool) (file, error) // for tests; nil means openSegment
+	open func(path string, create bool) (file, error) // for tests. Nil means openSegment
 }
 
 // A Journal is an open folder. It is safe for use by several goroutines.

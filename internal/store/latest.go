@@ -10,7 +10,7 @@ import (
 type LatestChange struct {
 	mu   sync.Mutex
 	seq  int64
-	more chan struct{} // closed when a newer event is seen; nil if no goroutine waits
+	more chan struct{} // closed when a newer event is seen, or nil if no goroutine waits
 }
 
 // Saw records that there is an event seq.

@@ -36,7 +36,7 @@ type ArchiveOptions struct {
 	Before time.Time // the first record that is not older, and all behind it, stay
 	By     string    // the principal in the log's records of what was moved
 
-	PerFile int // the number of records in a file; 0 is 10,000
+	PerFile int // the number of records in a file. 0 is 10,000
 }
 
 // MovedRecords is what MoveRecords moved.

@@ -39,7 +39,7 @@ type archiveFile struct {
 }
 
 // OpenArchive returns the archive in some folders joined with the store. If its first files are gone, kept must have the record
-// before the first that is left; else the missing ones are damage. Files end with .jsonl or, compressed, .jsonl.gz.
+// before the first that is left, or else the missing ones are damage. Files end with .jsonl or, compressed, .jsonl.gz.
 func OpenArchive(store interface {
 	audit.Chain
 	audit.Archived
@@ -79,7 +79,7 @@ func (l *ArchivedLog) list() error {
 	return nil
 }
 
-// look reads where f begins; if its first line is no record, its name says so.
+// look reads where f begins. If its first line is not a record, its name says so.
 func (f *archiveFile) look() error {
 	for r, err := range f.records() {
 		if err == nil {
@@ -97,8 +97,8 @@ func (f *archiveFile) look() error {
 	return nil
 }
 
-// records returns the records of f. A line that is no record ends them with an *audit.Damage for the place behind the
-// record before.
+// records returns the records of f. A line that is not a record ends them with an *audit.Damage for the place behind
+// the record before.
 func (f *archiveFile) records() iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		in, err := os.Open(f.path)
@@ -233,7 +233,7 @@ type archiveWalk struct {
 	seen       [2 * perFile]audit.Head
 }
 
-// strange passes on what the store has before record 1, which verify reports; one is enough. It reports false when the
+// strange passes on what the store has before record 1, which verify reports. One is enough. It reports false when the
 // walk ended.
 func (w *archiveWalk) strange(ctx context.Context, store audit.Chain) (bool, error) {
 	if w.from > 0 {

@@ -46,7 +46,7 @@ func (r *RecentChanges) Of(row *ChangeRow) (*change.Change, error) {
 	return c, nil
 }
 
-// find returns the change of a body that was decoded lately; nil for none.
+// find returns the change of a body that was decoded lately, or nil.
 func (r *RecentChanges) find(body string) *change.Change {
 	r.mu.Lock()
 	for i := range r.read {
@@ -104,7 +104,7 @@ func owned(c *change.Change) *change.Change {
 	return &out
 }
 
-// own returns a pointer to a copy of what p points to; nil for nil.
+// own returns a pointer to a copy of what p points to, or nil for nil.
 func own[T any](p *T) *T {
 	if p == nil {
 		return nil

@@ -27,7 +27,7 @@ type settler func(reflect.Value) bool
 
 var settlerOfChange = sync.OnceValue(func() settler { return settlerOf(reflect.TypeFor[change.Change]()) })
 
-// settlerOf returns the settler of a type; nil for types that are encoded by rules of their own, or by rules that aren't written here.
+// settlerOf returns the settler of a type, or nil for types that are encoded by rules of their own, or by rules that aren't written here.
 func settlerOf(t reflect.Type) settler {
 	switch t {
 	case reflect.TypeFor[value.Value]():
@@ -86,8 +86,8 @@ func settleTexts(v reflect.Value) bool {
 	return true
 }
 
-// settlerOfSlice returns the settler of a slice type, which gives each slice an array of its own, as decoding does; nil if that of the
-// elements is nil.
+// settlerOfSlice returns the settler of a slice type, which gives each slice an array of its own, as decoding does. It
+// returns nil if that of the elements is nil.
 func settlerOfSlice(t reflect.Type) settler {
 	if t.Elem().Kind() == reflect.Uint8 {
 		return func(v reflect.Value) bool {
@@ -117,8 +117,8 @@ func settlerOfSlice(t reflect.Type) settler {
 	}
 }
 
-// settlerOfPointer returns the settler of a pointer type, which has each pointer point to a copy, as decoding does; nil if that of what it
-// points to is nil.
+// settlerOfPointer returns the settler of a pointer type, which has each pointer point to a copy, as decoding does. It
+// returns nil if that of what it points to is nil.
 func settlerOfPointer(t reflect.Type) settler {
 	to := settlerOf(t.Elem())
 	if to == nil {

@@ -26,7 +26,7 @@ func Unrecorded(bodies []string) ([]audit.Record, error) {
 	return out, nil
 }
 
-// Record decodes r; if its text is no record, the error is an *audit.Damage.
+// Record decodes r. If its text is not a record, the error is an *audit.Damage.
 func (r *RecordRow) Record() (audit.Record, error) {
 	record, err := audit.Parse(r.Body)
 	if err != nil {

@@ -25,7 +25,7 @@ type TokenColumns struct {
 	More    string // JSON of more
 }
 
-// more is what tokens have that are no credentials.
+// more is what tokens have that are not credentials.
 type more struct {
 	Use     identity.Use `json:"use,omitempty"`
 	Parent  string       `json:"parent,omitempty"`
@@ -76,7 +76,7 @@ func (c *TokenColumns) Read(t *identity.Token, hash []byte) error {
 	return nil
 }
 
-// words joins a list with spaces; no scope or CIDR range contains one.
+// words joins a list with spaces. No scope or CIDR range contains one.
 func words[T any](list []T) string {
 	var b strings.Builder
 	for i, w := range list {

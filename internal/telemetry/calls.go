@@ -24,7 +24,7 @@ type calls struct{ t *Telemetry }
 // A call is the state that Begin passes to End in the context.
 type call struct {
 	tool string
-	span oteltrace.Span // ended by End; nil if it is the transport's or there is none
+	span oteltrace.Span // ended by End, or nil if it is the transport's or there is none
 }
 
 // callKey is the key of a call's span in a context.

@@ -63,7 +63,7 @@ func Cause(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// ofProblem returns the code, the kind and the cause of p for logs; its detail may quote a caller.
+// ofProblem returns the code, the kind and the cause of p for logs. Its detail may quote a caller.
 func ofProblem(p *problem.Error) string {
 	text := string(p.Code)
 	if p.Kind != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// seconds are the buckets of the semantic conventions for MCP operations, with finer ones below; short are finer
+// seconds are the buckets of the semantic conventions for MCP operations, with finer ones below. short are finer
 // still.
 var (
 	seconds = []float64{0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}

@@ -19,8 +19,8 @@ import (
 
 // OTLP says where traces are sent, by OpenTelemetry's protocol over HTTP.
 type OTLP struct {
-	Endpoint string            // URL of a collector; without a path, "/v1/traces" is added. "" means http://localhost:4318
-	Headers  map[string]string // sent with each request; may hold a credential
+	Endpoint string            // URL of a collector. Without a path, "/v1/traces" is added. "" means http://localhost:4318
+	Headers  map[string]string // sent with each request. It may hold a credential
 	Insecure bool              // the endpoint may be http:// on another machine
 }
 
@@ -98,12 +98,12 @@ func (o OTLP) endpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// A sender sends spans. It logs once when sending begins to fail and once when it works again; the SDK would write to
+// A sender sends spans. It logs once when sending begins to fail and once when it works again. The SDK would write to
 // standard error each time, including the collector's response.
 type sender struct {
 	sdk.SpanExporter
 	t        *Telemetry
-	resource *resource.Resource // of all spans; nil keeps the SDK's, which includes the environment
+	resource *resource.Resource // of all spans. Nil keeps the SDK's, which includes the environment
 	failing  atomic.Bool
 }
 

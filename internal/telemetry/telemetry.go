@@ -24,7 +24,7 @@ import (
 // Options configure a Telemetry. The zero Options collect metrics only.
 type Options struct {
 	Version string       // of the program
-	Logger  *slog.Logger // for lines of calls, and warnings when traces can't be sent; nil logs nothing
+	Logger  *slog.Logger // for lines of calls, and warnings when traces can't be sent. Nil logs nothing
 	Calls   bool         // log a line for each call
 	Faults  bool         // log a line for each call that was refused, failed or was cancelled
 	Traces  *Traces      // nil disables tracing
@@ -32,7 +32,7 @@ type Options struct {
 
 // Traces say which calls are traced, and where traces are sent.
 type Traces struct {
-	// Exporter receives the spans; nil means OTLP.
+	// Exporter receives the spans. Nil means OTLP.
 	Exporter sdk.SpanExporter
 	OTLP     OTLP
 	// Sample is the fraction of calls traced, from 0 to 1, unless the client has decided by sending a traceparent. 0
@@ -55,7 +55,7 @@ type Telemetry struct {
 	metrics  *metrics
 }
 
-// New returns a Telemetry. It opens no connection; the first traces do.
+// New returns a Telemetry. It opens no connection. The first traces do.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{options: o, log: o.Logger}
 	if t.log == nil {

@@ -45,7 +45,7 @@ paths: {/crew: {post: {operationId: hire, requestBody: {content: {application/js
 }
 
 // TestAgainst: a tool with check_against proposes nothing that doesn't fit its class, as far as the caller sees the
-// class; the rest is left to reviewers.
+// class. The rest is left to reviewers.
 func TestAgainst(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range hiring {

@@ -137,7 +137,7 @@ func said(thread []review.Said) (words []value.Value) {
 	return words
 }
 
-// goOn returns the tool to call next about a change, and what to do with it; "" for none.
+// goOn returns the tool to call next about a change, and what to do with it, or "".
 func goOn(s *review.Sheet) (next, advice string) {
 	switch {
 	case s.State == change.Returned:

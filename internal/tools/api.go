@@ -73,8 +73,8 @@ func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	return nil, several("/operationId", operation, found)
 }
 
-// guessed returns an error for an operation that isn't there and that no name is like, if its words find operations: listInvoices finds
-// get_invoices.
+// guessed returns an error for an operation that doesn't exist and that no name is like, if its words find operations:
+// listInvoices finds get_invoices.
 func guessed(reach *calls.Reach, operation string) error {
 	_, err := reach.View.Operation(operation)
 	p := problem.Of(err)
@@ -136,7 +136,7 @@ func again(name string, in, more value.Value) value.Member {
 	return value.Member{Name: "next_call", Value: value.OfObject([]value.Member{text("tool", name), {Name: "arguments", Value: over(in, more)}})}
 }
 
-// over returns in with the members of more set; objects are merged.
+// over returns in with the members of more set. Objects are merged.
 func over(in, more value.Value) value.Value {
 	if in.Kind() != value.Object || more.Kind() != value.Object {
 		return more

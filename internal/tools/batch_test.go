@@ -194,7 +194,7 @@ func TestBatchRefused(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", tt.args, got, tt.want)
 		}
 	}
-	// What is hidden is the same as what is absent, and so is its record but for the kind.
+	// What is hidden is the same as what is absent, and so is its record except for the kind.
 	results, _, err := s.call(t.Context(), `{"calls":[{"operationId":"listSecrets"},{"operationId":"listSekretz"},{"operationId":"getOrder","id":"1","calls":[{}]},{"operationId":"getOrder"}]}`)
 	if err != nil {
 		t.Fatal(err)

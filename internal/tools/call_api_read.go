@@ -24,7 +24,7 @@ const readTool = "call_api_read"
 // maxImage is the maximum size of a picture that models are shown, in bytes.
 const maxImage = 1 << 20
 
-// maxFile is the maximum size of a file in an answer, in bytes; a larger one is only described.
+// maxFile is the maximum size of a file in an answer, in bytes. A larger one is only described.
 const maxFile = 32 << 10
 
 // callAPIRead returns the tool that calls operations that only read: one, or several at once.
@@ -71,7 +71,7 @@ type reply struct {
 	in    value.Value
 	got   *response.Answer
 	led   value.Value // changes to the arguments that led to the last page that was joined
-	uri   string      // the resource of a file; "" for none
+	uri   string      // the resource of a file, or ""
 	hints []string
 	out   bool // the body, or the bytes of a file, are left out for lack of room
 }

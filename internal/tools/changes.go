@@ -20,7 +20,7 @@ import (
 // ChangeOptions configure the tools. Gateway is required.
 type ChangeOptions struct {
 	Gateway *bailiwick.Gateway
-	Link    func(id string) string // the address where people see a change; nil means its path in the console
+	Link    func(id string) string // the address where people see a change. Nil means its path in the console
 }
 
 // A ChangeTools is the tools over one gateway.
@@ -95,7 +95,7 @@ func (r *ChangeTools) offers(ops ...write.Op) func(identity.Principal) bool {
 	}
 }
 
-// anything reports whether p may propose anything; only then can p have changes to look at.
+// anything reports whether p may propose anything. Only then can p have changes to look at.
 func (r *ChangeTools) anything(p identity.Principal) bool {
 	for _, t := range []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.createClass(), r.callMethod()} {
 		if r.gateway.May(p, t.Ask()) == nil && t.Offered(p) {
@@ -123,7 +123,7 @@ func (r *ChangeTools) Writable(p identity.Principal, v *policy.View, f *schema.F
 	return (mayWrite(v, write.OpCreate) || mayWrite(v, write.OpUpdate)) && r.gateway.May(p, ask) == nil
 }
 
-// Actions lists the actions p may call on v, as get_schema shows them; nil for none. It implements tool.Writing.
+// Actions lists the actions p may call on v, as get_schema shows them, or nil. It implements tool.Writing.
 func (r *ChangeTools) Actions(p identity.Principal, v *policy.View) []value.Value {
 	var out []value.Value
 	for _, a := range r.gateway.Actions(p, v.Class().FullName()) {

@@ -489,7 +489,7 @@ func TestWait(t *testing.T) {
 }
 
 // TestFunction: an action whose target is a function of the program runs once, after approval, with the approved
-// values; its outcome ends the change.
+// values. Its outcome ends the change.
 func TestFunction(t *testing.T) {
 	var runs []bailiwick.Run
 	var fails error
@@ -540,7 +540,7 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// TestClass: one class is created and another rejected; the reviewer sees the fields.
+// TestClass: one class is created and another rejected. The reviewer sees the fields.
 func TestClass(t *testing.T) {
 	x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) { c.Rules.Gates.SchemaWrites = policy.Review })
 	res, err := x.call(x.bot(), "create_class", `{"class_name":"notes","fields":[{"name":"id","type":"integer","required":true},{"name":"text","type":"string"}],"reason":"x"}`)

@@ -57,7 +57,7 @@ func placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, er
 	return out, nil
 }
 
-// unknown returns the error for a name that the operation hasn't, if it is like one that it has; nil leaves it to the check of the arguments.
+// unknown returns the error for a name that the operation hasn't, if it is like one that it has. Nil leaves it to the check of the arguments.
 func unknown(name string, all map[string][]string) error {
 	near := problem.Nearest(name, slices.Sorted(maps.Keys(all)), 1)
 	if len(near) == 0 {
@@ -104,7 +104,7 @@ func operation(c *bailiwick.Call, source, id string) (v *spec.View, found *spec.
 	return v, found
 }
 
-// place returns the argument that holds a name of the operation: path, query, headers or body; "" if none does, or several.
+// place returns the argument that holds a name of the operation: path, query, headers or body, or "" if none does, or several.
 func place(v *spec.View, op *spec.Operation, name string) string {
 	if found := places(v, op)[name]; len(found) == 1 {
 		return found[0]
@@ -135,7 +135,7 @@ func places(v *spec.View, op *spec.Operation) map[string][]string {
 }
 
 // put adds m to args: to the object that is the argument in, or for "" as an argument, which an object of the same name may have been made
-// for. It reports whether it has the place: not if it is taken, or in is no object.
+// for. It reports whether it has the place: not if it is taken, or in is not an object.
 func put(args value.Value, in string, m value.Member) (value.Value, bool) {
 	if in == "" {
 		given, has := args.Get(m.Name)

@@ -19,7 +19,7 @@ func TestGoesOn(t *testing.T) {
 		happens func(d *desk, id, digest string) error
 		last    string // what the text ends with
 		next    string
-		again   string // what reply_to_change with another version says; "" if the version is filed
+		again   string // what reply_to_change with another version says, or "" if the version is filed
 	}{
 		{"it waits", func(*desk, string, string) error { return nil }, "To wait for the decision: get_change {\"change_id\": \"ID\", \"wait\": 50}\nReview: https://b.example/console/changes/ID", "get_change", ""},
 		{"sent back", func(d *desk, id, _ string) error {

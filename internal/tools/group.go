@@ -74,7 +74,7 @@ type group struct {
 	room    *ChangeTools
 	call    *bailiwick.Call
 	request write.Request
-	actions []*action.Action // of each write; nil for one that is of none
+	actions []*action.Action // of each write, or nil for one that is of none
 }
 
 // add adds the write that an item asks for.

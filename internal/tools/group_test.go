@@ -67,7 +67,7 @@ func (d *desk) filed(tool, args string) (string, error) {
 	return answer.ID, nil
 }
 
-// must is propose for writes that can be proposed; it returns the sheet that rita sees.
+// must is propose for writes that can be proposed. It returns the sheet that rita sees.
 func (d *desk) must(list ...string) *review.Sheet {
 	d.Helper()
 	id, err := d.propose(list...)
@@ -207,7 +207,7 @@ func TestGroupRefused(t *testing.T) {
 	}
 }
 
-// TestGroupRecheck: each action of a group is asked again when it is reviewed and when it is applied; where one would not
+// TestGroupRecheck: each action of a group is asked again when it is reviewed and when it is applied. Where one would not
 // propose the same, nothing of the group is written.
 func TestGroupRecheck(t *testing.T) {
 	without := func(name string) func(*desk) {

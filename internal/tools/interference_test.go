@@ -39,7 +39,7 @@ const marketDocument = `{"openapi":"3.0.0","paths":{
 // A market is the data of the API, of which two worlds differ in hidden parts alone.
 type market struct {
 	notes    []string // of the orders that are seen
-	margins  []int    // of the orders; -1 for an order without the field
+	margins  []int    // of the orders, or -1 for an order without the field
 	internal []int    // before which events there is an internal one
 	bare     bool     // no headers: counts, versions and places of the service are left out where something may be hidden, and not where nothing is
 }

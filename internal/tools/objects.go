@@ -53,7 +53,7 @@ func (r *ChangeTools) object(t tool.Tool, op write.Op) tool.Tool {
 	return t
 }
 
-// writeOf returns the write that the arguments request; they are already checked against the schema.
+// writeOf returns the write that the arguments request. They are already checked against the schema.
 func writeOf(op write.Op, in value.Value) write.Write {
 	data, _ := in.Get("data")
 	class, id := changeWord(in, "class_name"), changeWord(in, "object_id")

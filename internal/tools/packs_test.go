@@ -186,7 +186,7 @@ func TestReads(t *testing.T) {
 }
 
 // TestWrites compares calls with golden answers: the title and the differences of the change, and the requests to the
-// platform besides reads for reviewers. Without a rule a change waits, and nothing is written; if the rules let it
+// platform besides reads for reviewers. Without a rule a change waits, and nothing is written. If the rules let it
 // run at once, the platform receives exactly what was shown.
 func TestWrites(t *testing.T) {
 	for _, tt := range []struct{ file, apis, gates string }{

@@ -72,7 +72,7 @@ func listed(_ *bailiwick.Call, in value.Value) (value.Value, error) {
 type finding struct {
 	text   string
 	source string // the API, or "" for several
-	more   int    // the offset of the next page; 0 if there is none
+	more   int    // the offset of the next page, or 0 if there is none
 }
 
 // searchAPI answers search_api in its three forms: one operation, one schema, or a search over one API or all that the caller sees. at
@@ -174,7 +174,7 @@ func together(in value.Value) error {
 	return nil
 }
 
-// at sets the pointer of an error; nil stays nil.
+// at sets the pointer of an error. Nil stays nil.
 func at(pointer string, err error) error {
 	if err == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 // Scope is the name of the instrumentation in traces.
 const Scope = "github.com/bailiwick-dev/bailiwick"
 
-// Start begins a step of the call in ctx; End ends it. The returned context is for what the step itself calls.
+// Start begins a step of the call in ctx. End ends it. The returned context is for what the step itself calls.
 func Start(ctx context.Context, step string) (context.Context, trace.Span) {
 	call := trace.SpanFromContext(ctx)
 	if !call.IsRecording() {
@@ -44,8 +44,8 @@ func Fail(s trace.Span, err error) {
 	s.SetStatus(codes.Error, code)
 }
 
-// Parent returns the header traceparent (W3C Trace Context) for outgoing requests of the call in ctx; "" if it isn't
-// traced.
+// Parent returns the header traceparent (W3C Trace Context) for outgoing requests of the call in ctx, or "" if it
+// isn't traced.
 func Parent(ctx context.Context) string {
 	c := trace.SpanContextFromContext(ctx)
 	if !c.IsValid() {

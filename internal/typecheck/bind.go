@@ -31,7 +31,7 @@ type Relations interface {
 	Open(name, at string) (*Relation, error)
 	// Named records that a pipeline names a field of a view.
 	Named(*schema.Field)
-	// Allowed returns the values that a field may hold, as documented to the caller, as text; nil if there is no list.
+	// Allowed returns the values that a field may hold, as documented to the caller, as text, or nil if there is no list.
 	Allowed(*schema.Field) []string
 	// StrictPointers reports whether a condition on a pointer takes nothing but an id and a whole pointer to the right class.
 	StrictPointers() bool
@@ -45,11 +45,11 @@ type Relation struct {
 	Name   string                // of the class, as the caller addresses it
 	Scope  Scope                 // for filters over it
 	Fields []*schema.Field       // the visible ones
-	Key    []string              // the fields that identify a record; nil if not all of them are visible
+	Key    []string              // the fields that identify a record, or nil if not all of them are visible
 	Masks  map[string]*plan.Mask // by field; without those that have no mask
 
 	// Constraints returns the pointers to other views of the caller, and the fields of unique indexes besides the key, all of them visible.
-	// It is nil but for descriptions in information_schema, where few statements ask for it.
+	// It is nil except for descriptions in information_schema, where few statements ask for it.
 	Constraints func() ([]Pointer, [][]string)
 }
 
@@ -83,8 +83,8 @@ type records struct {
 	shape   *plan.Shape
 	unknown func(path query.Path, at string) error // returns the error for an unknown name
 	keep    []int                                  // columns to keep even if no stage names them
-	key     string                                 // the field that _id means if no column has that name; "" for none
-	outer   *records                               // the record for which a Nest's program is computed; nil outside of one
+	key     string                                 // the field that _id means if no column has that name, or ""
+	outer   *records                               // the record for which a Nest's program is computed, or nil outside of one
 	lets    map[string]Node                        // variables over outer
 	used    bool                                   // the program refers to outer
 }
@@ -132,7 +132,7 @@ func (b *binder) start(from *Relation) *records {
 	return r
 }
 
-// add adds a stage; later stages are bound to its columns.
+// add adds a stage. Later stages are bound to its columns.
 func (r *records) add(s plan.Stage) {
 	r.program.Stages = append(r.program.Stages, s)
 	r.shape = s.Out()

@@ -25,7 +25,7 @@ func call(e query.Call, args []Node) (Node, error) {
 	return Node{}, problem.New(problem.Internal, "bind knows no operator "+e.Op)
 }
 
-// apply returns an operator on args, each converted to its type in types; the last type applies to all further ones.
+// apply returns an operator on args, each converted to its type in types. The last type applies to all further ones.
 func apply(e query.Call, op plan.Op, t schema.Type, args []Node, types ...schema.Type) (Node, bool, error) {
 	out := make([]plan.Expr, len(args))
 	for i := range args {
@@ -43,7 +43,7 @@ var places = Node{Expr: plan.Const{Value: value.OfInt(0), T: schema.Integer}, Co
 var minusOne = Node{Expr: plan.Const{Value: value.OfInt(-1), T: schema.Integer}, Constant: true}
 
 // arithmetic binds the operators on numbers; the bool reports whether e is one of them. $divide and the real functions give Doubles,
-// $mod an Integer; rounding keeps the type of its number, to constant places within ±20.
+// $mod an Integer. Rounding keeps the type of its number, to constant places within ±20.
 func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 	switch e.Op {
 	case "$add", "$subtract", "$multiply":
@@ -85,7 +85,7 @@ func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
-// Number returns the common numeric type of args; a type known only at run time counts as Double.
+// Number returns the common numeric type of args. A type known only at run time counts as Double.
 func Number(args []Node) schema.Type {
 	t := schema.Integer
 	for i := range args {

@@ -148,7 +148,7 @@ func (s scope) list(e query.ListExpr) (Node, error) {
 	return Node{Expr: l, List: true, At: e.At}, nil
 }
 
-// branches binds $switch and $cond as a Case. Conditions are judged by Truth; the values, with null for a missing default, are
+// branches binds $switch and $cond as a Case. Conditions are judged by Truth. The values, with null for a missing default, are
 // converted to their common type.
 func (s scope) branches(e query.Switch) (Node, error) {
 	op := "$switch"

@@ -13,7 +13,7 @@ import (
 type filling struct {
 	query.Fill
 	records *records
-	sorted  []query.Sort // by the number of the record; nil before there is one
+	sorted  []query.Sort // by the number of the record, or nil before there is one
 	stages  []query.Stage
 	helpers []query.Computed // columns to drop in the end
 }

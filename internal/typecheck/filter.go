@@ -17,16 +17,16 @@ type Scope interface {
 	// ID reports whether the field with that key holds ids.
 	ID(key string) bool
 	// Pointer returns the target class of a pointer, as the caller addresses it, and the field of that class whose
-	// value it holds; "" if it is not a pointer. A structured field holds a list of such values.
+	// value it holds. It returns "" if it is not a pointer. A structured field holds a list of such values.
 	Pointer(key string) (class, field string)
-	// Allowed returns the values that the field may hold, as documented to the caller, as text; nil if there is no
+	// Allowed returns the values that the field may hold, as documented to the caller, as text, or nil if there is no
 	// list.
 	Allowed(key string) []string
 }
 
 // Filter converts every operand of f to the type of the field it is compared with, and replaces comparisons that can't
 // match by Never. Each replacement adds a note, so that an agent doesn't mistake it for a lack of records. relations
-// opens the classes that f names; if it is nil, they are rejected.
+// opens the classes that f names. If it is nil, they are rejected.
 func Filter(f query.Filter, s Scope, relations Relations) (query.Filter, []string, error) {
 	b := &filters{scope: s, relations: relations}
 	out, err := b.filter(f)
@@ -164,8 +164,8 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 	return f, nil
 }
 
-// compare binds a comparison of a field with a constant. Null equals null alone and is neither above nor below anything; a day that is
-// compared with a Date means its 24 hours; a constant that the field's type can't hold equals nothing, so that Ne holds for all
+// compare binds a comparison of a field with a constant. Null equals null alone and is neither above nor below anything. A day that is
+// compared with a Date means its 24 hours. A constant that the field's type can't hold equals nothing, so that Ne holds for all
 // records.
 func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	about := order

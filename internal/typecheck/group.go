@@ -238,7 +238,7 @@ func counted(output []query.Accumulator, at string) []query.Accumulator {
 }
 
 // bucket binds $bucket as a Group by a Case: the group of a record is the lower bound of its bucket. Without a default, MongoDB fails
-// for a record outside of all buckets; here such records are filtered out first, because no expression may fail over a record's value.
+// for a record outside of all buckets. Here such records are filtered out first, because no expression may fail over a record's value.
 func (r *records) bucket(s query.Bucket) error {
 	by, err := bind(s.By, r)
 	if err != nil {

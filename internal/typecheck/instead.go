@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// instead returns how to write a constant that is compared with a value of another type; "" where nothing is known of it. Operators of
-// pipelines have a dollar, and constants as JSON writes them.
+// instead returns how to write a constant that is compared with a value of another type, or "" where nothing is known
+// of it. Operators of pipelines have a dollar, and constants as JSON writes them.
 func instead(x, y *Node, op string) string {
 	quote := "'"
 	if strings.HasPrefix(op, "$") {

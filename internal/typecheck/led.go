@@ -35,7 +35,7 @@ func (b *filters) led(f query.Filter) query.Filter {
 }
 
 // lists returns the class that the list of pointers at the start of path leads to, and the number of parts that name the
-// list; "" if there is none, or if nothing follows.
+// list. It returns "" if there is none, or if nothing follows.
 func (b *filters) lists(path query.Path, at string) (class string, parts int) {
 	f, key, parts, err := b.scope.Field(path, at)
 	if err != nil || !f.Type.Structured() || parts == len(path) {

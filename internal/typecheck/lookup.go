@@ -214,7 +214,7 @@ func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path, known *pl
 }
 
 // graphLookup binds $graphLookup as a Closure over the class s.From as the caller sees it, filtered by restrictSearchWithMatch. The
-// three values that are followed are of one known type, so that equality means the same at every step; a list or JSON is refused.
+// three values that are followed are of one known type, so that equality means the same at every step. A list or JSON is refused.
 func (r *records) graphLookup(s query.GraphLookup) error {
 	from, err := r.relations.Open(s.From, query.Pointer(s.At, "from"))
 	if err != nil {

@@ -55,7 +55,7 @@ type Keyed interface {
 	Also(f *schema.Field, text string, fits bool) []value.Value
 }
 
-// also returns what else an id stands for; nil in any other condition.
+// also returns what else an id stands for. Nil in any other condition.
 func (b *filters) also(f *schema.Field, v value.Value, fits bool) []value.Value {
 	if s, ok := b.scope.(Keyed); ok && v.Kind() == value.String {
 		return s.Also(f, v.Text(), fits)

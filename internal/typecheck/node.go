@@ -18,7 +18,7 @@ type Node struct {
 	Column   *plan.Column // the column of a plain reference, or whose ids it may hold
 	Constant bool         // Expr is a Const as written
 	List     bool         // JSON that is always a list or null
-	Known    *plan.Known  // what JSON is known to hold; nil for nothing
+	Known    *plan.Known  // what JSON is known to hold, or nil
 	Members  []member     // of an object
 	Optional bool         // the object is null if all of its members are
 	At       string       // the JSON pointer

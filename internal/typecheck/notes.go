@@ -15,7 +15,7 @@ import (
 // The notes here point out conditions that may not mean what their author intended. They are made for callers' filters
 // only, not for those of rules, and depend only on the query and on what get_schema documents.
 
-// say adds a note once; "" is none.
+// say adds a note once. "" is none.
 func (b *filters) say(note string) {
 	if note != "" && !slices.Contains(b.notes, note) {
 		b.notes = append(b.notes, note)
@@ -38,7 +38,7 @@ func (b *filters) listed(at string, f *schema.Field, path query.Path, equality b
 	}
 }
 
-// Unlisted says that v is none of the allowed values of a field, and which are near; "" if it is one, or if all are
+// Unlisted says that v is none of the allowed values of a field, and which are near, or "" if it is one, or if all are
 // allowed.
 func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 	text := v.String()
@@ -85,7 +85,7 @@ func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op
 // A Whole is a Scope that knows whether its principal sees every record.
 type Whole interface{ Whole() bool }
 
-// strays returns the note of a condition on a field some of whose values are of another type; "" for none. How many is told to whoever
+// strays returns the note of a condition on a field some of whose values are of another type, or "". How many is told to whoever
 // sees every record: it depends on all of them.
 func strays(s Scope, f *schema.Field, at string) string {
 	if f.Strays == 0 {

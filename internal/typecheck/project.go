@@ -227,7 +227,7 @@ func output(n *Node) error {
 	return n.Shown()
 }
 
-// unset binds the fields that a $project drops as a projection of all others. A part of a JSON value can't be dropped; _id may be named
+// unset binds the fields that a $project drops as a projection of all others. A part of a JSON value can't be dropped. _id may be named
 // where there is none. An error is returned if no field would be left.
 func (r *records) unset(fields []query.Computed) error {
 	var without []query.Path

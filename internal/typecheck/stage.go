@@ -231,7 +231,7 @@ func (r *records) unwind(s query.Unwind) error {
 	return r.project(r.placed(defs))
 }
 
-// keyed returns an element of a list of pointers as a pointer: null if it is no key of the class.
+// keyed returns an element of a list of pointers as a pointer: null if it is not a key of the class.
 func (r *records) keyed(list *plan.Column, element Node) (Node, error) {
 	to, err := r.relations.Open(list.Class, element.At)
 	if err != nil {
@@ -286,7 +286,7 @@ func (r *records) facet(s query.Facet) error {
 	return nil
 }
 
-// unionWith gives both sides the same columns, with their common types; a missing column is null.
+// unionWith gives both sides the same columns, with their common types. A missing column is null.
 func (r *records) unionWith(s query.UnionWith) error {
 	other, err := r.relations.Open(s.Class, query.Pointer(s.At, "coll"))
 	if err != nil {
@@ -303,7 +303,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 			paths = append(paths, p)
 		}
 	}
-	// A name that one side lacks is null there; a name can't be an object here and a value there.
+	// A name that one side lacks is null there. A name can't be an object here and a value there.
 	absent := Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
 	for i, p := range paths {
 		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {

@@ -167,7 +167,7 @@ func array(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
-// overList binds an operator over the elements of a list; several arguments are made into a list.
+// overList binds an operator over the elements of a list. Several arguments are made into a list.
 func overList(e query.Call, args []Node, op plan.Op, t schema.Type) (Node, error) {
 	if len(args) > 1 {
 		l := plan.List{}
@@ -216,7 +216,7 @@ func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 	return Node{Expr: a, Known: args[0].Known.Of()}, nil
 }
 
-// whole returns n as a whole number; another number is null.
+// whole returns n as a whole number. Another number is null.
 func (n *Node) whole(op string) (plan.Expr, error) {
 	if k := n.Kind(); !n.IsObject() && !n.Constant && (k == schema.Double || k == schema.Decimal) {
 		return plan.As{X: n.JSON(), T: schema.Integer}, nil

@@ -87,7 +87,7 @@ func fit(v value.Value, t schema.Type) (value.Value, bool) {
 	return v, false
 }
 
-// dollar says how a field is written, for an operator of pipelines that is given the name of one; "" where v is none.
+// dollar says how a field is written, for an operator of pipelines that is given the name of one, or "" where v is none.
 func dollar(op string, v value.Value) string {
 	if _, err := query.CheckPath(v.Text(), ""); err != nil || !strings.HasPrefix(op, "$") || strings.ContainsAny(v.Text(), " $") {
 		return ""

@@ -34,7 +34,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 			return err
 		}
 	}
-	// The result comes by partition and order; a column that is in both counts once.
+	// The result comes by partition and order. A column that is in both counts once.
 	at := r.hidden(append(slices.Clone(by), nodes...))
 	w.By = at[:len(by)]
 	var order []plan.Place

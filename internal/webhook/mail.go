@@ -17,13 +17,13 @@ import (
 type MailServer struct {
 	Host     string
 	Port     int  // 0 means 465 with Implicit, else 587
-	Implicit bool // TLS from the first byte (smtps); else STARTTLS
+	Implicit bool // TLS from the first byte (smtps), or else STARTTLS
 	Private  bool // allows a server without TLS
 	User     string
 	Password string
 	From     string // an address, with or without a name
 
-	Roots *x509.CertPool // whose certificates are trusted; nil means those of the system
+	Roots *x509.CertPool // whose certificates are trusted. Nil means those of the system
 }
 
 // Parse reads the address of a server: smtps://host:port, or smtp://host:port for STARTTLS.
@@ -40,7 +40,7 @@ func (s *MailServer) Parse(text string) error {
 	return err
 }
 
-// MailAddress returns why text is no e-mail address, or "".
+// MailAddress returns why text is not an e-mail address, or "".
 func MailAddress(text string) string {
 	if err := gomail.NewMsg().To(text); err != nil || strings.ContainsAny(text, "\r\n") {
 		return "must be an e-mail address, such as ana@example.com"

@@ -32,8 +32,8 @@ type Message struct {
 type Data struct {
 	ID      string           `json:"change_id"`
 	Event   change.EventKind `json:"event"`
-	State   change.State     `json:"state"`       // right after the event; it may have changed since
-	By      string           `json:"by,omitzero"` // the person or agent; "" for the server itself
+	State   change.State     `json:"state"`       // right after the event. It may have changed since
+	By      string           `json:"by,omitzero"` // the person or agent, or "" for the server itself
 	Agent   string           `json:"agent"`       // the principal that proposed it
 	Owner   string           `json:"owner,omitzero"`
 	Tenant  string           `json:"tenant,omitzero"`
@@ -48,7 +48,7 @@ type Data struct {
 	Field   string           `json:"field,omitzero"` // of the event Withheld: "source.Class.field"
 	Why     string           `json:"why,omitzero"`   // likewise: what its values look like
 
-	// As the person sees it that the hook names; else empty.
+	// As the person sees it that the hook names, or else empty.
 	Title  string   `json:"title,omitzero"`
 	Lines  []string `json:"lines,omitzero"`
 	Says   string   `json:"says,omitzero"`       // the agent's unchecked sentence or reason, with its name
@@ -168,7 +168,7 @@ func Plain(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
 }
 
-// verb returns what a notification says of an event, for people; others are named as they are.
+// verb returns what a notification says of an event, for people. Others are named as they are.
 func verb(e change.EventKind) string {
 	switch e {
 	case change.EventCreated:
@@ -198,7 +198,7 @@ func Sign(secret []byte, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// Secret parses a configured secret: "whsec_" and base64, or the text itself; at least 24 bytes.
+// Secret parses a configured secret: "whsec_" and base64, or the text itself, at least 24 bytes.
 func Secret(text string) ([]byte, error) {
 	secret := []byte(text)
 	if coded, ok := strings.CutPrefix(text, "whsec_"); ok {
@@ -251,7 +251,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 		return sent{failure: why(err)}
 	}
 	defer res.Body.Close()
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // so that the connection can be reused; the content is ignored
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // so that the connection can be reused. The content is ignored
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return sent{status: res.StatusCode}
 	}

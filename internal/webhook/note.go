@@ -16,7 +16,7 @@ type note struct {
 	Sheet *review.Sheet // nil shows no title and no values
 }
 
-// title returns what happens to which records, in the gateway's words; "" if n shows none.
+// title returns what happens to which records, in the gateway's words, or "" if n shows none.
 func (n *note) title() string {
 	if n.Sheet == nil {
 		return ""
@@ -36,7 +36,7 @@ func (n *note) lines(most int) []string {
 	return lines
 }
 
-// says returns the agent's sentence with its name, or else its reason; "" if there is neither.
+// says returns the agent's sentence with its name, or else its reason, or "" if there is neither.
 func (n *note) says() string {
 	if n.Sheet == nil {
 		return ""

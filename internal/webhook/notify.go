@@ -29,19 +29,19 @@ import (
 type Hook struct {
 	Name     string
 	URL      string             // http only if Private
-	Secret   []byte             // the signing key; nil sends unsigned, as for Slack's own addresses
-	Events   []change.EventKind // the subscribed events; nil means usual
+	Secret   []byte             // the signing key. Nil sends unsigned, as for Slack's own addresses
+	Events   []change.EventKind // the subscribed events. Nil means usual
 	Form     Form               // "" means Webhook
 	Private  bool               // allows addresses of private networks and of this machine
-	Attempts int                // attempts until a delivery is dead; 0 means 12, which takes some hours
+	Attempts int                // attempts until a delivery is dead. 0 means 12, which takes some hours
 
-	When   *expression.Condition // only events of changes for which it holds; nil means all
-	Quiet  *Quiet                // when nothing is sent; nil means never
-	Tenant string                // only events of this tenant; "" means of all
-	As     Person                // whose view of the change is shown; zero shows neither title nor values
-	People map[string]Person     // by account in the receiver's system, the people who decide there; nil takes no answers
+	When   *expression.Condition // only events of changes for which it holds. Nil means all
+	Quiet  *Quiet                // when nothing is sent. Nil means never
+	Tenant string                // only events of this tenant. "" means of all
+	As     Person                // whose view of the change is shown. Zero shows neither title nor values
+	People map[string]Person     // by account in the receiver's system, the people who decide there. Nil takes no answers
 	To     string                // the address; for the form Email
-	Digest time.Duration         // of the form Email: one letter in this time, about all events of it; 0 for one each
+	Digest time.Duration         // of the form Email: one letter in this time, about all events of it, or 0 for one each
 }
 
 // A Person is someone who has been invited or has signed in.
@@ -87,7 +87,7 @@ type State string
 const (
 	Waiting State = "waiting" // to be sent or retried
 	Sent    State = "sent"
-	Dead    State = "dead" // out of attempts; a person can have it sent again
+	Dead    State = "dead" // out of attempts. A person can have it sent again
 )
 
 // States returns all states.
@@ -101,7 +101,7 @@ type Delivery struct {
 	State    State        `json:"state"`
 	Attempts int          `json:"attempts"`        // begun, since it was last requested
 	Due      time.Time    `json:"due_at"`          // when the next attempt is due, if it waits. In Feed, the first: zero for at once
-	Status   int          `json:"status,omitzero"` // HTTP status of the last response; 0 for none
+	Status   int          `json:"status,omitzero"` // HTTP status of the last response, or 0
 	Failure  string       `json:"failure,omitzero"`
 	Updated  time.Time    `json:"updated_at"`
 
@@ -111,7 +111,7 @@ type Delivery struct {
 // A Store keeps deliveries and the cursor in the events. It is safe for use by several goroutines, and by several
 // processes that share it. Times are those of its clock.
 type Store interface {
-	// FedTo returns the Seq of the event up to which deliveries were made; begun is false before the first Feed.
+	// FedTo returns the Seq of the event up to which deliveries were made. begun is false before the first Feed.
 	FedTo(ctx context.Context) (seq int64, begun bool, err error)
 
 	// Feed stores deliveries, due at once or at their Due, and moves the cursor from from to to: both or neither, with ErrMoved if the
@@ -141,7 +141,7 @@ type Filter struct {
 	Hook   string
 	Change string // the id of a change
 	Before int64  // only deliveries older than this id
-	Limit  int    // at most 200; 0 means 50
+	Limit  int    // at most 200. 0 means 50
 }
 
 // Most returns the maximum number of deliveries that f selects.

@@ -10,7 +10,7 @@ import (
 // Quiet is the hours of a day in which nothing is sent, such as 22:00-07:00 in a time zone.
 type Quiet struct {
 	From, To int    // minutes of the day; if To isn't after From, it is that of the next day
-	Zone     string // such as Europe/Berlin; "" is UTC
+	Zone     string // such as Europe/Berlin. "" is UTC
 }
 
 // ParseQuiet reads hours such as "22:00-07:00".
@@ -32,7 +32,7 @@ func (q *Quiet) until(at time.Time) time.Time {
 	}
 	zone, err := time.LoadLocation(q.Zone)
 	if err != nil {
-		zone = time.UTC // the configuration has been checked; the zone has gone since
+		zone = time.UTC // the configuration has been checked. The zone has gone since
 	}
 	local := at.In(zone)
 	if !q.holds(local) {
@@ -61,7 +61,7 @@ func (q *Quiet) holds(local time.Time) bool {
 // minuteOf returns the minute of the day of a local time.
 func minuteOf(local time.Time) int { return local.Hour()*60 + local.Minute() }
 
-// due returns when the first notification of e is due at now; zero for at once. Breaking the glass doesn't wait.
+// due returns when the first notification of e is due at now, or zero for at once. Breaking the glass doesn't wait.
 func (h *Hook) due(e change.Event, now time.Time) time.Time {
 	if e.Broken {
 		return time.Time{}

@@ -34,16 +34,16 @@ type Options struct {
 	Store   Store
 	Hooks   []Hook
 	Link    string // prefix of a link to a change, followed by its id; "" sends no links
-	Answers string // prefix of the address that takes signed decisions, followed by the hook's name; "" takes none
+	Answers string // prefix of the address that takes signed decisions, followed by the hook's name. "" takes none
 
-	// Show returns a change as a person sees it; nil shows none.
+	// Show returns a change as a person sees it. Nil shows none.
 	Show func(ctx context.Context, as Person, change string) (*review.Sheet, error)
 	// Mail sends a letter. Its error may be logged and shown to operators. nil sends none.
 	Mail   func(ctx context.Context, to string, l Letter) error
 	Logger *slog.Logger // nil logs nothing
 
 	First time.Duration // approximate delay after the first attempt; it doubles each time, up to an hour. 0 means 5 s
-	Poll  time.Duration // how often to look for due deliveries; 0 means 1 s
+	Poll  time.Duration // how often to look for due deliveries. 0 means 1 s
 }
 
 // Limits of one process.
@@ -299,7 +299,7 @@ func (s *Sender) due(ctx context.Context) (due [][]Delivery, err error) {
 }
 
 // attempt sends deliveries to one hook once, as one message, and stores the result. A delivery interrupted by the end of the
-// process is sent again when its lease has run out; the receiver can detect the duplicate by its id.
+// process is sent again when its lease has run out. The receiver can detect the duplicate by its id.
 func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 	t := s.hooks[list[0].Hook]
 	message, err := s.message(ctx, t, list)

@@ -8,8 +8,8 @@ import (
 
 // An Extension adds tools and features. The zero Extension adds none.
 type Extension struct {
-	Options func(*sdk.ServerOptions)   // modifies the SDK's options; may be nil
-	Mount   func(*sdk.Server, RawTool) // adds features; may be nil
+	Options func(*sdk.ServerOptions)   // modifies the SDK's options. It may be nil
+	Mount   func(*sdk.Server, RawTool) // adds features. It may be nil
 
 	// StateKey seals the requestState of tools that ask back: 32 bytes, the same on all replicas. Nil generates a
 	// random one.

@@ -24,7 +24,7 @@ type Observer interface {
 // An Operation is a request or a notification of the protocol.
 type Operation struct {
 	Method      string // as specified, such as "tools/call"
-	Version     string // of the protocol; "" if unknown
+	Version     string // of the protocol, or "" if unknown
 	HTTP        bool   // false for standard input and output
 	Correlation string
 	TraceParent string // as the client sent it (W3C Trace Context), at most 512 bytes

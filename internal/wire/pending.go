@@ -10,7 +10,7 @@ import (
 type Pending struct {
 	mu   sync.Mutex
 	n    int
-	none chan struct{} // closed when n drops to 0; nil while it is 0
+	none chan struct{} // closed when n drops to 0, or nil while it is 0
 }
 
 // Add counts a call.

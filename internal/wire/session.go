@@ -28,7 +28,7 @@ type session struct {
 	active    int // requests and streams
 	last      time.Time
 	idle      *time.Timer           // ends it when nothing is active
-	params    *mcp.InitializeParams // of its client; nil until Client has found them
+	params    *mcp.InitializeParams // of its client, or nil until Client has found them
 	watched   map[string]bool       // resources that it subscribed to
 }
 
@@ -39,7 +39,7 @@ func NewSessions(total, each int, idle time.Duration, sdk *mcp.Server) *Sessions
 }
 
 // Begin reserves a session for a principal. If there are too many, it ends the principal's longest idle session,
-// since many clients never end theirs; it returns false if there is none to end.
+// since many clients never end theirs. It returns false if there is none to end.
 func (s *Sessions) Begin(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Sessions) forget(id string) {
 	}
 }
 
-// Client returns what the client of a session said when it began; nil if the SDK has no such session.
+// Client returns what the client of a session said when it began, or nil if the SDK has no such session.
 func (s *Sessions) Client(id string) *mcp.InitializeParams {
 	s.mu.Lock()
 	defer s.mu.Unlock()

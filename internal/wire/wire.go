@@ -43,10 +43,10 @@ type RPCFault struct {
 	Code    int64
 	Message string
 	Data    json.RawMessage // may be nil
-	Header  [2]string       // name and value of an additional HTTP header; may be empty
+	Header  [2]string       // name and value of an additional HTTP header. It may be empty
 }
 
-// Invalid returns the fault for an invalid request, with HTTP status 400; message is shown to the client.
+// Invalid returns the fault for an invalid request, with HTTP status 400. message is shown to the client.
 func Invalid(message string) *RPCFault {
 	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
 }
@@ -56,7 +56,7 @@ func Internal() *RPCFault {
 	return &RPCFault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 }
 
-// Append appends f as the response to the request whose ID is the JSON text id; "" means unknown.
+// Append appends f as the response to the request whose ID is the JSON text id. "" means unknown.
 func (f *RPCFault) Append(dst []byte, id string) []byte {
 	if id == "" {
 		id = "null"
@@ -89,7 +89,7 @@ func (f *RPCFault) Write(w http.ResponseWriter, id string) {
 
 // A Message is one parsed JSON-RPC message.
 type Message struct {
-	ID     string      // JSON text; "" for a notification
+	ID     string      // JSON text, or "" for a notification
 	Method string      // "" for a response
 	Params value.Value // an Object, or Null if there are none
 }

@@ -26,17 +26,17 @@ const (
 type valueFault struct {
 	problem.Fault
 	Field string
-	Near  []string // the nearest valid names or values; nil for none
+	Near  []string // the nearest valid names or values, or nil
 }
 
 // fieldOptions configure the checks.
 type fieldOptions struct {
 	At      string                  // the JSON pointer of the values in the arguments, such as "/data"
 	Changes bool                    // the values update a record: missing fields keep their values
-	Fields  map[string]string       // by argument, its field, if their names differ; nil for none
+	Fields  map[string]string       // by argument, its field, if their names differ, or nil
 	Others  bool                    // accept arguments that are not fields
-	Key     func(field string) bool // whether a field holds ids, which requests may write as text; nil for none
-	Open    bool                    // a field of type any also accepts lists and objects; else only plain values, as columns do
+	Key     func(field string) bool // whether a field holds ids, which requests may write as text, or nil
+	Open    bool                    // a field of type any also accepts lists and objects, or else only plain values, as columns do
 }
 
 // The limits of a message: near names or values of a fault, faults that fieldProblem describes, and values listed.
@@ -47,7 +47,7 @@ const (
 )
 
 // checkRecord checks values, an Object, for a record with these fields. It returns every fault, those of values in their
-// order before those of missing fields; nil if there is none.
+// order before those of missing fields, or nil if there is none.
 func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (faults []valueFault) {
 	if values.Kind() != value.Object {
 		return []valueFault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
@@ -137,7 +137,7 @@ func elements(name string, f *schema.Field, v value.Value, at string, o fieldOpt
 	return value.OfArray(list), nil
 }
 
-// outside describes the first bound of a field that v isn't within; "" for none.
+// outside describes the first bound of a field that v isn't within, or "".
 func outside(f *schema.Field, v value.Value) string {
 	if n := utf8.RuneCountInString(v.Text()); v.Kind() == value.String && n < f.Least {
 		return fmt.Sprintf("%s must have at least %d %s, not %d", f.Name, f.Least, map[bool]string{true: "character", false: "characters"}[f.Least == 1], n)
@@ -153,7 +153,7 @@ func outside(f *schema.Field, v value.Value) string {
 	return ""
 }
 
-// fieldProblem combines faults into one error; nil for none.
+// fieldProblem combines faults into one error, or nil.
 func fieldProblem(faults []valueFault) error {
 	if len(faults) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func fieldPointer(at, name string) string {
 	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(problem.Cut(name))
 }
 
-// wrong returns a fault; it appends the near names to message.
+// wrong returns a fault. It appends the near names to message.
 func wrong(field, at, rule, message string, near []string) *valueFault {
 	if len(near) == 0 {
 		near = nil

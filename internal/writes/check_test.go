@@ -252,7 +252,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestProblem checks that three faults are described and the others counted; the near names are those of the first.
+// TestProblem checks that three faults are described and the others counted. The near names are those of the first.
 func TestProblem(t *testing.T) {
 	for _, c := range []struct{ values, detail, near string }{
 		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"`, "[]"},

@@ -58,7 +58,7 @@ func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
 	return value.OfObject(append(members, value.Member{Name: "required", Value: value.OfArray(required)}))
 }
 
-// seen returns a visible field of v without a mask; nil for none.
+// seen returns a visible field of v without a mask, or nil.
 func seen(v *policy.View, field string) *schema.Field {
 	if v == nil || v.Mask(field) != nil {
 		return nil

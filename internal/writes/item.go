@@ -12,7 +12,7 @@ import (
 )
 
 // Reading returns the permit to read the record of i's class with the key id, as the principal sees it: all visible
-// fields, in the order of the class. A source uses it before and after the write; a record that it doesn't return is
+// fields, in the order of the class. A source uses it before and after the write. A record that it doesn't return is
 // outside of the principal's view.
 func (i *Item) Reading(id []value.Value) (policy.Permit, error) {
 	keys := make([]query.Path, 0, len(i.View.Fields()))
@@ -67,7 +67,7 @@ func (i *Item) find(at string) error {
 	return nil
 }
 
-// keyOf returns the key values in the filter that policy makes of an id; nil if no record can have them.
+// keyOf returns the key values in the filter that policy makes of an id, or nil if no record can have them.
 func keyOf(f query.Filter) []value.Value {
 	switch f := f.(type) {
 	case query.In: // the first value is of the field's type, if the id can be one
@@ -104,7 +104,7 @@ func (i *Item) Effect() change.Effect {
 	return e
 }
 
-// Moved reports whether a record is no longer what was reviewed; now is its visible fields, or Null if it is gone.
+// Moved reports whether a record is no longer what was reviewed. now is its visible fields, or Null if it is gone.
 func (i *Item) Moved(now value.Value) bool {
 	if now.IsNull() || i.Before.IsNull() {
 		return true

@@ -19,15 +19,15 @@ import (
 type Lookup struct {
 	Find *query.Find
 
-	wanted bool   // the write needs a record; else it needs that there is none
-	but    *Plan  // whose own records don't count; nil for none
+	wanted bool   // the write needs a record, or else it needs that there is none
+	but    *Plan  // whose own records don't count, or nil
 	item   *Item  // the write
 	at     string // the pointer of the value
 	detail string
 }
 
-// Refusal returns the error of a write, given the keys of the records that Find found in the order of the columns; nil if the
-// records don't speak against it.
+// Refusal returns the error of a write, given the keys of the records that Find found in the order of the columns. It
+// returns nil if the records don't speak against it.
 func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
 	if l.wanted {
 		if len(found) > 0 {

@@ -155,7 +155,7 @@ func TestLookupRefusal(t *testing.T) {
 		name, asked string
 		columns     []policy.Column
 		found       []value.Row
-		want        string // the record named; "" for none
+		want        string // the record named, or ""
 	}{
 		{"nobody", user(ada), columns("id"), nil, ""},
 		{"itself", user(ada), columns("id"), found(text(ada)), ""},

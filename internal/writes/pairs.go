@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the principal sees
-// both; else nil. effects are those of a preview; of them only what stood there before counts, as what the source makes of the
-// write may depend on records that the principal doesn't see.
+// Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the
+// principal sees both, or else nil. effects are those of a preview; of them only what stood there before counts, as
+// what the source makes of the write may depend on records that the principal doesn't see.
 func (p *Plan) Pairs(effects []change.Effect) error {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -51,7 +51,7 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 }
 
 // Compared returns the query of the fields that Pairs and Unique compare with those that an update sets, if it doesn't set
-// them itself; nil for none.
+// them itself, or nil.
 func (i *Item) Compared() *query.Find {
 	if i.View == nil || i.Op != write.OpUpdate {
 		return nil
@@ -85,8 +85,8 @@ func (i *Item) Compared() *query.Find {
 	return &query.Find{Class: c.FullName(), IDs: []string{i.Key}, Keys: keys, Limit: 1, Raw: true}
 }
 
-// leaves returns a field with the value that i leaves in it, and the pointer of that value; "" if i doesn't set it. The field is nil
-// if the principal doesn't see all of its values.
+// leaves returns a field with the value that i leaves in it, and the pointer of that value, or "" if i doesn't set it.
+// The field is nil if the principal doesn't see all of its values.
 func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value.Value, at string) {
 	f = i.View.Field(name)
 	if f == nil || i.View.Mask(name) != nil || f.Stored != nil {
@@ -94,7 +94,7 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	}
 	v, _ = before.Get(name)
 	if set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name }); set >= 0 {
-		if i.Sets[set].From != nil { // of a record that isn't there yet: nothing can be compared with it
+		if i.Sets[set].From != nil { // of a record that doesn't exist yet: nothing can be compared with it
 			return nil, value.Value{}, ""
 		}
 		if v = i.Sets[set].Value; !i.Sets[set].Forced {

@@ -14,11 +14,11 @@ import (
 )
 
 // A Draft holds writes that policy allows to be proposed. A source may try them out to find their effects, and must
-// roll them back. Only this package makes a usable one; the zero Draft refuses.
+// roll them back. Only this package makes a usable one. The zero Draft refuses.
 type Draft struct{ plan *Plan }
 
 // A Permit holds writes that a reviewer or a rule has approved, and that policy allows at this moment. Only this
-// package makes a usable one; the zero Permit refuses.
+// package makes a usable one. The zero Permit refuses.
 type Permit struct{ plan *Plan }
 
 // Plan returns what may be tried, or a PermissionDenied error for the zero Draft. The caller must not change its lists.
@@ -49,7 +49,7 @@ func planned(p *Plan) (Plan, error) {
 // through permits for their calls.
 type Plan struct {
 	Source  string
-	Items   []Item // at least one; they run in order, in one transaction
+	Items   []Item // at least one. They run in order, in one transaction
 	Version string // the version of the rules that decided
 
 	// Only in a Permit.
@@ -65,21 +65,21 @@ type Plan struct {
 // An Item is one write.
 type Item struct {
 	Op   write.Op
-	View *policy.View // the principal's view, without the canonical filter; nil if the write is not on a class
+	View *policy.View // the principal's view, without the canonical filter, or nil if the write is not on a class
 
-	Key  string        // as given, for people; "" for a create
-	ID   []value.Value // the key of the record, in the order of View.Key(), of the fields' types; nil for a create
-	Sets []Set         // in the order of the class; none for a delete
+	Key  string        // as given, for people, or "" for a create
+	ID   []value.Value // the key of the record, in the order of View.Key(), of the fields' types, or nil for a create
+	Sets []Set         // in the order of the class, or none for a delete
 
 	// The record as it was reviewed, and the fields that must not have changed since. Only in a Permit.
-	Before    value.Value   // an Object by field, as in change.Effect; Null for a create
+	Before    value.Value   // an Object by field, as in change.Effect, or Null for a create
 	Concerned []string      // the fields set and the version field of the class; all of Before for a delete
 	Reviewed  change.Effect // all that was reviewed of it
 
 	Write write.Write  // as given; for a call, with the request it sends
 	Call  calls.Permit // for a call
 
-	at     string // the pointer of the write in the request; "" for the only one
+	at     string // the pointer of the write in the request, or "" for the only one
 	policy *policy.Policy
 	who    identity.Principal
 }
@@ -88,7 +88,7 @@ type Item struct {
 type Set struct {
 	Field  *schema.Field
 	Value  value.Value     // of the field's type, as far as the type determines it: an array or object for JSON, Null for null
-	Points policy.Relation // the pointer that the field is; zero if it is none that the principal can follow
+	Points policy.Relation // the pointer that the field is, or zero if it is none that the principal can follow
 	Forced bool            // set by the rules, not by the principal: the tenant of a new record. The field may be hidden
-	From   *Made           // where Value comes from once an earlier item has run; nil for a value that is known
+	From   *Made           // where Value comes from once an earlier item has run, or nil for a value that is known
 }

@@ -30,8 +30,8 @@ func (p *Plan) Mode(r write.Request) write.Mode {
 	return last
 }
 
-// Schema returns the schema that a plan writes, of a source with one schema per tenant; "" for other sources. All items have the views
-// of one principal in one source, and so one schema.
+// Schema returns the schema that a plan writes, of a source with one schema per tenant, or "" for other sources. All
+// items have the views of one principal in one source, and so one schema.
 func (p *Plan) Schema() string {
 	for i := range p.Items {
 		if v := p.Items[i].View; v != nil {

@@ -145,8 +145,8 @@ func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal,
 type writer struct {
 	policy *policy.Policy
 	who    identity.Principal
-	action string // the action that made the write; "" for none
-	at     string // the JSON pointer of the write in the request; "" if it is the only one
+	action string // the action that made the write, or ""
+	at     string // the JSON pointer of the write in the request, or "" if it is the only one
 	before []Item // the writes before it
 }
 
@@ -198,7 +198,7 @@ func (w *writer) undivided(source string) error {
 		Suggestion: "ask for a migration of the application"}
 }
 
-// Kind returns the kind of write, for gates, of op; action is the action that made it, "" for none.
+// Kind returns the kind of write, for gates, of op. action is the action that made it, or "".
 func Kind(op write.Op, action string) policy.Write {
 	switch op {
 	case write.OpSchema:
@@ -310,7 +310,7 @@ func (w *writer) remove(asked *write.Delete) (Item, string, error) {
 	return item, v.Source(), item.find(w.at)
 }
 
-// act plans an action whose effect no rule of a class describes; the owner's configuration determines what it may do.
+// act plans an action whose effect no rule of a class describes. The owner's configuration determines what it may do.
 func (w *writer) act(asked *write.Action) (Item, string, error) {
 	v, err := w.policy.View(w.who, asked.Class, w.at+"/class_name", true)
 	if err != nil {

@@ -143,7 +143,7 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"price": 12.50, "open": true, "ref": "0B0E7A4C-8F5B-4E39-9D7F-3C0C5D1C2A11"}}`, `app update issues 1 price=12.50 open=true ref="0b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a11"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"at": "2026-01-31T10:00:00+01:00", "due": "2026-01-31", "raw": "aGk="}}`, `app update issues 1 at="2026-01-31T09:00:00Z" due="2026-01-31" raw="aGk="`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"doc": {"a": [1]}, "tags": ["x"], "any": 1, "status": "Done"}}`, `app update issues 1 status="Done" doc={"a":[1]} tags=["x"] any=1`},
-		// invalid values; check_test.go has the full table
+		// invalid values. check_test.go has the full table
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "1"}}`, `app update issues 1 n=1`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "one"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "one"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "01"}}`, `invalid_argument /data/boss_id: boss_id must be a whole number of at most 64 bits, not the text "01"`},

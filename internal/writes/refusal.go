@@ -6,7 +6,7 @@ import "errors"
 // place is text.
 type Refusal struct {
 	Write int    // the place of the write in the request, from 0
-	Field string // the field that may not be set, as the request names it; "" if it is the write itself
+	Field string // the field that may not be set, as the request names it, or "" if it is the write itself
 	err   error
 }
 

@@ -24,7 +24,7 @@ const (
 // A Declaration is check_against as an owner writes it. The zero Declaration checks nothing.
 type Declaration struct {
 	Class  string            // "source.Class", or a bare name that only one source has
-	Fields map[string]string // by argument, its field; other arguments are for the fields of the same name
+	Fields map[string]string // by argument, its field. Other arguments are for the fields of the same name
 	Record CheckedRecord     // "" means CheckOnChange
 }
 
@@ -33,13 +33,13 @@ type Check struct {
 	Class string // "source.Class"
 
 	arguments []string
-	fields    map[string]string // by argument; each has a field
+	fields    map[string]string // by argument. Each has a field
 	named     map[string]bool   // the arguments whose field is in the declaration
 	changes   bool
 }
 
 // CompileCheck compiles a declaration for a call with these arguments, against the rules in force and their catalogue. It
-// calls wrong for each error, with its path below the declaration; the Check must then not be used.
+// calls wrong for each error, with its path below the declaration. The Check must then not be used.
 func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
 	class, visible, masked, err := p.Shown(d.Class)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Check) name(fields map[string]string, class *schema.Class, wrong func([
 	return right
 }
 
-// argument returns the argument for a field; "" for none.
+// argument returns the argument for a field, or "".
 func (c *Check) argument(field string) string {
 	for _, a := range c.arguments {
 		if c.fields[a] == field {
@@ -122,7 +122,7 @@ func (c *Check) argument(field string) string {
 type Described struct {
 	Class *schema.Class // nil if it doesn't exist any more or can't be read
 	Why   string        // without a Class: the reason, for reviewers
-	View  *policy.View  // of Class; nil if the caller can't see it
+	View  *policy.View  // of Class, or nil if the caller can't see it
 }
 
 // sees reports whether the caller may know the values allowed in a field.

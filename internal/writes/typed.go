@@ -48,7 +48,7 @@ func typed(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value, 
 	return v, must
 }
 
-// whole returns v as a 64-bit integer. It may be written as text, since many clients have no integers of 64 bits; the text of a key
+// whole returns v as a 64-bit integer. It may be written as text, since many clients have no integers of 64 bits. The text of a key
 // has to be as answers show it.
 func whole(f *schema.Field, v value.Value, key bool) (value.Value, bool) {
 	if key && v.Kind() == value.String {

@@ -117,14 +117,14 @@ type part struct {
 	kind   byte
 	path   string
 	digest [32]byte    // of its contents, or of the error
-	info   os.FileInfo // of a large file, which is read again only if that has changed; nil if it can't be trusted
+	info   os.FileInfo // of a large file, which is read again only if that has changed, or nil if it can't be trusted
 }
 
 // quiet is how long ago a file must have been written for its time to be trusted: longer than the resolution of the times of
 // file systems.
 const quiet = 2 * time.Second
 
-// infoOf returns what the system says of a file; nil if the file could change without a change of that.
+// infoOf returns what the system says of a file, or nil if the file could change without a change of that.
 func infoOf(path string) os.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < quiet {

@@ -14,7 +14,7 @@ import (
 // A PositionFault is a fault at a position of a file.
 type PositionFault struct {
 	File    string `json:"file"`
-	Line    int    `json:"line"`    // from 1; 0 if it concerns the file as a whole
+	Line    int    `json:"line"`    // from 1, or 0 if it concerns the file as a whole
 	Column  int    `json:"column"`  // from 1, in characters
 	Path    string `json:"path"`    // the keys that lead there, separated by dots; "" at the top
 	Message string `json:"message"` // what is wrong and how to correct it

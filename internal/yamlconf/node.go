@@ -109,8 +109,8 @@ type Entry struct {
 	Value Node
 }
 
-// Entries returns the entries of an object in order, each name once; ok is false, without a fault, if n is no object.
-// Duplicate keys are reported. At the top level, a section in several files is one entry.
+// Entries returns the entries of an object in order, each name once. ok is false, without a fault, if n is not an
+// object. Duplicate keys are reported. At the top level, a section in several files is one entry.
 func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
 	if !n.IsObject() {
 		return nil, false

@@ -33,9 +33,9 @@ type Reader struct {
 
 // Options provide what a document may refer to.
 type Options struct {
-	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}; nil has none
-	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil is secretFile
-	Include string                            // the top-level key that lists further files of the same form; "" for none
+	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}. Nil has none
+	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path. Nil is secretFile
+	Include string                            // the top-level key that lists further files of the same form, or ""
 }
 
 // A file is the text of nodes.
@@ -82,7 +82,7 @@ func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	return d, nil
 }
 
-// document parses data and returns its single document, whose yaml is nil if it is empty; ok is false after reporting
+// document parses data and returns its single document, whose yaml is nil if it is empty. ok is false after reporting
 // faults.
 func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 	data = []byte(strings.TrimPrefix(string(data), "\ufeff"))

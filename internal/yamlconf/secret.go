@@ -166,7 +166,7 @@ func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) e
 	return err
 }
 
-// streamed lets use read a file, and returns the digest of all of it, also if use fails; nil if the file can't be read.
+// streamed lets use read a file, and returns the digest of all of it, also if use fails, or nil if the file can't be read.
 func streamed(path string, use func(f io.Reader, size int64) error) ([]byte, error) {
 	f, size, err := openOrdinary(path)
 	if err != nil {
@@ -185,7 +185,7 @@ func streamed(path string, use func(f io.Reader, size int64) error) ([]byte, err
 	return h.Sum(nil), err
 }
 
-// Folder reads the regular files in the folder at path for whose names take returns true. The result is by name; path
+// Folder reads the regular files in the folder at path for whose names take returns true. The result is by name. path
 // is as for Large.
 func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[string][]byte, error) {
 	if !filepath.IsAbs(path) {

@@ -29,7 +29,7 @@ type Key struct {
 	Later bool // planned, but not supported by this version
 }
 
-// Later returns keys that this version doesn't support; they are refused instead of ignored.
+// Later returns keys that this version doesn't support. They are refused instead of ignored.
 func Later(names ...string) []Key {
 	out := make([]Key, len(names))
 	for i, n := range names {
@@ -94,7 +94,7 @@ func NotEmpty(r *Reader, n Node, at string) {
 	}
 }
 
-// Value reads the value of e; a key without a value is refused.
+// Value reads the value of e. A key without a value is refused.
 func (s Shape) Value(r *Reader, e Entry) {
 	switch {
 	case !e.Value.null():
@@ -129,8 +129,8 @@ func (s Shape) JSONSchema(title, doc string) []byte {
 type Table struct {
 	Names string                                       // what a name is for, in messages: "source"
 	Blank bool                                         // names may be blank
-	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name; may be nil
-	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and what to do after it is read; keep may be nil
+	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name. It may be nil
+	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and what to do after it is read. keep may be nil
 }
 
 // Each is the shape of a mapping from names to values. An empty one is refused.

@@ -75,7 +75,7 @@ func size(c call) int {
 	return n
 }
 
-// exchange reads a call and its answer; false for one that leads on from another.
+// exchange reads a call and its answer, or false for one that leads on from another.
 func exchange(text, margin string) (name string, c call, ok bool) {
 	line, rest, _ := strings.Cut(text, "\n")
 	name, c.arguments, _ = strings.Cut(line, " ")

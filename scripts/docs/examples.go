@@ -37,7 +37,7 @@ var alike = [][2]string{
 	{"sources.<name>.openapi.credential", "sources.<name>.openapi.credential.per_principal.secrets.<name>"},
 }
 
-// of returns the shortest value of the key at a path such as "classes.<name>.mask", with the key itself; "" for none.
+// of returns the shortest value of the key at a path such as "classes.<name>.mask", with the key itself, or "".
 func (e examples) of(path string) string {
 	if path == "include" { // of a file among several, which everyKey is not
 		return "include: [rules/*.yaml]"

@@ -107,7 +107,7 @@ func (s *suite) kills(mutant int, names []string, took, patience time.Duration) 
 func (s *suite) start(mutant int, reached string, patience time.Duration, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	// An endless loop may exhaust memory; no test needs 8 GiB of address space.
+	// An endless loop may exhaust memory. No test needs 8 GiB of address space.
 	c := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -v 8388608 && exec "$0" "$@"`, s.binary}, flags...)...)
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant), trace+"="+reached)

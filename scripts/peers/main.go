@@ -33,7 +33,7 @@ const (
 	orders   = 200_000
 	callers  = 32
 	lasts    = 1500 * time.Millisecond // one measurement
-	rounds   = 3                       // of each, one after the other; the median is written
+	rounds   = 3                       // of each, one after the other. The median is written
 	sessions = 10_000
 )
 
@@ -193,7 +193,7 @@ type call struct {
 	question, as string
 	header       map[string]string
 	body         string
-	begin        string // a request whose answer names the session; "" for none
+	begin        string // a request whose answer names the session, or ""
 }
 
 const accept = "application/json, text/event-stream"

@@ -102,8 +102,8 @@ func compared(ctx context.Context, program, packages, folder, name string) (out 
 	return out, err
 }
 
-// questions returns the calls of the questions in a file, and calls of DBHub with the statements that have the right answers; nil if the
-// file has none.
+// questions returns the calls of the questions in a file, and calls of DBHub with the statements that have the right
+// answers. It returns nil if the file has none.
 func questions(path string) (calls, statements []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

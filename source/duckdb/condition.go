@@ -29,8 +29,8 @@ func (dialect) Counts() bool { return true }
 // Longest returns the size of a statement that DuckDB plans in about a second.
 func (dialect) Longest() int { return 1 << 20 }
 
-// Limit writes at most 2^62, which is the most that DuckDB takes. It is no argument: DuckDB takes only constants as limits of a sub-query
-// that refers to the record around it.
+// Limit writes at most 2^62, which is the most that DuckDB takes. It is not an argument: DuckDB takes only constants
+// as limits of a sub-query that refers to the record around it.
 func (dialect) Limit(_ *sqlgen.Writer, n int64) string {
 	return strconv.FormatInt(min(n, 1<<62), 10)
 }

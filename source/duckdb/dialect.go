@@ -111,7 +111,7 @@ func (d dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// decimal writes a column as DECIMAL(38,12), the one type that all decimals have here; a column that holds more is refused, and
+// decimal writes a column as DECIMAL(38,12), the one type that all decimals have here. A column that holds more is refused, and
 // computed in this process.
 func (d dialect) decimal(x string, f *schema.Field) string {
 	const most = "100000000000000000000"
@@ -265,8 +265,8 @@ func short(x string) string {
 // entire reports that a Double is a whole number, so small that a sum of a hundred million is in range.
 func entire(x string) string { return "(abs(" + x + ") < 1e29 AND " + x + " = trunc(" + x + "))" }
 
-// total returns the sum as a number that a Double is made of. Doubles are summed as they are written, or as whole numbers;
-// if one of them has too many digits for both, they are summed with a compensation for what is rounded.
+// total returns the sum as a number that a Double is made of. Doubles are summed as they are written, or as whole numbers.
+// If one of them has too many digits for both, they are summed with a compensation for what is rounded.
 func total(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:

@@ -31,9 +31,9 @@ type Options struct {
 	Name string // of the source
 	Path string // of a DuckDB database file, or of a folder of Parquet, CSV and JSON files
 
-	// LocalRows is the most records that a query may read to finish here what DuckDB doesn't compute exactly; 0 for 10,000.
+	// LocalRows is the most records that a query may read to finish here what DuckDB doesn't compute exactly, or 0 for 10,000.
 	LocalRows int
-	// Memory is the most bytes that DuckDB may use; 0 for 1 GiB. Beyond it DuckDB uses no files: the query is refused.
+	// Memory is the most bytes that DuckDB may use, or 0 for 1 GiB. Beyond it DuckDB uses no files: the query is refused.
 	Memory int64
 }
 
@@ -42,7 +42,7 @@ type Source struct {
 	options  Options
 	db       *sql.DB
 	files    []files  // of a folder
-	warnings []string // about what of a folder is no class
+	warnings []string // about what of a folder is not a class
 	choice   schema.Choice
 }
 
@@ -186,7 +186,7 @@ func plain(text string) string {
 // Pool implements source.Pooled.
 func (s *Source) Pool() source.Pool { return sqldriver.Pool(s.db.Stats()) }
 
-// Estimate implements source.Estimator from what DuckDB knows of its tables; it knows nothing of files.
+// Estimate implements source.Estimator from what DuckDB knows of its tables. It knows nothing of files.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT table_name, estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal AND NOT temporary")
 	if err != nil {
@@ -234,7 +234,7 @@ func kind(err error) string {
 	return ""
 }
 
-// changed implements sqldriver.Errors: the statement names a table or a column that is not there, or of another type.
+// changed implements sqldriver.Errors: the statement names a table or a column that does not exist, or of another type.
 func changed(err error) bool {
 	e, ok := errors.AsType[*duckdb.Error](err)
 	return ok && (e.Type == duckdb.ErrorTypeCatalog || e.Type == duckdb.ErrorTypeBinder)

@@ -43,7 +43,7 @@ func (s *Source) place() (at, allow string, err error) {
 	case !info.IsDir():
 		return path + "?access_mode=READ_ONLY", "", nil
 	}
-	// One view for each file or folder of files; names are compared without case.
+	// One view for each file or folder of files. Names are compared without case.
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return "", "", err
@@ -84,7 +84,7 @@ func (s *Source) place() (at, allow string, err error) {
 	return "", "SET allowed_directories = [" + folder + "]", nil
 }
 
-// class returns the class that an entry of a folder holds, and the FROM item that reads it; "" if it is none.
+// class returns the class that an entry of a folder holds, and the FROM item that reads it, or "" if it is none.
 // A folder is one class: all the files in it, at any depth, that end as the first of them does.
 func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 	path := filepath.Join(dir, e.Name())
@@ -126,7 +126,7 @@ func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 type files struct {
 	class  string
 	path   string
-	ending string // of the files below path; "" if path is the file
+	ending string // of the files below path, or "" if path is the file
 	view   string // the statement that makes the class
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // TestLinks puts what leads out of a folder into it, before it is opened and while it is: nothing outside is read, and no call waits. The
-// operator learns the place; the agent doesn't.
+// operator learns the place. The agent doesn't.
 func TestLinks(t *testing.T) {
 	out := folder(t, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/part' (FORMAT PARQUET, PARTITION_BY (year))`, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/one.parquet'`)
 	theirs := filepath.Join(out, "part", "year=2026", "data_0.parquet")

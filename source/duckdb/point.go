@@ -27,7 +27,7 @@ func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) s
 	return "(list_transform(list_transform([" + pair(x.Text) + "], lambda " + v + ": [" + number("0") + ", " + number("1") + "]), lambda " + at + ": " + p.Valid(of(p)) + ")[1])"
 }
 
-// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, null for none.
+// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, or null.
 func pair(x string) string {
 	part := func(name string) string { return "json_extract(" + x + ", '/" + name + "')" }
 	at := part("coordinates")

@@ -260,7 +260,7 @@ SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, SUB_PART IS NULL, INDEX_TYPE, COLUMN_
 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND INDEX_TYPE IN ('BTREE', 'HASH')
 ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 
-// index adds one column of an index; it ignores a column that is indexed by a prefix.
+// index adds one column of an index. It ignores a column that is indexed by a prefix.
 func (r *reader) index(x []string) {
 	f := r.byName[x[0]]
 	if f == nil {
@@ -286,7 +286,7 @@ FROM information_schema.KEY_COLUMN_USAGE
 WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
-// foreign adds a column of a foreign key, a row of selectForeign; the first column begins a link, whose target may not be visible here.
+// foreign adds a column of a foreign key, a row of selectForeign. The first column begins a link, whose target may not be visible here.
 func (r *reader) foreign(x []string) {
 	f, to := r.byName[x[0]], r.byName[x[3]]
 	if f == nil {

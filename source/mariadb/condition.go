@@ -123,8 +123,8 @@ func (m dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 	return w.Either(parts)
 }
 
-// CompareValue implements sqlgen.Dialect. UUIDs have a type of their own, which compares without a collation; numbers are compared
-// exactly except with a column of Doubles; a Boolean is 0 or 1.
+// CompareValue implements sqlgen.Dialect. UUIDs have a type of their own, which compares without a collation. Numbers are compared
+// exactly except with a column of Doubles. A Boolean is 0 or 1.
 func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return m.compareNode(w, x.Text, op, v)

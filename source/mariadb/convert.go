@@ -8,7 +8,7 @@ import (
 const (
 	// The text of a number as in JSON, except for signs, zeros and points at its beginning.
 	numeric = `^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)([eE][+-]?[0-9]+)?\\z`
-	// The forms of value.OfDateText; the server decides which of them are dates.
+	// The forms of value.OfDateText. The server decides which of them are dates.
 	isoDate = `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(Z|[+-]([01][0-9]|2[0-4]):([0-5][0-9]|60))?)?\\z`
 	epoch   = "TIMESTAMP'1970-01-01 00:00:00'"
 )

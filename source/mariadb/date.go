@@ -49,8 +49,8 @@ func (m dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 	return "(MICROSECOND(" + x + ") DIV 1000)"
 }
 
-// since writes how many microseconds have passed, in local time x, since a unit of an hour or less began; "" for other
-// units.
+// since writes how many microseconds have passed, in local time x, since a unit of an hour or less began, or "" for
+// other units.
 func (dialect) since(x, unit string) string {
 	switch unit {
 	case "hour":

@@ -37,7 +37,7 @@ const (
 // text returns x, of any character set, as text that compares by its bytes.
 func (dialect) text(x string) string { return "(CONVERT(" + x + " USING utf8mb4)" + nopad + ")" }
 
-// literal quotes a constant text of this package; all other texts are Args.
+// literal quotes a constant text of this package. All other texts are Args.
 func (dialect) literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
 }

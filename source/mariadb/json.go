@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// begins tests the first character of JSON, which determines its type; it is null for null.
+// begins tests the first character of JSON, which determines its type. It is null for null.
 func (dialect) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" + with + "'" }
 
 // isNumber tests that JSON holds a number.
@@ -103,7 +103,7 @@ func (m dialect) Elements(s sqlgen.Scope, x string) (from, element, position str
 		m.element(alias), "(CAST(" + alias + ".o AS SIGNED) - 1)"
 }
 
-// table returns a FROM item with the elements e of a list and their positions o from 1; it is empty if list isn't a
+// table returns a FROM item with the elements e of a list and their positions o from 1. It is empty if list isn't a
 // list.
 func (dialect) table(alias, list string) string {
 	return "JSON_TABLE(" + list + ", '$[*]' COLUMNS (o FOR ORDINALITY, e JSON PATH '$')) AS " + alias
@@ -204,7 +204,7 @@ func (m dialect) ofLists(s sqlgen.Scope, e plan.Apply, args []string) string {
 	return ""
 }
 
-// joined returns the texts in a list, each with the separator before it; the first separator is cut off, since that of
+// joined returns the texts in a list, each with the separator before it. The first separator is cut off, since that of
 // GROUP_CONCAT can't be an argument. Lists and separators are too short for the server to cut the text.
 func (m dialect) joined(s sqlgen.Scope, list, separator string) string {
 	alias := s.Alias("e")

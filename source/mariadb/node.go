@@ -10,7 +10,7 @@ import (
 )
 
 // A node of JSON is an expression that returns its text. The only lateral table in MariaDB is JSON_TABLE, which here
-// Counts elements and holds the names of a path; the node itself is extracted from the document by a path assembled from
+// Counts elements and holds the names of a path. The node itself is extracted from the document by a path assembled from
 // them. In a path, [0] of a value that isn't a list is the value itself.
 
 // Nodes follows a path. A value that isn't JSON counts as a string.
@@ -75,7 +75,7 @@ func nodeText(x string) string {
 	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + converted("JSON_UNQUOTE("+x+")") + " END"
 }
 
-// compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly; a value of another
+// compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly. A value of another
 // kind doesn't compare.
 func (m dialect) compareNode(w *sqlgen.Writer, x, op string, v any) error {
 	switch v := v.(type) {

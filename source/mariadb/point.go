@@ -32,7 +32,7 @@ func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) s
 		", JSON_TABLE(" + pair(node+".v") + ", '$' COLUMNS (x JSON PATH '$[0]', y JSON PATH '$[1]')) AS " + at + ")"
 }
 
-// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, null for none.
+// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, or null.
 func pair(x string) string {
 	part := func(name string) string { return "JSON_EXTRACT(" + x + ", '$." + name + "')" }
 	at := part("coordinates")

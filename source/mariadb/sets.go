@@ -49,7 +49,7 @@ func (m dialect) gather(s sqlgen.Scope, x string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " AND " + valid + " THEN " + m.all(s, "{}", pair, e+".o", m.table(e, x)+last) + " END)"
 }
 
-// all writes the texts of x for the rows of from, in order, between two brackets; null if they are too large.
+// all writes the texts of x for the rows of from, in order, between two brackets, or null if they are too large.
 func (m dialect) all(s sqlgen.Scope, brackets, x, order, from string) string {
 	whole := s.Alias("l")
 	return "(SELECT CONCAT('" + brackets[:1] + "', COALESCE(GROUP_CONCAT(" + x + " ORDER BY " + order + " SEPARATOR ','), ''), '" + brackets[1:] + "') AS " + whole +

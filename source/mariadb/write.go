@@ -141,7 +141,7 @@ func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class)
 // Again implements sqldriver.WriteDatabase.
 func (writer) Again(err error) bool {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock; a record that has changed since it was read
+	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock. A record that has changed since it was read
 }
 
 // Problem implements sqldriver.WriteDatabase. It adds the lock that wasn't released in time.
@@ -206,7 +206,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 	return r
 }
 
-// checked returns the fields of c that its check constraint is about, as the catalogue has it; none if that can't be read.
+// checked returns the fields of c that its check constraint is about, as the catalogue has it, or none if that can't be read.
 func (w writer) checked(ctx context.Context, c *schema.Class, name string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -24,7 +24,7 @@ type Source struct {
 	rows    map[string][]value.Row
 }
 
-// New returns a Source of these classes. rows holds the records of each class by the class's name; the values of a
+// New returns a Source of these classes. rows holds the records of each class by the class's name. The values of a
 // record are in the order of the class's fields. The Source keeps both arguments.
 func New(classes []schema.Class, rows map[string][]value.Row) *Source {
 	sorted := slices.Clone(classes)

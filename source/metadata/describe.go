@@ -85,7 +85,7 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 	return out, failed
 }
 
-// unopened adds to warnings that something at path can't be opened. What doesn't exist is no fault.
+// unopened adds to warnings that something at path can't be opened. What doesn't exist is not a fault.
 func unopened(warnings []string, path string, err error) []string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return warnings
@@ -102,8 +102,8 @@ type catalogue struct {
 	source      *Source
 	classes     []schema.Class
 	seen        map[string]bool
-	only        string // the only object to collect; "" for all
-	failed      error  // why the last class can't be read; nil if it can
+	only        string // the only object to collect, or "" for all
+	failed      error  // why the last class can't be read, or nil if it can
 	connections []string
 	warnings    []string
 }
@@ -147,7 +147,7 @@ func (c *catalogue) workspace(ctx context.Context, ws placed) error {
 	return nil
 }
 
-// objects adds the objects of one connection that aren't there yet: the first connection that describes an object counts. One that
+// objects adds the objects of one connection that don't exist yet: the first connection that describes an object counts. One that
 // can't be read is a class with a warning.
 func (c *catalogue) objects(ctx context.Context, connection string, r *reader) error {
 	about := "Described by the connection " + connection

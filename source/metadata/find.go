@@ -10,7 +10,7 @@ import (
 // A Connection is a connection whose objects are cached in a folder's workspaces.
 type Connection struct {
 	Name        string
-	Environment string // the environment of the counted objects; "" if there is none
+	Environment string // the environment of the counted objects, or "" if there is none
 	Objects     int
 }
 

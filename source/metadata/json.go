@@ -40,7 +40,7 @@ func readJSON(text []byte, to *collector) error {
 	return err
 }
 
-// document reads a describe: an object whose member fields lists the fields; others are skipped. fields may be null.
+// document reads a describe: an object whose member fields lists the fields. Others are skipped. fields may be null.
 func (r *jsonReader) document() error {
 	if r.dec.PeekKind() != '{' {
 		if err := r.skip(); err != nil {
@@ -197,7 +197,7 @@ func (r *jsonReader) skip() error {
 	}
 }
 
-// scalar reads a string, a number or a boolean as text; "" for null, an array or an object.
+// scalar reads a string, a number or a boolean as text, or "" for null, an array or an object.
 func (r *jsonReader) scalar() (string, error) {
 	switch r.dec.PeekKind() {
 	case '"', '0', 't', 'f':
@@ -207,7 +207,7 @@ func (r *jsonReader) scalar() (string, error) {
 	return "", r.skip()
 }
 
-// text reads a text, "" for null; any other kind is an error with the sentence otherwise.
+// text reads a text, "" for null. Any other kind is an error with the sentence otherwise.
 func (r *jsonReader) text(otherwise string) (string, error) {
 	switch r.dec.PeekKind() {
 	case '"':
@@ -230,7 +230,7 @@ func (r *jsonReader) is(word string, otherwise bool) (bool, error) {
 	return otherwise, err
 }
 
-// count reads a non-negative integer; 0 for any other value.
+// count reads a non-negative integer, or 0 for any other value.
 func (r *jsonReader) count() (int, error) {
 	text, err := r.scalar()
 	n, bad := strconv.ParseInt(text, 10, 32)
@@ -240,7 +240,7 @@ func (r *jsonReader) count() (int, error) {
 	return int(n), err
 }
 
-// preset reads a default as text; nil if there is none.
+// preset reads a default as text, or nil if there is none.
 func (r *jsonReader) preset() (*string, error) {
 	switch r.dec.PeekKind() {
 	case 'n', '[', '{':

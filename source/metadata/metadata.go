@@ -34,12 +34,12 @@ import (
 // Options configure a Source.
 type Options struct {
 	Name        string                   // the source's name in the configuration
-	Roots       []string                 // the folders below which files may be opened; at least one
-	Connection  string                   // the only connection to use; "" for all
-	Environment string                   // the environment whose descriptions become classes; "" is DefaultEnvironment
-	Home        string                   // where the environment keeps further workspaces; "" is the user's home
+	Roots       []string                 // the folders below which files may be opened, at least one
+	Connection  string                   // the only connection to use, or "" for all
+	Environment string                   // the environment whose descriptions become classes. "" is DefaultEnvironment
+	Home        string                   // where the environment keeps further workspaces. "" is the user's home
 	Reader      Reader                   // nil is Provar
-	Allows      func(object string) bool // reports whether an object is visible; nil allows all
+	Allows      func(object string) bool // reports whether an object is visible. Nil allows all
 }
 
 // DefaultEnvironment is used if no environment is named, or if the named one has no descriptions.
@@ -50,8 +50,8 @@ type Reader interface {
 	// Workspaces returns the folders that may hold the descriptions of a project, as absolute paths in order of
 	// precedence.
 	Workspaces(project, home string) []string
-	// Open opens a workspace and takes ownership of the folder. It returns fs.ErrNotExist if the folder is no
-	// workspace.
+	// Open opens a workspace and takes ownership of the folder. It returns fs.ErrNotExist if the folder is not
+	// a workspace.
 	Open(*folder) (Workspace, error)
 }
 
@@ -138,7 +138,7 @@ func (s *Source) Look(ctx context.Context, at source.Place) (*source.Cache, erro
 	return &source.Cache{}, nil
 }
 
-// workspace opens the workspace at path; nil if it doesn't exist or is not allowed. The reason is not disclosed.
+// workspace opens the workspace at path, or nil if it doesn't exist or is not allowed. The reason is not disclosed.
 func (s *Source) workspace(path string) Workspace {
 	if !s.roots.Allows(path) {
 		return nil

@@ -100,7 +100,7 @@ func TestLayouts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		files   map[string]string
-		project string // below dir; "" for w/Proj
+		project string // below dir, or "" for w/Proj
 		at      source.Place
 		want    string
 	}{

@@ -93,7 +93,7 @@ type collector struct {
 	seen   map[string]bool
 }
 
-// add adds a field; a field without a name is ignored.
+// add adds a field. A field without a name is ignored.
 func (c *collector) add(d described) error {
 	switch {
 	case d.name == "":

@@ -25,7 +25,7 @@ const (
 )
 
 // Describe implements source.Source. The fields of a collection are those that its validator ($jsonSchema) names, then
-// those of a bounded sample; a field that neither has is absent until it is declared.
+// those of a bounded sample. A field that neither has is absent until it is declared.
 func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings []string, err error) {
 	err = s.with(ctx, func(in *Source) error {
 		classes, warnings, err = in.classes(ctx)
@@ -381,7 +381,7 @@ func typeOf(types []string) schema.Type {
 	return schema.Any
 }
 
-// native returns the name of a BSON type, as $type has it; UUIDs count as a type of their own.
+// native returns the name of a BSON type, as $type has it. UUIDs count as a type of their own.
 func native(v bson.RawValue) string {
 	if kind, data, ok := v.BinaryOK(); ok && kind == 4 && len(data) == 16 {
 		return "uuid"

@@ -18,7 +18,7 @@ import (
 
 // find reads the document that the item names: the members that are visible, that the view's conditions read or that are written.
 // Before stays Null if the view doesn't show it. A record that is shown and larger than a change can show is refused, by what is
-// visible of it alone; whether it is shown is decided first.
+// visible of it alone. Whether it is shown is decided first.
 func (s *step) find(ctx context.Context) error {
 	select {
 	case s.w.looks <- struct{}{}:
@@ -58,7 +58,7 @@ const (
 	mostRead   = writes.MostRecord
 )
 
-// document returns the members of the document that are read; nil if there is none.
+// document returns the members of the document that are read, or nil if there is none.
 func (s *step) document(ctx context.Context) (bson.Raw, error) {
 	c := s.class()
 	key, err := mongogen.Key(s.w.level, c, s.item.ID)
@@ -116,7 +116,7 @@ func projection(names []string) bson.D {
 	return out
 }
 
-// members returns members of the stored document, which the caller need not see; nil for a new one.
+// members returns members of the stored document, which the caller need not see, or nil for a new one.
 func (s *step) members(ctx context.Context, names []string) (bson.Raw, error) {
 	if s.stored == nil {
 		return nil, nil

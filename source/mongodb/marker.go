@@ -23,7 +23,7 @@ const (
 )
 
 // An entry is one step of a change as the database keeps it. The entries of a change are numbered from 0 and never
-// changed; the last one is its state. Each number is inserted once, by the first executor, and every server refuses a
+// changed. The last one is its state. Each number is inserted once, by the first executor, and every server refuses a
 // second document with the same _id: so the entries are in order without a transaction.
 type entry struct {
 	ID      string `bson:"_id"`
@@ -63,7 +63,7 @@ func (e *entry) receipt() (r change.Receipt, err error) {
 // numbered returns the _id of an entry.
 func numbered(id string, n int) string { return fmt.Sprintf("%s#%d", id, n) }
 
-// last returns the last entry of a change; its n is -1 if there is none.
+// last returns the last entry of a change. Its n is -1 if there is none.
 func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 	out := entry{n: -1}
 	for n := 0; ; n++ {

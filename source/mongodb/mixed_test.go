@@ -75,7 +75,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 		{`{"placed":"soon"}`, 1, 0, ""},
 		{`{"placed":null}`, 0, 0, ""},
 		{`{"total":{"$gt":7}}`, 1, 2, numbers},
-		{`{"total":{"$ne":12.5}}`, 3, 2, numbers}, // "many" is no number: null, which is another
+		{`{"total":{"$ne":12.5}}`, 3, 2, numbers}, // "many" is not a number: null, which is another
 		{`{"total":"12.5"}`, 1, 2, dates},
 		{`{"org":"acme"}`, 2, 0, ""},
 	} {

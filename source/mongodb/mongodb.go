@@ -26,13 +26,13 @@ import (
 // Options are how a database is opened. The zero value of each but Name and URL is the safe one.
 type Options struct {
 	Name string // of the source
-	URL  string // mongodb://user:password@host/database, or mongodb+srv://…; it must name the database
+	URL  string // mongodb://user:password@host/database, or mongodb+srv://…. It must name the database
 
 	// Current returns a URL with the user and the password that are configured now, and false if they can't be known. Nil
 	// keeps those of the URL.
 	Current func(url string) (string, bool)
 
-	// LocalRows is the most records that a query may read here to finish what the server can't do; 0 for 10,000.
+	// LocalRows is the most records that a query may read here to finish what the server can't do, or 0 for 10,000.
 	LocalRows int
 	// Full says that the server runs the whole aggregation language of MongoDB 7.0, although it doesn't report so.
 	Full bool
@@ -48,7 +48,7 @@ type Options struct {
 // A Collection is what the server doesn't say of a collection.
 type Collection struct {
 	Fields map[string]string // the BSON type by field, in place of what a validator or the sample shows
-	Index  string            // of Atlas Search, which serves text searches; "" for none
+	Index  string            // of Atlas Search, which serves text searches, or ""
 	Search []string          // the fields of texts that it searches
 }
 

@@ -178,7 +178,7 @@ func open(t *testing.T, url string) *mongodb.Source {
 	return s
 }
 
-// told returns the type of the field v of a class, and its values as JSON; or the code of the error.
+// told returns the type of the field v of a class, and its values as JSON, or the code of the error.
 func told(t *testing.T, s *mongodb.Source, class string, limit int) string {
 	t.Helper()
 	classes, _, err := s.Describe(t.Context())

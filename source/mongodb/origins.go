@@ -15,10 +15,10 @@ type tracing struct {
 	fields  map[string][]schema.Origin // by top-level name, those that a stage has made
 	gone    map[string]bool            // those that a stage has taken away
 	only    bool                       // there are no other fields than those in fields
-	unknown string                     // a stage that isn't understood; "" for none
+	unknown string                     // a stage that isn't understood, or ""
 }
 
-// trace sets what the fields of a view are made of; it leaves those of a collection. A stage that isn't understood makes every field one of all columns that
+// trace sets what the fields of a view are made of. It leaves those of a collection. A stage that isn't understood makes every field one of all columns that
 // the pipeline reads.
 func (c *found) trace(class *schema.Class) {
 	if !class.View {

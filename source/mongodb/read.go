@@ -90,7 +90,7 @@ func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 	return r.page(ctx, c), nil
 }
 
-// count returns the only value of the only document of c; there is none if there are no records.
+// count returns the only value of the only document of c. There is none if there are no records.
 func (r *reading) count(ctx context.Context, c mongogen.Command) (source.Rows, error) {
 	n := value.OfInt(0)
 	err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
@@ -241,7 +241,7 @@ func closed(c *mongo.Cursor) {
 }
 
 // watch ends a command on the server if ctx ends before it does. The server may also notice by itself that the connection
-// is closed; the account may lack the right.
+// is closed. The account may lack the right.
 func (s *Source) watch(ctx context.Context, stopped <-chan struct{}, name string) {
 	select {
 	case <-stopped:

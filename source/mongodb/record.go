@@ -268,7 +268,7 @@ func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
 	return true, nil
 }
 
-// clash returns why a unique index refuses what the item writes; "" if none does.
+// clash returns why a unique index refuses what the item writes, or "" if none does.
 func (s *step) clash(ctx context.Context) (string, error) {
 	if s.item.Op == write.OpDelete {
 		return "", nil

@@ -192,7 +192,7 @@ func mingoTarget(opened *source.Source) pipelines.Target {
 		}}
 }
 
-// TestMingoPipelines compares random pipelines on the level of MongoDB with the oracle; an independent evaluator runs them.
+// TestMingoPipelines compares random pipelines on the level of MongoDB with the oracle. An independent evaluator runs them.
 func TestMingoPipelines(t *testing.T) {
 	var opened source.Source
 	pipelines.Differential(t, mingoTarget(&opened))

@@ -34,7 +34,7 @@ type Writable struct {
 	looks  chan struct{} // held while a record is read whose size isn't known: a document has 16 MB at most
 }
 
-// Writable opens s for writing as well, with the account of writeURL; "" for that of s.
+// Writable opens s for writing as well, with the account of writeURL, or "" for that of s.
 func (s *Source) Writable(ctx context.Context, writeURL string) (*Writable, error) {
 	writer, err := s.options.open(ctx, cmp.Or(writeURL, s.options.URL), writeconcern.Majority())
 	if err != nil {

@@ -83,7 +83,7 @@ var written = map[string]schema.Class{
 type server int
 
 const (
-	ferret server = iota // no transactions; its commands aren't atomic
+	ferret server = iota // no transactions. Its commands aren't atomic
 	single               // the evaluator, whose commands are atomic, without transactions
 	sets                 // the evaluator, with transactions
 )

@@ -18,7 +18,7 @@ import (
 
 // Apply implements source.Writer. It compares the current state with the reviewed one just before the first call is
 // sent. A change in between is not detected; only an API with conditional requests could detect it. Several calls are
-// sent in order, each at most once, until one fails; the error is then a change.Partly.
+// sent in order, each at most once, until one fails. The error is then a change.Partly.
 func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -58,9 +58,9 @@ type sending struct {
 	plan    *writes.Plan
 	now     []change.Effect
 	masks   []*masks
-	had     []int          // for each call, the records before it that match what it makes; -1 if no rule says how to look
+	had     []int          // for each call, the records before it that match what it makes, or -1 if no rule says how to look
 	done    change.Receipt // of the calls made so far
-	answers []value.Value  // theirs, as the principal sees them and without what is masked; Null for none
+	answers []value.Value  // theirs, as the principal sees them and without what is masked, or Null
 }
 
 // look compares the current state with the reviewed one, for all calls before any is sent.

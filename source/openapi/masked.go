@@ -13,7 +13,7 @@ import (
 )
 
 // masks restores values that a caller sent back masked: a caller that replaces a list with one masked value means to
-// keep that value. A mask is restored only if the caller sees the same mask in the same place; any other is refused,
+// keep that value. A mask is restored only if the caller sees the same mask in the same place. Any other is refused,
 // because it would be written literally. The restored values are neither stored nor shown: reviewers approve that the
 // value stays.
 type masks struct {

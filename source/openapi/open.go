@@ -48,7 +48,7 @@ type (
 
 	// ExchangeOptions configure a TokenExchange: the TokenURL, the ID and Secret of the client there, the Scopes to ask for,
 	// Params, further parameters such as audience, and the Roots, Trusted and Resolver of the connection: Trusted is for files that
-	// a configuration names; nil in a program.
+	// a configuration names. Nil in a program.
 	ExchangeOptions = client.OAuthClientOptions
 
 	// A Subject returns the token that a TokenExchange exchanges, and its type as RFC 8693 names it: a function (ctx,
@@ -92,7 +92,7 @@ func NewTokenExchange(o ExchangeOptions, subject Subject) (*TokenExchange, error
 func Load(document []byte) (*Document, error) { return spec.Load(document) }
 
 // Open returns the API called name with the connection o. policy.Rules.APIs controls what of it may be seen and called. It
-// sends nothing yet; an error names the option that is missing or wrong.
+// sends nothing yet. An error names the option that is missing or wrong.
 func Open(name string, o Options) (*API, error) {
 	s, err := client.New(o)
 	if err != nil {

@@ -58,7 +58,7 @@ func (a *API) send(ctx context.Context, m client.Message) (*calls.HTTPResponse, 
 	return s.Send(ctx, m)
 }
 
-// to returns the sender for a request; nil if its server isn't configured.
+// to returns the sender for a request, or nil if its server isn't configured.
 func (a *API) to(r *calls.HTTPRequest) *client.Sender {
 	if r == nil || r.Server == "" {
 		return a.sender

@@ -58,7 +58,7 @@ func patched(was, patch value.Value) (value.Value, error) {
 	return was, nil
 }
 
-// pointed returns the names of a JSON pointer; false if v is none.
+// pointed returns the names of a JSON pointer, or false if v is none.
 func pointed(v value.Value) ([]string, bool) {
 	text := v.Text()
 	if v.Kind() != value.String || text != "" && text[0] != '/' {

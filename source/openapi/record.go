@@ -14,7 +14,7 @@ import (
 type finder struct {
 	call  *calls.Plan
 	reads *spec.Operation
-	id    string   // the value of the last parameter of the path; "" for none
+	id    string   // the value of the last parameter of the path, or ""
 	by    string   // the name of that parameter, as plainName has it
 	words []string // the names that an envelope of this record may have, in lower case
 }
@@ -97,7 +97,7 @@ func plainName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// takes returns the schema of the body that the call sends, nil for none.
+// takes returns the schema of the body that the call sends, or nil.
 func (f *finder) takes() spec.Raw {
 	if f.call.Operation.Body == nil {
 		return nil
@@ -114,7 +114,7 @@ func (f *finder) takes() spec.Raw {
 	return nil
 }
 
-// gives returns the schema that the read answers with, nil for none.
+// gives returns the schema that the read answers with, or nil.
 func (f *finder) gives() spec.Raw {
 	if ok := f.reads.Success(); ok != nil {
 		if c := ok.Preferred(); c != nil {
@@ -146,7 +146,7 @@ func (f *finder) declared(raw spec.Raw) (names map[string]spec.Raw, closed bool)
 	return names, closed
 }
 
-// below returns the schema of a member of what raw describes; nil if the document doesn't say it.
+// below returns the schema of a member of what raw describes, or nil if the document doesn't say it.
 func (f *finder) below(raw spec.Raw, name string) spec.Raw {
 	if raw == nil {
 		return nil
@@ -357,7 +357,7 @@ func reach(v value.Value, names []string) value.Value {
 	return v
 }
 
-// nest returns an object in which names lead to v; Null for Null.
+// nest returns an object in which names lead to v, or Null for Null.
 func nest(names []string, v value.Value) value.Value {
 	if v.IsNull() {
 		return v

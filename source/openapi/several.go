@@ -128,7 +128,7 @@ func paired(list, body []value.Value) ([]value.Value, bool) {
 	return nil, false
 }
 
-// keyed returns the index of the only record of list that has the key of e; -1 for none, or several.
+// keyed returns the index of the only record of list that has the key of e, or -1 for none, or several.
 func keyed(list []value.Value, e value.Value, key string) int {
 	found := -1
 	for _, m := range e.Members() {

@@ -19,7 +19,7 @@ import (
 // Reviewers need to see that a PUT drops fields that the caller doesn't see.
 type answer struct {
 	seen, whole, raw value.Value
-	listed           *change.Listed // of its list, as the caller sees it; nil for an answer without a list
+	listed           *change.Listed // of its list, as the caller sees it, or nil for an answer without a list
 	list             []string       // the names that lead to that list
 }
 
@@ -265,7 +265,7 @@ func (a *API) read(ctx context.Context, permit *calls.Permit, restores bool) (an
 	return is, plan.Operation, nil
 }
 
-// object returns v as an object; any other value becomes the field "body".
+// object returns v as an object. Any other value becomes the field "body".
 func object(v value.Value) value.Value {
 	if v.IsNull() || v.Kind() == value.Object {
 		return v

@@ -203,7 +203,7 @@ func (a *API) made(ctx context.Context, call *calls.Plan, had int) (value.Value,
 	return value.Value{}, false
 }
 
-// Bar implements source.Writer. An API stores no marker that could bar a change; a pending send is instead prevented by
+// Bar implements source.Writer. An API stores no marker that could bar a change. A pending send is instead prevented by
 // the state of the change, which it has to advance first.
 func (a *API) Bar(context.Context, string, int64) (change.Receipt, bool, error) {
 	return change.Receipt{}, false, nil

@@ -27,7 +27,7 @@ func (r *reading) byID(ctx context.Context) source.Rows {
 // prefixes are the ids of a reading, prefix by prefix.
 type prefixes struct {
 	*parts
-	after string // the last id of the page before; "" for none
+	after string // the last id of the page before, or ""
 }
 
 // below yields the records whose ids begin with prefix.

@@ -41,13 +41,13 @@ type request struct {
 	query        url.Values
 	body         value.Value
 	as           credential
-	into         []byte // memory for the answer; nil for new one
-	id           string // Parse answers a request with the same id once, if it is configured to; "" for none
+	into         []byte // memory for the answer, or nil for new one
+	id           string // Parse answers a request with the same id once, if it is configured to, or ""
 }
 
 // An answer of Parse Server that isn't a success.
 type refusal struct {
-	status, code int // code is Parse's own; 0 if the answer has none
+	status, code int // code is Parse's own, or 0 if the answer has none
 }
 
 // Error returns the numbers alone: Parse's message can quote records.
@@ -90,7 +90,7 @@ func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte
 	return nil, s.refused(&refusal{status, int(code.Int())})
 }
 
-// ask sends a request and returns the JSON that answers it; see taken for errors.
+// ask sends a request and returns the JSON that answers it. See taken for errors.
 func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
 	body, err := s.taken(ctx, r, maxAnswer)
 	if err != nil {

@@ -129,7 +129,7 @@ func (s *Source) unchanged(ctx context.Context, c *class) error {
 	return nil
 }
 
-// text returns a member of an object that is a text; "" if there is none.
+// text returns a member of an object that is a text, or "" if there is none.
 func text(v value.Value, name string) string {
 	member, _ := v.Get(name)
 	if member.Kind() != value.String {
@@ -138,7 +138,7 @@ func text(v value.Value, name string) string {
 	return member.Text()
 }
 
-// types are the types of Parse in ours. A Relation is a class of its own; see relations.
+// types are the types of Parse in ours. A Relation is a class of its own. See relations.
 var types = map[string]schema.Type{"String": schema.String, "Number": schema.Double, "Boolean": schema.Boolean, "Date": schema.Date, "Pointer": schema.String,
 	"Array": schema.Array, "Object": schema.JSON, "File": schema.JSON, "GeoPoint": schema.JSON, "Polygon": schema.JSON, "Bytes": schema.Bytes}
 
@@ -197,7 +197,7 @@ var operations = []schema.Operation{schema.Find, schema.Get, schema.Count, schem
 const userField = "userField:"
 
 // permissions returns the guard of a class. A field that shows on some records only shows over REST, where Parse Server
-// leaves it out of the others; a database returns it with all.
+// leaves it out of the others. A database returns it with all.
 func (s *Source) permissions(described value.Value, name string) *schema.Guard {
 	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
 	clp, _ := described.Get("classLevelPermissions")
@@ -206,7 +206,7 @@ func (s *Source) permissions(described value.Value, name string) *schema.Guard {
 		if !limited {
 			continue
 		}
-		// Users are those whose pointer in a field of the record grants it; groups are roles, users and "*".
+		// Users are those whose pointer in a field of the record grants it. Groups are roles, users and "*".
 		var grant schema.Grant
 		for _, m := range granted.Members() {
 			switch {

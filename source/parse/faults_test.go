@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDown checks what a source says whose Parse Server is not there, or isn't one.
+// TestDown checks what a source says whose Parse Server does not exist, or isn't one.
 func TestDown(t *testing.T) {
 	s := start(t)
 	down := httptest.NewServer(nil)

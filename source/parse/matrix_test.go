@@ -140,7 +140,7 @@ func TestMatrixReads(t *testing.T) {
 			a := m.open(posture, direct, nil)
 			for _, class := range m.names {
 				if direct != "" && strings.HasPrefix(class, "Names") {
-					continue // from the database such fields stay hidden; see TestNamed
+					continue // from the database such fields stay hidden. See TestNamed
 				}
 				says := func(op string, got, want any) {
 					t.Helper()
@@ -150,7 +150,7 @@ func TestMatrixReads(t *testing.T) {
 					}
 				}
 				says("find", a.found(&query.Find{Class: class, Limit: 100}), m.theirs(class, `{}`, header))
-				partly := strings.HasPrefix(class, "Names") // Parse Server refuses conditions on fields that it shows in parts; here they hold over what is shown
+				partly := strings.HasPrefix(class, "Names") // Parse Server refuses conditions on fields that it shows in parts. Here they hold over what is shown
 				if !partly {
 					says("find where", a.found(&query.Find{Class: class, Where: where(t, `{"title":{"$gt":"t1"},"owner":{"$ne":"x"}}`), Limit: 100}),
 						m.theirs(class, `{"title":{"$gt":"t1"}}`, header))
@@ -328,7 +328,7 @@ func (m *matrix) theirs(class, where, header string) []string {
 	return out
 }
 
-// found returns the records that a source finds; none if it refuses.
+// found returns the records that a source finds, or none if it refuses.
 func (a *asker) found(q *query.Find) []string {
 	a.t.Helper()
 	plan, rows, err := a.read(q)
@@ -360,7 +360,7 @@ type writer struct {
 	who     identity.Principal
 }
 
-// writes opens a source for writing in a posture; nil if the posture can't write.
+// writes opens a source for writing in a posture, or nil if the posture can't write.
 func (m *matrix) writes(t *testing.T, posture string) *writer {
 	o, p := m.options(posture)
 	src, err := parse.Open(o)

@@ -63,10 +63,10 @@ type Options struct {
 	User    string // As User: a CEL expression over the principal that yields the user's objectId
 	Role    string // As Role: the role's name
 
-	Direct    Direct         // Parse's own PostgreSQL database, opened for an account that may only read; nil reads over REST
-	LocalRows int            // the most records that are evaluated here for one query; 0 means DefaultLocalRows
+	Direct    Direct         // Parse's own PostgreSQL database, opened for an account that may only read. Nil reads over REST
+	LocalRows int            // the most records that are evaluated here for one query. 0 means DefaultLocalRows
 	System    []string       // the classes of Parse itself to show, of those that are hidden by default
-	Roots     *x509.CertPool // trusted certificates; nil is the system's
+	Roots     *x509.CertPool // trusted certificates. Nil is the system's
 }
 
 // A Direct is a source over Parse's own database, such as that of source/postgres. Close closes it.
@@ -122,7 +122,7 @@ func Open(o Options) (*Source, error) {
 	return s, nil
 }
 
-// posture checks the posture and returns the expression that yields whom to act as; nil if it doesn't depend on the
+// posture checks the posture and returns the expression that yields whom to act as, or nil if it doesn't depend on the
 // principal.
 func (o Options) posture() (*expression.Expression, error) {
 	for _, other := range []struct {

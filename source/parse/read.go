@@ -297,8 +297,8 @@ func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter,
 	return out, nil
 }
 
-// all returns the records of a view, without some for which where doesn't hold. There are at most as many; 0 if that
-// isn't known.
+// all returns the records of a view, without some for which where doesn't hold. There are at most as many, or 0 if
+// that isn't known.
 func (r *reading) all(ctx context.Context, v *policy.View, where query.Filter, u uses, most int) ([]value.Row, error) {
 	w, err := r.walk(v, where, u)
 	if err != nil {

@@ -29,7 +29,7 @@ var errNoRecords = errors.New("an answer without results")
 
 var errNoObject = errors.New("not an object")
 
-// restRecords returns the records of an answer to a query. What is no object is a record without members.
+// restRecords returns the records of an answer to a query. What is not an object is a record without members.
 func restRecords(body []byte) ([]restRecord, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	var out []restRecord
@@ -60,7 +60,7 @@ func restRecords(body []byte) ([]restRecord, error) {
 	return out, err
 }
 
-// record returns the record that comes next; nil for what is none.
+// record returns the record that comes next, or nil for what is none.
 func record(dec *jsontext.Decoder) (r restRecord, err error) {
 	if dec.PeekKind() != '{' {
 		return nil, dec.SkipValue()
@@ -93,7 +93,7 @@ func eachMember(dec *jsontext.Decoder, do func(name string) error) error {
 	return err
 }
 
-// ID returns the objectId; "" if the record has none.
+// ID returns the objectId, or "" if the record has none.
 func (r restRecord) ID() string {
 	id, err := r.Field(&schema.Field{Name: "objectId", Type: schema.String}, 0)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r restRecord) ID() string {
 	return id.Text()
 }
 
-// raw returns the member of a field; nil if there is none.
+// raw returns the member of a field, or nil if there is none.
 func (r restRecord) raw(f *schema.Field) jsontext.Value {
 	name := f.Name
 	if name == readers {
@@ -124,8 +124,8 @@ func (r restRecord) Size(f *schema.Field) (size, weight int64) {
 	return int64(len(raw)), int64(len(raw)) + each*int64(separators+1)
 }
 
-// Field returns the value of a field; null if the record doesn't have it. With most above 0 it is the Cut of its length if that is
-// more bytes, which aren't copied.
+// Field returns the value of a field, or null if the record doesn't have it. With most above 0 it is the Cut of its
+// length if that is more bytes, which aren't copied.
 func (r restRecord) Field(f *schema.Field, most int) (value.Value, error) {
 	raw := r.raw(f)
 	if raw == nil {
@@ -174,7 +174,7 @@ func fits(raw jsontext.Value, t schema.Type) bool {
 	return true
 }
 
-// length returns how long the text of a value of a type is, its bytes, or its JSON as value writes it; 0 for what is never long.
+// length returns how long the text of a value of a type is, its bytes, or its JSON as value writes it. It returns 0 for what is never long.
 func length(raw jsontext.Value, t schema.Type) (n int64) {
 	switch kind := raw.Kind(); {
 	case kind == '"' && t != schema.Bytes:

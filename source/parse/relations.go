@@ -72,7 +72,7 @@ func (c *class) relation() (field, owner string) {
 	return field, owner
 }
 
-// id returns the key of the record that an item writes; nil if Parse Server makes it.
+// id returns the key of the record that an item writes, or nil if Parse Server makes it.
 func (c *class) id(it *writes.Item) []value.Value {
 	if it.Op != write.OpCreate || !c.pairs() {
 		return it.ID

@@ -23,7 +23,7 @@ type linked struct {
 	owners, targets []string
 }
 
-// newLinked makes the classes. Every owner is related to every target; each of both has another access list: none, alice, bob.
+// newLinked makes the classes. Every owner is related to every target. Each of both has another access list: none, alice, bob.
 func newLinked(t *testing.T, clp any) *linked {
 	s := start(t)
 	suffix := strings.ToUpper(rand.Text()[:6])

@@ -30,7 +30,7 @@ type classChange struct {
 	Method string            // POST, PUT or DELETE
 	Class  string            // as Parse names it
 	Body   value.Value       // null for a class that is deleted
-	Fields map[string]string // Parse's types of the new fields; nil if the class is deleted
+	Fields map[string]string // Parse's types of the new fields, or nil if the class is deleted
 }
 
 // fieldsOf returns {"fields": list}.
@@ -38,7 +38,7 @@ func fieldsOf(list []value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "fields", Value: value.OfArray(list)}})
 }
 
-// reshapeText returns a member of an object that is a text; "" if there is none.
+// reshapeText returns a member of an object that is a text, or "" if there is none.
 func reshapeText(v value.Value, name string) string {
 	member, _ := v.Get(name)
 	if member.Kind() != value.String {

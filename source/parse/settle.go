@@ -39,8 +39,8 @@ const (
 	settleTime  = 10 * time.Second
 )
 
-// settle reads back whether a write happened to which no answer came. Only what can be seen counts: a write that isn't
-// there yet may still be under way.
+// settle reads back whether a write happened to which no answer came. Only what can be seen counts: a write that
+// doesn't exist yet may still be under way.
 func (r *reading) settle(ctx context.Context, it *writes.Item, unknown error) (change.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

@@ -115,7 +115,7 @@ type asker struct {
 	who    identity.Principal
 }
 
-// open opens a source and compiles rules against it; without any, every class is visible.
+// open opens a source and compiles rules against it. Without any, every class is visible.
 func (s *server) open(posture, direct string, rules map[string]policy.ClassRule) *asker {
 	s.t.Helper()
 	o, p := s.options(posture)

@@ -25,16 +25,16 @@ type walk struct {
 	view  *policy.View
 	class *class
 	where value.Value // null for all
-	by    string      // the field; "" for the objectId alone
+	by    string      // the field, or "" for the objectId alone
 	desc  bool
 
-	most    int         // how many records there are at most; 0 if that isn't known
+	most    int         // how many records there are at most, or 0 if that isn't known
 	passing bool        // who reads counts what is kept of the records
 	seen    int         // records so far
 	bytes   int         // of their answers
 	after   value.Value // a condition that continues after the last page
 	ended   bool
-	size    int // of a page; 0 before the first
+	size    int // of a page, or 0 before the first
 
 	memory []byte                  // of the last page's answer, for the next one: what is kept of it is copied
 	unread map[*value.Value]unread // what the last page has of the records beside what decides, by their first value
@@ -273,7 +273,7 @@ func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 	return rows, nil
 }
 
-// illegible returns the error for an answer that can't be read because of err; nil for none.
+// illegible returns the error for an answer that can't be read because of err, or nil.
 func illegible(err error) error {
 	switch {
 	case errors.Is(err, errNoRecords):

@@ -92,7 +92,7 @@ func (c *class) or(parts query.Or, trusted bool) condition {
 	return out
 }
 
-// joined returns the conditions under an operator; null for none.
+// joined returns the conditions under an operator, or null.
 func joined(op string, conditions []value.Value) value.Value {
 	switch len(conditions) {
 	case 0:

@@ -24,7 +24,7 @@ import (
 // A Writable is a Source that can be written to, over REST and as whom the source acts as.
 //
 // Parse Server has no transactions over REST and keeps no marker: a write is one record, compared just before it is sent,
-// and sent at most once. If no answer comes, the record is read back; a write that can't be seen there is unknown.
+// and sent at most once. If no answer comes, the record is read back. A write that can't be seen there is unknown.
 type Writable struct{ *Source }
 
 // Writable returns the source for writing too. A role has no session, so a source that acts as one can't be written to.
@@ -93,7 +93,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	return change.Preview{Kind: change.Computed, Effects: []change.Effect{e}}, nil
 }
 
-// effect returns what an item would do, and the record that it is about; nil for none.
+// effect returns what an item would do, and the record that it is about, or nil.
 func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, value.Row, error) {
 	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
 	r, err := w.writing(ctx, it)
@@ -198,8 +198,8 @@ func (w *Writable) writing(ctx context.Context, it *writes.Item) (*reading, erro
 	return &reading{source: w.Source, who: who, sizes: map[string]int{}}, nil
 }
 
-// record returns the record of an item's view with a key over REST, as the values of the class; nil if the view has none
-// or there is no key.
+// record returns the record of an item's view with a key over REST, as the values of the class. It returns nil if the
+// view has none or there is no key.
 func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value) (value.Row, error) {
 	if id == nil {
 		return nil, nil

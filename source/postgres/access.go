@@ -46,7 +46,7 @@ func barred(err error) error {
 	return err
 }
 
-// changedStates say that a statement names a column, a table, a type or a function that is not there, or no longer fits.
+// changedStates say that a statement names a column, a table, a type or a function that does not exist, or no longer fits.
 var changedStates = []string{"42703", "42P01", "42704", "42883", "42804", "42809", "42846", "3F000"}
 
 // changed implements sqldriver.Errors. A statement that was prepared before a type changed can't run again.

@@ -136,7 +136,7 @@ func (p dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) 
 	case plan.IndexOf:
 		return "(strpos(" + a[0] + pgC + ", " + a[1] + ") - 1)::int8", nil
 	case plan.ReplaceAll:
-		// A text has at most a gigabyte; a longer one would raise an error.
+		// A text has at most a gigabyte. A longer one would raise an error.
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN octet_length(" + x + ")::int8 * (1 + octet_length(" + z + ")) < 500000000 THEN replace(" + x + pgC + ", " + a[1] + ", " + z + ") END)", nil
 	case plan.Reverse:
@@ -156,7 +156,7 @@ func (p dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) 
 // pgWords matches a run of letters A to Z, digits and characters beyond ASCII, or of others.
 const pgWords = `'[^\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+|[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+'`
 
-// replaceMatches writes ReplaceMatches; in the new text a backslash would name a group.
+// replaceMatches writes ReplaceMatches. In the new text a backslash would name a group.
 func (p dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
 	expression, err := p.pattern(query.Regex{Pattern: pattern})

@@ -179,7 +179,7 @@ func (t *tracer) call(id uint32, m *making) {
 	visit(id)
 }
 
-// whole adds all columns of a table or view that a function names. A view that is no class counts as any column.
+// whole adds all columns of a table or view that a function names. A view that is not a class counts as any column.
 func (t *tracer) whole(oid uint32, m *making) {
 	if found := t.relations[oid]; found != nil && found.View && t.views[oid] == nil {
 		if t.byClass[[2]string{found.Space, found.Table}] == nil {

@@ -196,7 +196,7 @@ type column struct {
 	Unordered                       bool
 	Described                       string
 	Labels, Checks                  []string
-	// Of the elements of a list; "" for other types.
+	// Of the elements of a list, or "" for other types.
 	Element, ElementSpace, ElementKind string
 	ElementLabels                      []string
 }
@@ -313,7 +313,7 @@ WHERE i.indrelid = ANY ($1::oid[]) AND i.indisvalid AND (m.amname IN ('btree', '
 ORDER BY i.indrelid, c.relname`
 
 // indexes reads the indexes of all classes. An index of a parent table doesn't make values unique, since the rows of its children are
-// outside of it; a column of an expression has the name "".
+// outside of it. A column of an expression has the name "".
 func (r *reader) indexes(ctx context.Context) error {
 	type row struct {
 		Class           uint32

@@ -106,7 +106,7 @@ func widened(x string, f *schema.Field) string {
 	return x
 }
 
-// Ordered puts nulls where the query language puts them; a column without nulls keeps the order of its index.
+// Ordered puts nulls where the query language puts them. A column without nulls keeps the order of its index.
 func (dialect) Ordered(f *schema.Field, desc bool) string {
 	switch {
 	case f.NotNull:
@@ -321,7 +321,7 @@ func (dialect) Length(x sqlgen.Operand) string {
 	return "CASE jsonb_typeof(" + x.Text + ") WHEN 'array' THEN jsonb_array_length(" + x.Text + ") END"
 }
 
-// compareNode casts a node only after a test of its type; CASE keeps the order of the two.
+// compareNode casts a node only after a test of its type. CASE keeps the order of the two.
 func (p dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	typ, cast := "number", "::numeric"
 	switch v := v.(type) {

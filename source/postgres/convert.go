@@ -45,7 +45,7 @@ func (p dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string 
 	return pgNull(to)
 }
 
-// convertNumber writes the conversion of a number. Each cast is behind a test of its range, so that none fails; a Double becomes a
+// convertNumber writes the conversion of a number. Each cast is behind a test of its range, so that none fails. A Double becomes a
 // Decimal by its shortest text, not by its binary value.
 func (p dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == schema.Double && to != schema.Boolean {

@@ -170,7 +170,7 @@ func (p dialect) sides(op plan.Op, x, y string, t schema.Type) (left, right stri
 	switch {
 	case op == plan.Eq && t == schema.String:
 		if a, b := bothBare(x, y, pgC+")"); a != x {
-			return a, b + ` COLLATE "default"` // the collation of the index; the collations of two columns may differ
+			return a, b + ` COLLATE "default"` // the collation of the index. The collations of two columns may differ
 		}
 	case t == schema.String && p.encoded:
 		return byBytes(x, true), byBytes(y, true)
@@ -190,7 +190,7 @@ func bothBare(x, y, cast string) (string, string) {
 	return x, y
 }
 
-// bare returns the column or argument that has a cast in x, and whether there is one; otherwise it returns x.
+// bare returns the column or argument that has a cast in x, and whether there is one. Otherwise it returns x.
 func bare(x, cast string) (string, bool) {
 	inner, ok := strings.CutSuffix(x, cast)
 	if !ok {

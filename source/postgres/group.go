@@ -39,7 +39,7 @@ func (p dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []str
 // Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
 
-// Key implements sqlgen.Dialect. Equal values may be written in several ways; one of them is shown.
+// Key implements sqlgen.Dialect. Equal values may be written in several ways. One of them is shown.
 func (dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.Decimal:
@@ -161,7 +161,7 @@ func (p dialect) extremeText(name, x string) string {
 }
 
 // extremeJSON writes the function min or max of JSON: of the values of the least or greatest rank. Each aggregate in it
-// keeps one value; a list of all of them in order would take the memory of all. Equal numbers, and objects or lists,
+// keeps one value. A list of all of them in order would take the memory of all. Equal numbers, and objects or lists,
 // are told apart by their texts.
 func (p dialect) extremeJSON(x, name string) string {
 	of := func(kind, value string) string {

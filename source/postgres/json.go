@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// pgArguments is the most arguments of one function call here; PostgreSQL takes 100.
+// pgArguments is the most arguments of one function call here. PostgreSQL takes 100.
 const pgArguments = 80
 
 // Part implements sqlgen.Dialect. A text key selects only in objects.

@@ -10,7 +10,7 @@ type lineage struct {
 	columns   map[attribute]bool
 	functions map[uint32]bool // of those that the database didn't come with
 	operators map[uint32]bool // likewise
-	unknown   string          // what wasn't understood; "" for nothing
+	unknown   string          // what wasn't understood, or ""
 }
 
 // An attribute is a column of a table or view. Number 0 is all of them.
@@ -38,7 +38,7 @@ type part struct {
 	number int
 }
 
-// up returns the scope that is n queries further out; nil if there is none.
+// up returns the scope that is n queries further out, or nil if there is none.
 func (s *scope) up(n int) *scope {
 	for ; n > 0 && s != nil; n-- {
 		s = s.around

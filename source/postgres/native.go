@@ -116,7 +116,7 @@ func (x *column) place() bool {
 		(x.Modifier == point|degrees && (x.Type == "geometry" || x.Type == "geography") || x.Modifier == point && x.Type == "geometry")
 }
 
-// element returns a field for the elements of a list; nil if they are of a domain, whose rules only PostgreSQL knows.
+// element returns a field for the elements of a list, or nil if they are of a domain, whose rules only PostgreSQL knows.
 func (x *column) element() *schema.Field {
 	if x.ElementKind == "" || x.ElementKind == "d" {
 		return nil

@@ -17,7 +17,7 @@ type node struct {
 // Of returns a field of n; the zero node if there is none.
 func (n node) Of(field string) node { return n.Fields[field] }
 
-// Int returns a field of n that is a number; 0 if it isn't one.
+// Int returns a field of n that is a number, or 0 if it isn't one.
 func (n node) Int(field string) int {
 	i, _ := strconv.Atoi(n.Fields[field].Text)
 	return i
@@ -93,7 +93,7 @@ func (r *nodes) item(token string) (node, error) {
 	return node{Text: token}, nil
 }
 
-// fields reads a node after its opening brace. A field has one value; the bytes of a constant, which follow its length,
+// fields reads a node after its opening brace. A field has one value. The bytes of a constant, which follow its length,
 // are skipped.
 func (r *nodes) fields() (node, error) {
 	n := node{Tag: r.token(), Fields: map[string]node{}}

@@ -186,7 +186,7 @@ type making struct {
 
 func (m *making) fails(why string) { m.untraced = cmp.Or(m.untraced, why) }
 
-// field returns what a column of a view is made of. Views that are no classes are followed to the tables that they read.
+// field returns what a column of a view is made of. Views that are not classes are followed to the tables that they read.
 func (t *tracer) field(view uint32, number int) (_ []schema.Origin, untraced string) {
 	m := &making{origins: map[schema.Origin]bool{}, seen: map[attribute]bool{}}
 	t.column(view, number, m)

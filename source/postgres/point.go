@@ -61,7 +61,7 @@ func pgLocated(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string)
 	return text + "(SELECT " + number("0") + " AS x, " + number("1") + " AS y FROM (SELECT " + pgPair(x.Text) + " AS v) AS " + list + ") AS " + at + ")"
 }
 
-// pgPair writes the list of the longitude and the latitude of a point in one of the forms that are stored, null for none.
+// pgPair writes the list of the longitude and the latitude of a point in one of the forms that are stored, or null.
 func pgPair(x string) string {
 	at := "(" + x + " -> 'coordinates')"
 	text := "CASE jsonb_typeof(" + x + ") WHEN 'array' THEN CASE jsonb_array_length(" + x + ") WHEN 2 THEN " + x + " END WHEN 'object' THEN CASE WHEN " + x +

@@ -17,7 +17,7 @@ import (
 )
 
 // TestPoints checks $geoWithin on a column of points, on JSON with numbers that no double holds, and that a hidden column is refused
-// as one that isn't there.
+// as one that doesn't exist.
 func TestPoints(t *testing.T) {
 	url := services.Postgres(t)
 	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x point, doc jsonb, r int4range); INSERT INTO m (id, x, doc) VALUES (1, '(10.7522,59.9139)', '[10.7522,59.9139]'),

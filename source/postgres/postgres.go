@@ -34,7 +34,7 @@ type Source struct {
 	choice   schema.Choice
 	link     source.Link
 
-	template string                                   // the schema that those of tenants are compared with; "" for a source without tenants
+	template string                                   // the schema that those of tenants are compared with, or "" for a source without tenants
 	known    atomic.Pointer[sqldriver.SchemaTemplate] // it as it was described last
 	tenants  atomic.Pointer[schema.Spaces]            // the schemas like it, as they were described last
 	left     atomic.Pointer[[]string]                 // how the others differ from it

@@ -68,7 +68,7 @@ func newRegexServer(t *testing.T, texts []string) *regexServer {
 	return &regexServer{conn, p, texts}
 }
 
-// matching compiles an expression as a where object does; parsed is false if the query language refuses it.
+// matching compiles an expression as a where object does. parsed is false if the query language refuses it.
 func (s *regexServer) matching(ctx context.Context, expression, options string) (matched map[int64]bool, parsed bool, err error) {
 	object := value.OfObject([]value.Member{{Name: "s", Value: value.OfObject([]value.Member{
 		{Name: "$regex", Value: value.OfString(expression)}, {Name: "$options", Value: value.OfString(options)}})}})
@@ -102,7 +102,7 @@ func (s *regexServer) matching(ctx context.Context, expression, options string) 
 	return matched, true, err
 }
 
-// differences lists the texts on which PostgreSQL and Go's regexp don't agree; "" for none.
+// differences lists the texts on which PostgreSQL and Go's regexp don't agree, or "".
 func (s *regexServer) differences(ctx context.Context, expression, options string) (text string, compared bool, err error) {
 	got, parsed, err := s.matching(ctx, expression, options)
 	if err != nil || !parsed {

@@ -95,7 +95,7 @@ func TestPreviews(t *testing.T) {
 	})
 }
 
-// TestAccounts checks that the reading account can't write; another one can, and if it may not create the marker table,
+// TestAccounts checks that the reading account can't write. Another one can, and if it may not create the marker table,
 // the error names the statement that the operator must run.
 func TestAccounts(t *testing.T) {
 	at := services.Postgres(t)

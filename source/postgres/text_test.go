@@ -25,7 +25,7 @@ var _ = flag.Bool("update", false, "write the golden file anew")
 const long = "x y" // it isn't a name
 
 // TestTexts shows the texts for operands named x, y and z, or "x y" for a long one. Their results are tested on a server
-// (see answers); this test is about computing operands once, and about columns of each type.
+// (see answers). This test is about computing operands once, and about columns of each type.
 func TestTexts(t *testing.T) {
 	b := &dialecttest.Sheet{}
 	b.WriteString("# What PostgreSQL gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")

@@ -46,7 +46,7 @@ func textValue(f *schema.Field, text string) value.Value {
 	return sqldriver.String(text)
 }
 
-// valueOf converts raw, PostgreSQL's text, to a value of the column's field; nil is null.
+// valueOf converts raw, PostgreSQL's text, to a value of the column's field. Nil is null.
 func valueOf(c *sqlgen.Column, raw []byte) value.Value {
 	switch {
 	case raw == nil:

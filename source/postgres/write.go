@@ -97,11 +97,11 @@ type tx struct {
 	conn *pgxpool.Conn
 	path string // the search path of the application's own code
 	in   func(space string) string
-	of   string // the schema of the tenant whose records it writes; "" for a source without tenants
+	of   string // the schema of the tenant whose records it writes, or "" for a source without tenants
 	done bool
 }
 
-// run runs a statement with results as text, and calls each for every row; the values are valid until it returns.
+// run runs a statement with results as text, and calls each for every row. The values are valid until it returns.
 func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (pgconn.CommandTag, error) {
 	if st.Foreign {
 		return t.foreign(ctx, st, each)

@@ -109,7 +109,7 @@ func (r *reader) from() string {
 }
 
 // tables reads the tables and views of the schema. Those of SQLite itself, those whose names begin with bailiwick_, and full-text
-// indexes with the tables that they keep are no classes. The DDL of virtual tables says nothing about columns and is dropped.
+// indexes with the tables that they keep are not classes. The DDL of virtual tables says nothing about columns and is dropped.
 func (r *reader) tables(ctx context.Context) error {
 	query := `SELECT s.name, l.type, coalesce(s.sql, ''), l.strict FROM ` + r.from() + `
 		JOIN pragma_table_list AS l ON l.schema = ?1 AND l.name = s.name

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// types are the substrings of a declared type that determine what it holds; the first match counts.
+// types are the substrings of a declared type that determine what it holds. The first match counts.
 var types = []struct {
 	words []string
 	is    schema.Type

@@ -92,7 +92,7 @@ func millis(x string, f *schema.Field) string {
 		" WHEN 'real' THEN CAST(round((" + x + " - 2440587.5) * 86400000) AS INTEGER) END"
 }
 
-// CompareValue implements sqlgen.Dialect. An order needs a guard by typeof, since SQLite orders values of all types; an equality doesn't,
+// CompareValue implements sqlgen.Dialect. An order needs a guard by typeof, since SQLite orders values of all types. An equality doesn't,
 // so that an index serves it alone. A number that SQLite can't hold gives Never.
 func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
@@ -198,7 +198,7 @@ func (dialect) equalUUID(w *sqlgen.Writer, left, id string) {
 }
 
 // bind converts an argument to what SQLite stores for it, so that left op argument holds exactly for equal, lesser or
-// greater values; it returns false if a number equals no stored value.
+// greater values. It returns false if a number equals no stored value.
 func (dialect) bind(op string, v any, f *schema.Field) (any, bool) {
 	switch v := v.(type) {
 	case bool:

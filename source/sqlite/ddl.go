@@ -19,7 +19,7 @@ type declaration struct {
 	made       map[string][]sqldriver.Token // the expressions of generated columns
 }
 
-// A check is a check constraint; name is "" if it has none.
+// A check is a check constraint. name is "" if it has none.
 type check struct {
 	name      string
 	condition []sqldriver.Token

@@ -232,7 +232,7 @@ func (d dialect) As(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	return "NULL"
 }
 
-// ToJSON implements sqlgen.Dialect. What is neither JSON, a number nor a Boolean is a text in quotes; only a String needs escapes.
+// ToJSON implements sqlgen.Dialect. What is neither JSON, a number nor a Boolean is a text in quotes. Only a String needs escapes.
 func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
@@ -251,7 +251,7 @@ func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	return `('"' || ` + d.text(x, from) + ` || '"')`
 }
 
-// text returns x as value.AppendText writes it; numbers stay as they are.
+// text returns x as value.AppendText writes it. Numbers stay as they are.
 func (d dialect) text(x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
@@ -266,7 +266,7 @@ func (d dialect) text(x string, from schema.Type) string {
 	return x
 }
 
-// Convert implements sqlgen.Dialect. Pairs of types that never convert give NULL; a Date is a Day only at midnight; the rest are
+// Convert implements sqlgen.Dialect. Pairs of types that never convert give NULL. A Date is a Day only at midnight. The rest are
 // functions by the type that they give, with a suffix for JSON and Decimals.
 func (d dialect) Convert(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	suffix := ""

@@ -32,7 +32,7 @@ func (c *fileConn) Close() error {
 	return c.Conn.Close()
 }
 
-// keptReferences are the foreign keys of one version of the schema; -1 before they were read.
+// keptReferences are the foreign keys of one version of the schema, or -1 before they were read.
 type keptReferences struct {
 	of   int64
 	list []schema.Reference

@@ -65,7 +65,7 @@ func funcConversions() map[string]function {
 	return out
 }
 
-// ofAny returns the value of a column without a type as JSON; null for bytes and infinities, which JSON doesn't have.
+// ofAny returns the value of a column without a type as JSON, or null for bytes and infinities, which JSON doesn't have.
 func ofAny(args []driver.Value) driver.Value {
 	switch v := args[0].(type) {
 	case float64:
@@ -114,7 +114,7 @@ func asDouble(v value.Value) driver.Value {
 	return nil
 }
 
-// asDecimal returns a number as a decimal as SQLite holds it; null for other kinds.
+// asDecimal returns a number as a decimal as SQLite holds it, or null for other kinds.
 func asDecimal(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Int:
@@ -136,7 +136,7 @@ func asBoolean(v value.Value) driver.Value {
 	return truth(v.Bool())
 }
 
-// toInteger converts as $toInt does: a real is truncated towards zero, null beyond 64 bits; a text is digits with an optional sign.
+// toInteger converts as $toInt does: a real is truncated towards zero, null beyond 64 bits. A text is digits with an optional sign.
 func toInteger(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Int:

@@ -41,7 +41,7 @@ func (c clock) instant(wall time.Time) time.Time {
 	return first
 }
 
-// zone parses a zone: "" for UTC, an offset as "+05:30", or a name of the IANA database; it returns nil for any other.
+// zone parses a zone: "" for UTC, an offset as "+05:30", or a name of the IANA database. It returns nil for any other.
 func zone(name string) any {
 	if name == "" || name == "UTC" {
 		return time.UTC
@@ -73,7 +73,7 @@ func (c *caches) at(ms, name driver.Value) (time.Time, clock, bool) {
 	return t, clock{loc}, year >= 1 && year <= 9999
 }
 
-// dates returns the functions of dates. Instants are integers, milliseconds since 1970; a zone is "", an offset or an IANA name, kept
+// dates returns the functions of dates. Instants are integers, milliseconds since 1970. A zone is "", an offset or an IANA name, kept
 // parsed in c. Null, and an instant outside of the years 1 to 9999, give null.
 func dates(c *caches) map[string]function {
 	return map[string]function{

@@ -82,7 +82,7 @@ func json() map[string]function {
 	}
 }
 
-// partOf returns the value at a path, args[1:], in the JSON text args[0]; null if there is none.
+// partOf returns the value at a path, args[1:], in the JSON text args[0], or null if there is none.
 func partOf(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok {
@@ -201,9 +201,9 @@ func compareJSON(x, y driver.Value) driver.Value {
 	return int64(value.Order(a, b))
 }
 
-// setPart returns the JSON text args[0] with the part at a path, args[2:], replaced by the JSON args[1], null if that is no text. A
-// missing member is added to an object that is there; else the text stays as it is. The other bytes are untouched, so that numbers keep
-// their digits.
+// setPart returns the JSON text args[0] with the part at a path, args[2:], replaced by the JSON args[1], null if that
+// is not text. A missing member is added to an object that is there, or else the text stays as it is. The other bytes
+// are untouched, so that numbers keep their digits.
 func setPart(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok || len(args) < 2 {
@@ -231,7 +231,7 @@ func setPart(args []driver.Value) driver.Value {
 	return text[:from] + "{" + appendQuoted(names[last]) + ":" + part + "}" + text[to:]
 }
 
-// elementAt returns element args[1] of the list args[0], from 0, or from the end if it is negative; null if there is none.
+// elementAt returns element args[1] of the list args[0], from 0, or from the end if it is negative, or null if there is none.
 func elementAt(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	at, aok := args[1].(int64)
@@ -291,7 +291,7 @@ func slice(args []driver.Value) driver.Value {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// joinLists returns the elements of all arguments as one list; null if one isn't a list, or if the result would exceed longest bytes.
+// joinLists returns the elements of all arguments as one list, or null if one isn't a list, or if the result would exceed longest bytes.
 func joinLists(args []driver.Value) driver.Value {
 	var out strings.Builder
 	out.WriteByte('[')
@@ -310,7 +310,7 @@ func joinLists(args []driver.Value) driver.Value {
 	return out.String() + "]"
 }
 
-// items returns the list of the texts of the elements, with null for null; it is null if text isn't a list.
+// items returns the list of the texts of the elements, with null for null. It is null if text isn't a list.
 func items(text string) driver.Value {
 	out := []byte{'['}
 	if !elements(text, func(raw string) bool {
@@ -340,7 +340,7 @@ func list(result func(*sum) driver.Value) function {
 	})
 }
 
-// extreme makes a function of a list that returns the least (sign -1) or the greatest (1) of its numbers; null without one.
+// extreme makes a function of a list that returns the least (sign -1) or the greatest (1) of its numbers, or null without one.
 func extreme(sign float64) function {
 	return ofText(func(text string) driver.Value {
 		var out driver.Value

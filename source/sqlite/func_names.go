@@ -1,13 +1,13 @@
 package sqlite
 
 // The functions that this package adds to the connections, because SQLite has none that are total and exact. None but fnDoubt fails: each returns null if it has no result, and, unless it says otherwise, if an argument is
-// null. JSON is text that fnJSON or another of them returned; dates are milliseconds since 1970.
+// null. JSON is text that fnJSON or another of them returned. Dates are milliseconds since 1970.
 const (
 	fnPoints  = "bailiwick_points"  // a collation: texts by their code points, whatever the encoding of the file
 	fnInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
 	fnDay     = "bailiwick_day"     // (stored) the same if it is a midnight
 	fnUUID    = "bailiwick_uuid"    // (stored) text that is a UUID, in lower case
-	fnJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text and bytes in base64 quoted; null for JSON's null
+	fnJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text and bytes in base64 quoted, or null for JSON's null
 
 	// Arithmetic: two integers give an integer, two reals a real, by plan's rules for each.
 	fnAdd      = "bailiwick_add"
@@ -48,7 +48,7 @@ const (
 	fnDayText   = "bailiwick_day_text"  // (day) in ISO 8601
 
 	fnPart      = "bailiwick_part"       // (x, name, …) the value at a path in JSON
-	fnSetPart   = "bailiwick_set_part"   // (x, new, name, …); new may be null
+	fnSetPart   = "bailiwick_set_part"   // (x, new, name, …). New may be null
 	fnSize      = "bailiwick_size"       // (list)
 	fnElement   = "bailiwick_element"    // (list, place)
 	fnInList    = "bailiwick_in_list"    // (x, list) 0 or 1, never null
@@ -70,7 +70,7 @@ const (
 	fnUnwind    = "bailiwick_unwind"     // (x) as fnItems; a value that isn't a list counts as a list of itself
 	fnBounded   = "bailiwick_bounded"    // (x) x if it has at most plan.MostBefore bytes
 	fnJSONKey   = "bailiwick_json_key"   // (x) a text that is the same for equal JSON
-	fnJSONOrder = "bailiwick_json_order" // (x) bytes that compare as value.Order does; all objects are equal, and all lists
+	fnJSONOrder = "bailiwick_json_order" // (x) bytes that compare as value.Order does. All objects are equal, and all lists
 
 	// The value that JSON holds, null if it isn't of the type.
 	fnAsString  = "bailiwick_as_string"
@@ -92,7 +92,7 @@ const (
 	fnToDate    = "bailiwick_to_date"
 	fnOfJSON    = "_json"
 
-	// Dates; zone is "" for UTC.
+	// Dates. Zone is "" for UTC.
 	fnDatePart  = "bailiwick_date_part"  // (x, part, zone)
 	fnDateTrunc = "bailiwick_date_trunc" // (x, unit, zone, week start)
 	fnDateWrite = "bailiwick_date_write" // (x, format, zone)
@@ -100,7 +100,7 @@ const (
 	fnDateDiff  = "bailiwick_date_diff"  // (from, to, unit, zone, week start)
 
 	// Aggregates.
-	fnSum        = "bailiwick_sum"         // of reals; the suffix fnOfDecimals is allowed
+	fnSum        = "bailiwick_sum"         // of reals. The suffix fnOfDecimals is allowed
 	fnAvg        = "bailiwick_avg"         // of reals or decimals
 	fnStdDevPop  = "bailiwick_stddev_pop"  // of reals
 	fnStdDevSamp = "bailiwick_stddev_samp" // of reals
@@ -114,7 +114,7 @@ const (
 	fnOn        = "bailiwick_on"         // (x, area) 0 or 1, never null: x, JSON, is a point on an area
 	fnJSONEqual = "bailiwick_json_equal" // (a, b) whether two JSON documents are equal by value
 
-	fnDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""
+	fnDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex. Null counts as ""
 
 	// fnDoubt ends the statement, unlike all others: one that is tried first, and runs again without it.
 	fnDoubt = "bailiwick_doubt" // (x)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
-// numbers returns the functions of numbers. Those whose names end in OfDecimals take decimals as SQLite holds them and are exact; the
+// numbers returns the functions of numbers. Those whose names end in OfDecimals take decimals as SQLite holds them and are exact. The
 // others take integers and reals. Overflow, division by zero and what isn't a number give null.
 func numbers() map[string]function {
 	out := map[string]function{
@@ -201,7 +201,7 @@ func magnitude(x int64) uint64 {
 	return uint64(x)
 }
 
-// absolute returns |x|; null for the least integer, which has none of 64 bits.
+// absolute returns |x|, or null for the least integer, which has none of 64 bits.
 func absolute(args []driver.Value) driver.Value {
 	switch x := args[0].(type) {
 	case int64:

@@ -34,7 +34,7 @@ func appendKey(dst []byte, v value.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendOrder appends bytes that compare as the values do in value.Order; all objects are equal, and all lists.
+// appendOrder appends bytes that compare as the values do in value.Order. All objects are equal, and all lists.
 func appendOrder(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Int, value.Decimal:
@@ -66,7 +66,7 @@ func (d *document) compare(e *document) int {
 	return cmp.Or(bytes.Compare(d.order, e.order), strings.Compare(d.key, e.key))
 }
 
-// documentOf parses JSON; it retains nothing of text, see sqlite.FunctionImpl.VolatileArgs.
+// documentOf parses JSON. It retains nothing of text, see sqlite.FunctionImpl.VolatileArgs.
 func documentOf(text string) *document {
 	v := read(text)
 	return &document{appendOrder(nil, v), string(appendKey(nil, v)), strings.Clone(text)}
@@ -191,7 +191,7 @@ func (s *set) add(v driver.Value) {
 	}
 }
 
-// value returns the documents of the set as a list in their order; null if it has outgrown its bound.
+// value returns the documents of the set as a list in their order, or null if it has outgrown its bound.
 func (s *set) value() driver.Value {
 	if s.over {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// all returns the elements of a list with their texts; ok is false if it isn't one.
+// all returns the elements of a list with their texts. ok is false if it isn't one.
 func all(list driver.Value) (values []value.Value, raws []string, ok bool) {
 	text, _ := list.(string)
 	ok = elements(text, func(raw string) bool {
@@ -69,8 +69,8 @@ func joinTexts(args []driver.Value) driver.Value {
 	return nil
 }
 
-// objectOf returns the object of a list of pairs, {k, v} or [k, v]; null if one isn't a pair. Of members with the same name the last
-// value stays, at the place of the first.
+// objectOf returns the object of a list of pairs, {k, v} or [k, v], or null if one isn't a pair. Of members with the
+// same name the last value stays, at the place of the first.
 func objectOf(args []driver.Value) driver.Value {
 	list, _, ok := all(args[0])
 	if !ok {

@@ -11,7 +11,7 @@ import (
 )
 
 // A sum adds numbers exactly, a real as written in the fewest digits, so that their order doesn't matter. Its value is a
-// real, or a decimal as SQLite holds one; null if a number was infinite or the sum is out of range.
+// real, or a decimal as SQLite holds one, or null if a number was infinite or the sum is out of range.
 type sum struct {
 	decimal, average bool
 

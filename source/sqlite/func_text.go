@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// longest is the most bytes of a text that a function returns; a longer one is null. SQLite fails beyond 10^9.
+// longest is the most bytes of a text that a function returns. A longer one is null. SQLite fails beyond 10^9.
 const longest = 1 << 22
 
 // caches are what is kept between calls, for all connections: regular expressions and time zones. A statement has few,
@@ -53,7 +53,7 @@ func (c *cache) get(text string, read func(string) any) any {
 	return have
 }
 
-// expression compiles a pattern that was checked when the query was parsed; it returns nil if it doesn't compile.
+// expression compiles a pattern that was checked when the query was parsed. It returns nil if it doesn't compile.
 func expression(pattern string) any {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -62,7 +62,7 @@ func expression(pattern string) any {
 	return re
 }
 
-// texts returns the functions of texts. Patterns are compiled once and kept in c; they were checked when the query was parsed, and one
+// texts returns the functions of texts. Patterns are compiled once and kept in c. They were checked when the query was parsed, and one
 // that doesn't compile matches nothing.
 func texts(c *caches) map[string]function {
 	return map[string]function{
@@ -135,8 +135,8 @@ func substring(args []driver.Value) driver.Value {
 	return text[:offset(text, length)]
 }
 
-// splitJSON returns the parts of a text between separators, as a JSON list; null for an empty separator, and for a list above longest
-// bytes.
+// splitJSON returns the parts of a text between separators, as a JSON list, or null for an empty separator, and for a
+// list above longest bytes.
 func splitJSON(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	sep, sok := args[1].(string)
@@ -155,8 +155,8 @@ func splitJSON(args []driver.Value) driver.Value {
 	return string(append(out, ']'))
 }
 
-// replace returns args[0] with every args[1] replaced by args[2]; null if that would exceed longest bytes, which is computed before a
-// byte is copied. An empty args[1] changes nothing.
+// replace returns args[0] with every args[1] replaced by args[2], or null if that would exceed longest bytes, which is
+// computed before a byte is copied. An empty args[1] changes nothing.
 func replace(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	find, fok := args[1].(string)
@@ -173,8 +173,8 @@ func replace(args []driver.Value) driver.Value {
 	return strings.ReplaceAll(text, find, with)
 }
 
-// rewrite returns args[0] with args[2] for what the pattern args[1] matches, for the first such part alone if args[3] is 0; null if that
-// would exceed longest bytes.
+// rewrite returns args[0] with args[2] for what the pattern args[1] matches, for the first such part alone if args[3]
+// is 0. It returns null if that would exceed longest bytes.
 func (c *caches) rewrite(args []driver.Value) driver.Value {
 	if len(args) < 3 {
 		return nil

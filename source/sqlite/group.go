@@ -92,7 +92,7 @@ func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 
 // sumOfIntegers writes a sum that is null beyond 64 bits; sum() fails there. total() doesn't, and is less than 2^30 away from the sum,
 // whose lowest 32 bits are those of a sum that can't overflow: so the sum is the only number near total() with these bits. total() of more
-// than 2^63 becomes the nearest integer of 64 bits, which is as near if it isn't more than 2^30 beyond; a sum beyond 64 bits becomes a
+// than 2^63 becomes the nearest integer of 64 bits, which is as near if it isn't more than 2^30 beyond. A sum beyond 64 bits becomes a
 // double. SQLite computes an aggregate that is written twice only once, so a row costs two.
 func sumOfIntegers(x string) string {
 	total := "total(" + x + ")"

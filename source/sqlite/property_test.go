@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// columnTypes are the types of the columns that the expressions below see; each may hold any value.
+// columnTypes are the types of the columns that the expressions below see. Each may hold any value.
 var columnTypes = []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.Day,
 	schema.UUID, schema.Bytes, schema.JSON, schema.Any}
 

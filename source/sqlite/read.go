@@ -59,7 +59,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 	}, nil
 }
 
-// after returns the way to run a statement again that failed with err when it ran in way at; 0 for none.
+// after returns the way to run a statement again that failed with err when it ran in way at, or 0.
 func after(at int, err error) int {
 	switch {
 	case at == 0 && doubted(err):

@@ -88,7 +88,7 @@ type connector struct {
 	dsn    string
 	path   string
 	heap   int64 // the most bytes that SQLite takes for a connection beside its cache
-	shares int32 // the most bytes of its cache that a connection keeps after a statement; 0 for all
+	shares int32 // the most bytes of its cache that a connection keeps after a statement, or 0 for all
 	parsed func(driver.Conn) *parsed.Conn
 	driver sqlite.Driver
 }
@@ -101,7 +101,7 @@ func uri(path, options string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: options}).String()
 }
 
-// newConnector returns a connector to the file at an absolute path, with options for the driver; it reads.
+// newConnector returns a connector to the file at an absolute path, with options for the driver. It reads.
 func newConnector(path, options string, heap int64) (*connector, error) {
 	c := &connector{dsn: uri(filepath.ToSlash(path), options), path: path, heap: heap, parsed: parsed.New}
 	return c, registerFunctions(&c.driver)
@@ -188,7 +188,7 @@ func (engine) Errors() sqldriver.Errors {
 	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
 }
 
-// changed implements sqldriver.Errors. SQLite has no code of its own for a name that is not there.
+// changed implements sqldriver.Errors. SQLite has no code of its own for a name that does not exist.
 func changed(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_SCHEMA || strings.Contains(e.Error(), "no such column") || strings.Contains(e.Error(), "no such table"))
@@ -233,7 +233,7 @@ func large(err error) bool {
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
-// plain implements sqldriver.Errors. The meaning of a code holds no values; the message may.
+// plain implements sqldriver.Errors. The meaning of a code holds no values. The message may.
 func plain(err error) string {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

@@ -97,7 +97,7 @@ func held(v any) string {
 	return fmt.Sprintf("%x", v)
 }
 
-// of returns a constant of each type; null without v.
+// of returns a constant of each type, or null without v.
 func of(t schema.Type, v ...value.Value) plan.Expr {
 	if len(v) == 0 {
 		return plan.Const{T: t}

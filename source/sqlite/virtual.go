@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// virtual parses CREATE VIRTUAL TABLE name USING module(args), as SQLite stores it; ok is false for anything else.
+// virtual parses CREATE VIRTUAL TABLE name USING module(args), as SQLite stores it. ok is false for anything else.
 func virtual(ddl string) (module string, args []string, ok bool) {
 	rest := ddl
 	for _, want := range []string{"create", "virtual", "table", "", "using"} {

@@ -170,7 +170,7 @@ var kinds = map[int]sqldriver.RefusalKind{
 	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: sqldriver.RefusedForeignKey,
 }
 
-// Refusal implements sqldriver.WriteDatabase. SQLite names columns as "table.column" after a colon; nothing else of its message
+// Refusal implements sqldriver.WriteDatabase. SQLite names columns as "table.column" after a colon. Nothing else of its message
 // is used but the name of a check constraint, and of those only names of fields.
 func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *sqldriver.Refusal {
 	if errors.Is(err, errDeferred) {
@@ -212,7 +212,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	return r
 }
 
-// checked returns the fields of c that its check constraint is about, as the table is declared; none if that can't be read.
+// checked returns the fields of c that its check constraint is about, as the table is declared, or none if that can't be read.
 func (w writer) checked(ctx context.Context, c *schema.Class, name string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -26,7 +26,7 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowAt is a change as 17 arguments from $from on; the next four are its classes, its events, its steps with an audit record, and these
+// rowAt is a change as 17 arguments from $from on. The next four are its classes, its events, its steps with an audit record, and these
 // records.
 func rowAt(from int) string {
 	var out strings.Builder

@@ -90,7 +90,7 @@ func (s *Store) failed(doing string, err error) error {
 var public = map[string]string{"53100": "the disk is full", "58030": "the disk fails", "25006": "the database is read-only", "42501": "a right is missing",
 	"55P03": "a table is locked"}
 
-// state returns the SQLSTATE of err; "" if it isn't an error of the database.
+// state returns the SQLSTATE of err, or "" if it isn't an error of the database.
 func state(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -98,7 +98,7 @@ func state(err error) string {
 	return ""
 }
 
-// told returns the error in err that has a meaning for callers; nil for none.
+// told returns the error in err that has a meaning for callers, or nil.
 func told(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p

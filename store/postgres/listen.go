@@ -16,7 +16,7 @@ const (
 	// silence is how long the listening connection may be idle before it is checked for being alive and for missed
 	// events.
 	silence = 5 * time.Second
-	// reconnectEvery is the maximum delay before a replica tries to listen again; the minimum is half of it.
+	// reconnectEvery is the maximum delay before a replica tries to listen again. The minimum is half of it.
 	reconnectEvery = time.Second
 )
 
@@ -95,7 +95,7 @@ func (s *Store) catchUp(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// ofChange is the prefix of notifications about changes; the Seq of the event follows.
+// ofChange is the prefix of notifications about changes. The Seq of the event follows.
 const ofChange = "change "
 
 // hears handles one notification. It ignores unknown ones, which come from other versions.

@@ -19,8 +19,8 @@ func (w work) since(before work) work {
 	return work{w.found - before.found, w.scanned - before.scanned, w.looks - before.looks}
 }
 
-// TestLookedUp checks that looking for another's change reads as much as looking for one that isn't there: no row. It
-// counts what the database reads, since times say it only on an idle machine.
+// TestLookedUp checks that looking for another's change reads as much as looking for one that doesn't exist: no row.
+// It counts what the database reads, since times say it only on an idle machine.
 func TestLookedUp(t *testing.T) {
 	url, ctx := services.Postgres(t), t.Context()
 	db, err := pgx.Connect(ctx, url)

@@ -123,7 +123,7 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 	})
 }
 
-// TokenVersion implements identity.TokenStore; it asks the database if the cached version is old.
+// TokenVersion implements identity.TokenStore. It asks the database if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return s.tokens.Get(ctx, s.tokenVersion)
 }
@@ -141,7 +141,7 @@ func (s *Store) tokenVersion(ctx context.Context) (version int64, err error) {
 	return version, err
 }
 
-// scanToken reads a row of tokenColumns; a null time is the zero time.
+// scanToken reads a row of tokenColumns. A null time is the zero time.
 func scanToken(row pgx.Row) (identity.Token, error) {
 	var t identity.Token
 	var c store.TokenColumns

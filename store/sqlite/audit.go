@@ -67,7 +67,7 @@ const (
 	postedSQL = `DELETE FROM outbox WHERE step = ?`
 )
 
-// newRecord removes the step of r from the outbox, and reports whether the log lacks it; r is then to become record seq.
+// newRecord removes the step of r from the outbox, and reports whether the log lacks it. r is then to become record seq.
 // Otherwise it sets r to the log's record.
 func newRecord(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (bool, error) {
 	if r.Step == "" {

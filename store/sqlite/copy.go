@@ -55,7 +55,7 @@ type storeFile struct {
 	changed int64 // Unix nanoseconds
 }
 
-// filesOf returns the files of the store at path, but for those that only running processes use.
+// filesOf returns the files of the store at path, except for those that only running processes use.
 func filesOf(path string) ([]storeFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -54,7 +54,7 @@ func (s *Store) failed(doing string, err error) error {
 	return f
 }
 
-// primary returns SQLite's primary result code of err; 0 if it isn't an error of SQLite.
+// primary returns SQLite's primary result code of err, or 0 if it isn't an error of SQLite.
 func primary(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff

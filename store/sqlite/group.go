@@ -45,7 +45,7 @@ func (s *Store) wait(ctx context.Context, own *part) error {
 }
 
 // logging is together, with the journal folded and locked if any of the parts appends to the tables of the audit. The lock comes before
-// that of the file, as in every process; if it can't be had, the other parts run alone.
+// that of the file, as in every process. If it can't be had, the other parts run alone.
 func (s *Store) logging(parts []*part) {
 	logs := func(p *part) bool { return p.logs }
 	if s.journal == nil || !slices.ContainsFunc(parts, logs) {
@@ -93,7 +93,7 @@ func (s *Store) together(parts []*part) {
 	}
 }
 
-// each runs every part in a savepoint, and rolls back those that fail; their errors are in results. It fails if the
+// each runs every part in a savepoint, and rolls back those that fail. Their errors are in results. It fails if the
 // transaction can't go on.
 func each(tx *sql.Tx, parts []*part, results []error) error {
 	for i, p := range parts {
@@ -113,7 +113,7 @@ func each(tx *sql.Tx, parts []*part, results []error) error {
 	return nil
 }
 
-// run calls do; a panic is an error, since it may be another caller's goroutine.
+// run calls do. A panic is an error, since it may be another caller's goroutine.
 func (p *part) run(tx *sql.Tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestLookedUp checks that looking for another's change reads as much as looking for one that isn't there: an index
+// TestLookedUp checks that looking for another's change reads as much as looking for one that doesn't exist: an index
 // over the id and whose it is decides both. Without that index the statement fails, so it uses no other.
 func TestLookedUp(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "bailiwick.db"), t.Context()

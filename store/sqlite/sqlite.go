@@ -43,15 +43,15 @@ var files embed.FS
 type Store struct {
 	path  string
 	steps fs.FS       // the migrations
-	file  os.FileInfo // of path when it was opened; nil for Memory
+	file  os.FileInfo // of path when it was opened, or nil for Memory
 	probe probe
-	write *sql.DB // one connection; every transaction takes the write lock at its start
+	write *sql.DB // one connection. Every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
 	// Transactions that arrive while others run share the next one, each in a savepoint of its own, and so its commit and its sync of the disk.
 	group fair.Queue[*part]
 
-	journal *store.Journal // of the audit; nil for Memory, and on systems without file locks
+	journal *store.Journal // of the audit, or nil for Memory, and on systems without file locks
 	folding atomic.Bool    // a fold is due
 	appends *store.RecordWriter
 	stepped atomic.Int64 // when the log last got a step, in nanoseconds since 1970
@@ -76,7 +76,7 @@ var (
 )
 
 // Open opens the file at path, makes it readable by its owner only, and migrates it to the current version. It
-// creates the file if there is none; the folder must exist.
+// creates the file if there is none. The folder must exist.
 func Open(ctx context.Context, path string) (*Store, error) { return openWith(ctx, path, files) }
 
 // openWith is Open with the migrations in steps.

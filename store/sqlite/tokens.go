@@ -90,7 +90,7 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 	}))
 }
 
-// TokenVersion implements identity.TokenStore; it reads the file if the cached version is old.
+// TokenVersion implements identity.TokenStore. It reads the file if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return s.tokens.Get(ctx, s.tokenVersion)
 }
@@ -132,7 +132,7 @@ func (s *Store) tokenFailure(doing string, err error) error {
 	return s.failed(doing, err)
 }
 
-// scanToken reads a row of tokenColumns; a null time is the zero time.
+// scanToken reads a row of tokenColumns. A null time is the zero time.
 func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 	var t identity.Token
 	var c store.TokenColumns

@@ -37,7 +37,7 @@ type watcher struct {
 }
 
 // look wakes the callers of Await if another connection has written since the last look. PRAGMA data_version changes with each commit
-// of another connection; the events are read only then.
+// of another connection. The events are read only then.
 func (w *watcher) look(ctx context.Context, s *Store) (err error) {
 	if w.conn == nil {
 		if w.conn, err = s.read.Conn(ctx); err != nil {

@@ -21,7 +21,7 @@ type Case struct {
 	Name    string // what is tried
 
 	SQL  string // a statement, for the tool of the server that takes SQL; a space for none
-	Tool string // or a tool of Bailiwick, with its arguments in Args; other servers don't have it
+	Tool string // or a tool of Bailiwick, with its arguments in Args. Other servers don't have it
 	Args string
 	Raw  string // or a message that is sent as it stands; over HTTP with Header and Method
 	HTTP *Request
@@ -39,7 +39,7 @@ func (c *Case) says() string {
 // A Request is an HTTP request. Its status must be one of Want.
 type Request struct {
 	Method, Path, Body string
-	Header             [][2]string // Authorization is set unless it is here; "" leaves it out
+	Header             [][2]string // Authorization is set unless it is here. "" leaves it out
 	Want               []int
 	Large              int // bytes of white space before Body
 }
@@ -64,11 +64,11 @@ type Result struct {
 // A Target is a server under attack.
 type Target struct {
 	Server
-	SQLTool string // the tool that takes SQL; "" for none
+	SQLTool string // the tool that takes SQL, or ""
 	SQLName string // its argument
-	Web     string // the address of the server without a path, for cases over HTTP; "" for none
+	Web     string // the address of the server without a path, for cases over HTTP, or ""
 	Token   string
-	State   func() (string, error) // tells what the database holds; nil if that can't be seen: then attacks that write don't apply
+	State   func() (string, error) // tells what the database holds, or nil if that can't be seen: then attacks that write don't apply
 }
 
 // A Server takes messages of MCP.

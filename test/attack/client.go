@@ -192,7 +192,7 @@ func (p *Program) Send(ctx context.Context, message string) (string, error) {
 	}
 	own := id.FindString(line)
 	seen := false
-	answered := own == "" || !answerable.MatchString(line) // servers need not answer what is no request that they know
+	answered := own == "" || !answerable.MatchString(line) // servers need not answer what is not a request that they know
 	all, marked := "", false
 	var late <-chan time.Time // of an answer that need not come
 	for !answered || !marked || late != nil {

@@ -55,7 +55,7 @@ func (f *front) RoundTrip(r *http.Request) (res *http.Response, err error) {
 }
 
 // TestReplicasUnderLoad has four processes share one PostgreSQL store behind a plain proxy. Callers read, propose and
-// approve; one replica is stopped meanwhile. Each call is answered, each change is written once, and each call and step is
+// approve. One replica is stopped meanwhile. Each call is answered, each change is written once, and each call and step is
 // in the one audit. It reports the processor time of a call with one replica and with four.
 func TestReplicasUnderLoad(t *testing.T) {
 	if os.Getenv("BAILIWICK_REPLICAS") == "" {

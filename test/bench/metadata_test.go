@@ -61,13 +61,13 @@ func describeCall(t testing.TB, set *tool.Set, name string, args value.Value) va
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Structured) > 100_000+1_000 || len(r.Text) > 100_000 { // the budget is for objects; a few members are around them
+	if len(r.Structured) > 100_000+1_000 || len(r.Text) > 100_000 { // the budget is for objects. A few members are around them
 		t.Errorf("%s: an answer of %d bytes, and %d of text", args, len(r.Structured), len(r.Text))
 	}
 	return out
 }
 
-// TestLargeOrg lists 3,000 objects, page by page within the budget, each once, by following next_call; and describes the
+// TestLargeOrg lists 3,000 objects, page by page within the budget, each once, by following next_call, and describes the
 // first and the last of them with all fields.
 func TestLargeOrg(t *testing.T) {
 	set, project := largeOrg(t, 3000)

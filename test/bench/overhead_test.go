@@ -57,8 +57,8 @@ func everyday(b *testing.B, log audit.Log, ledger limit.Ledger) *bailiwick.Gatew
 }
 
 // BenchmarkOverhead measures what the gateway itself costs a call: admission, rates, budgets, the decision, and the
-// record, around a source that answers at once. memory chains the record and discards it; disk has it on the disk before
-// the call is answered, with the given number of concurrent callers. p50 and p99 are the time of a call; cpu is its
+// record, around a source that answers at once. memory chains the record and discards it. Disk has it on the disk before
+// the call is answered, with the given number of concurrent callers. p50 and p99 are the time of a call. cpu is its
 // processor time, on all threads and without waiting for the disk.
 func BenchmarkOverhead(b *testing.B) {
 	find, point := pageQuery(), &query.Find{Class: "issues", IDs: []string{"x"}, Limit: 1}

@@ -118,7 +118,7 @@ func optional(b []byte, s *string) []byte {
 	return text(b, *s)
 }
 
-// text appends s as JSON; most texts need no escapes.
+// text appends s as JSON. Most texts need no escapes.
 func text(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {

@@ -135,7 +135,7 @@ func filled(t *testing.T, kind string, statements []string) string {
 // A heavy is a call that reads much, or would.
 type heavy struct {
 	name string
-	want problem.Code // that it is refused with; "" if it is answered
+	want problem.Code // that it is refused with, or "" if it is answered
 	run  func(context.Context, *bailiwick.Call) error
 }
 

@@ -81,7 +81,7 @@ func complete(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error
 const maxForwarded = 4 << 20
 
 // Forward returns a handler that passes requests on to the server at target with token as their credential. The suites
-// can't send one; so that authentication stays enabled nevertheless, they connect to a loopback listener with this
+// can't send one, so that authentication stays enabled nevertheless, they connect to a loopback listener with this
 // handler. Host and Origin are passed unchanged, for the server to check.
 func Forward(target *url.URL, token string) http.Handler {
 	proxy := &httputil.ReverseProxy{

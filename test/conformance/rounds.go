@@ -47,7 +47,7 @@ func prompt(message string, tokens int64) *mcp.CreateMessageParams {
 	}
 }
 
-// accepted returns what the user entered in a form; nil if there is no such answer or the user didn't accept.
+// accepted returns what the user entered in a form, or nil if there is no such answer or the user didn't accept.
 func accepted(responses mcp.InputResponseMap, key string) map[string]any {
 	res, ok := responses[key].(*mcp.ElicitResult)
 	if !ok || res == nil || res.Action != "accept" {

@@ -20,7 +20,7 @@ func Reader() identity.Principal {
 	return identity.Principal{ID: "test", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 }
 
-// Where returns the filter of a text in JSON; nil for none.
+// Where returns the filter of a text in JSON, or nil.
 func Where(t *testing.T, text string) query.Filter {
 	t.Helper()
 	if text == "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Fields of each class by the type that expressions need; most calls of the pipeline tools use them.
+// Fields of each class by the type that expressions need. Most calls of the pipeline tools use them.
 var (
 	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}, "shares": {"id"}, "parts": {"share_id"}, "readings": {"price", "price", "cost", "meta.a"}}
 	textsOf   = map[string][]string{"users": {"name", "role"}, "issues": {"title", "status"}, "comments": {"body"}, "shifts": {"org_id"}, "events": {"kind"},

@@ -17,7 +17,7 @@ import (
 type asker struct {
 	*rand.Rand
 	asked string   // the class of this call
-	views []string // classes that most calls are about; nil for those of every world
+	views []string // classes that most calls are about, or nil for those of every world
 }
 
 // fieldsOf are the fields that calls name most, so that most calls succeed.

@@ -51,7 +51,7 @@ type derivedColumn struct {
 	from map[string]bool
 }
 
-// A derivedTable is a table or a view; k is its column of numbers.
+// A derivedTable is a table or a view. K is its column of numbers.
 type derivedTable struct {
 	name    string
 	columns []derivedColumn

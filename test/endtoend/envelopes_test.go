@@ -80,7 +80,7 @@ func givenBack(t *testing.T) *fair.Answers {
 	return memory
 }
 
-// newEnveloper opens an office whose agents call the service; mode is how calls may run by the rules.
+// newEnveloper opens an office whose agents call the service. mode is how calls may run by the rules.
 func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 	t.Helper()
 	p := &enveloper{letter: map[string]any{"id": 7, "status": "draft", "title": "one"}}

@@ -194,7 +194,7 @@ func (p *parcels) Read(context.Context, policy.Permit) (source.Rows, error) {
 // An examined is a row of the table: what is proposed, and what moves meanwhile.
 type examined struct {
 	asks  string   // a write of propose_changes; {1} and {2} are the keys of issues
-	only  []string // the sources that it concerns; nil for all
+	only  []string // the sources that it concerns, or nil for all
 	move  func(g *ground)
 	after bool // it waits for another change
 }

@@ -18,7 +18,7 @@ const (
 	rolesButBoss   = `principal.claims.roles.filter(r, r != "boss")`
 )
 
-// claims draws a credential's claims; most contain what the expressions use.
+// claims draws a credential's claims. Most contain what the expressions use.
 func (d *drawer) claims() value.Value {
 	text := value.OfString
 	members := []value.Member{{Name: "region", Value: pick(d.Rand, text("acme"), text("acme"), text("dev"), value.Value{})},
@@ -28,7 +28,7 @@ func (d *drawer) claims() value.Value {
 	return value.OfObject(members[:4-max(d.IntN(10)-7, 0)])
 }
 
-// claim returns a claim of d's principal; null if there is none.
+// claim returns a claim of d's principal, or null if there is none.
 func (d *drawn) claim(name string) value.Value {
 	v, _ := d.who.Claims.Get(name)
 	return v
@@ -45,7 +45,7 @@ func (d *drawn) bypasses(t *policy.TenantRule) bool {
 	return false
 }
 
-// said replaces the expressions of f by their values; it returns false if one of them has none.
+// said replaces the expressions of f by their values. It returns false if one of them has none.
 func (d *drawn) said(f query.Filter) (query.Filter, bool) {
 	switch f := f.(type) {
 	case query.And:

@@ -41,7 +41,7 @@ const rooms = `{"openapi": "3.0.3", "info": {"title": "Rooms", "version": "1"},
 
 var visited = []calls.ReadBack{{Operations: []string{"addVisit"}, By: "listVisits", Match: map[string]string{"name": "body.name"}}}
 
-// inn is an API with rooms. The call whose number is stays is answered by nothing; it is carried out if makes.
+// inn is an API with rooms. The call whose number is stays is answered by nothing. It is carried out if makes.
 type inn struct {
 	mu      sync.Mutex
 	rooms   map[string]map[string]any
@@ -95,7 +95,7 @@ func (h *inn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestKilledIsReadBack kills an executor while a call of it is under way. The next one doesn't send the call again: it reads
-// whether it was carried out, by the same path, by a rule, or by a link of the document, and says so; else a person does.
+// whether it was carried out, by the same path, by a rule, or by a link of the document, and says so. Otherwise a person does.
 func TestKilledIsReadBack(t *testing.T) {
 	const a, b, c = `addRoom {"body": {"name": "a", "size": 1}}`, `addRoom {"body": {"name": "b"}}`, `addRoom {"body": {"name": "c"}}`
 	for _, row := range []struct {

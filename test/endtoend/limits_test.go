@@ -93,11 +93,11 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 	return "", ""
 }
 
-// drawnAnew matches numbers that differ from call to call; est_tokens counts the digits of the others.
+// drawnAnew matches numbers that differ from call to call. est_tokens counts the digits of the others.
 var drawnAnew = regexp.MustCompile(`(Retry-After|retry_after|est_tokens|wait)"?:? ?([1-6](\.\d+)?|\d\d)\b`)
 
 // TestStoreFailure checks that a failing store of limits looks to a client like a limit that is reached, for tools that
-// read and tools that write; the reason isn't shown.
+// read and tools that write. The reason isn't shown.
 func TestStoreFailure(t *testing.T) {
 	for _, call := range [][2]string{{"query_class", `{"class_name":"notes"}`}, {"write", `{}`}} {
 		name, want := call[0], ""
@@ -165,7 +165,7 @@ func TestDailyBudget(t *testing.T) {
 	}
 }
 
-// TestCost checks that the record of a call has the price of the answer's estimated tokens; none without a price.
+// TestCost checks that the record of a call has the price of the answer's estimated tokens, or none without a price.
 func TestCost(t *testing.T) {
 	for _, tt := range []struct{ price, want int64 }{{0, 0}, {3_000_000, 1500}, {250_000, 125}} {
 		log := &audit.Memory{}

@@ -68,9 +68,9 @@ func (n *noted) Now(ctx context.Context) (time.Time, error) {
 	return n.Store.Now(ctx)
 }
 
-// TestLookups checks that whatever is asked about another's change is refused as it is about one that isn't there: in the
-// same words, after the same questions to the store, and with the same record. So there is no work by which a clock could
-// tell the two apart; what one question costs is held by TestLookedUp of each store.
+// TestLookups checks that whatever is asked about another's change is refused as it is about one that doesn't exist:
+// in the same words, after the same questions to the store, and with the same record. So there is no work by which a
+// clock could tell the two apart; what one question costs is held by TestLookedUp of each store.
 func TestLookups(t *testing.T) {
 	store := &noted{}
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) {

@@ -48,7 +48,7 @@ func pairs(t testing.TB, most int) int {
 }
 
 // firstSeed returns the seed from which a proof draws. Without BAILIWICK_SEED it is always the same, so that a failure is one of the
-// change at hand; the long form runs in parts, each with a seed of its own.
+// change at hand. The long form runs in parts, each with a seed of its own.
 func firstSeed(t testing.TB) uint64 {
 	s := os.Getenv("BAILIWICK_SEED")
 	if s == "" {
@@ -67,7 +67,7 @@ type side struct {
 	exec    func(statements []string) error
 	fill    func(world) error // instead of exec, for a source without SQL
 	source  source.Source
-	schema  string // the rule for the schema of everybody; "" for a source with one
+	schema  string // the rule for the schema of everybody, or "" for a source with one
 	set     *tool.Set
 	prompts *prompt.Set
 }

@@ -154,7 +154,7 @@ type press struct {
 	reply               string
 }
 
-// send sends a press to path, and returns the status and the answer; the body and headers can be sent again.
+// send sends a press to path, and returns the status and the answer. The body and headers can be sent again.
 func (c *channel) send(p press, path string) (int, string, func() int) {
 	c.Helper()
 	payload, err := json.Marshal(map[string]any{"type": "block_actions", "user": map[string]any{"id": p.user}, "response_url": p.reply,
@@ -184,7 +184,7 @@ func (c *channel) send(p press, path string) (int, string, func() int) {
 	return status, text, func() int { status, _ := again(); return status }
 }
 
-// buttonOf returns the value of a button of a message; "" if it has no such button.
+// buttonOf returns the value of a button of a message, or "" if it has no such button.
 func buttonOf(t *testing.T, message, button string) string {
 	t.Helper()
 	var m struct {
@@ -296,8 +296,8 @@ func mustGet(t *testing.T, address string) *http.Request {
 	return r
 }
 
-// TestHighRiskInSlack checks that a change of a high risk has no button that approves it, and isn't approved by a forged one;
-// it can be rejected. An answer goes to the host of the hook alone.
+// TestHighRiskInSlack checks that a change of a high risk has no button that approves it, and isn't approved by a forged one.
+// It can be rejected. An answer goes to the host of the hook alone.
 func TestHighRiskInSlack(t *testing.T) {
 	c := newChannel(t)
 	s, err := c.propose(c.bot(), `{"op": "delete", "class": "comments", "id": "1"}`)

@@ -121,7 +121,7 @@ type closing interface {
 // A tracker is where an office has its records.
 type tracker struct {
 	driver, at, tables string
-	schema             string // the expression that yields it; "" for a source with one
+	schema             string // the expression that yields it, or "" for a source with one
 	open               func(context.Context) (closing, error)
 }
 

@@ -35,7 +35,7 @@ import (
 // What an option means that a program leaves nil. None of these is less safe than another value.
 const (
 	needed  = "needed"  // it is refused, or everything is; TestNilRefuses shows how
-	without = "without" // something isn't there: no source, no page, no log line
+	without = "without" // something doesn't exist: no source, no page, no log line
 	local   = "local"   // it is kept in, or made by, this process
 	usual   = "usual"   // the default, as safe as any
 )

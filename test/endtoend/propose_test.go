@@ -35,7 +35,7 @@ type office struct {
 	rules   policy.Rules
 	queue   *change.Queue
 	path    string // of store
-	driver  string // of db; "" for SQLite
+	driver  string // of db, or "" for SQLite
 }
 
 const officeTables = `

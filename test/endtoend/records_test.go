@@ -186,7 +186,7 @@ func TestUnrecordedApproval(t *testing.T) {
 			}
 			a.becomes(other, change.Applied)
 		}
-		time.Sleep(1500 * time.Millisecond) // more than a round of an executor; a slow machine makes it easier, not harder
+		time.Sleep(1500 * time.Millisecond) // more than a round of an executor. A slow machine makes it easier, not harder
 		if c := a.becomes(id, change.Granted); a.holds("SELECT n FROM issues WHERE id = 1") != "102" {
 			t.Fatalf("it was applied, and its approval is not recorded: %+v", c)
 		}

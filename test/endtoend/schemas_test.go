@@ -131,7 +131,7 @@ func (b *block) source() *postgres.Source {
 	return src
 }
 
-// oracle opens a gateway whose source is the one schema of a tenant; "" is one without any class.
+// oracle opens a gateway whose source is the one schema of a tenant. "" is one without any class.
 func (b *block) oracle(tenant string) *bailiwick.Gateway {
 	b.Helper()
 	src := b.source()
@@ -221,7 +221,7 @@ func schemaAnswers(t *testing.T, set *tool.Set, p identity.Principal) []string {
 	return out
 }
 
-// different returns the first pair of answers that are not the same bytes; "" for none.
+// different returns the first pair of answers that are not the same bytes, or "".
 func different(a, b []string) string {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {

@@ -25,7 +25,7 @@ func (o *office) proposed(p identity.Principal, list ...string) (string, error) 
 	return o.proposedAfter(p, "", list...)
 }
 
-// proposedAfter is proposed for a change that waits for another one; "" for none.
+// proposedAfter is proposed for a change that waits for another one, or "".
 func (o *office) proposedAfter(p identity.Principal, after string, list ...string) (string, error) {
 	o.Helper()
 	set, err := tool.NewSet(o.gateway, tools.NewChangeTools(tools.ChangeOptions{Gateway: o.gateway}).Tools()...)

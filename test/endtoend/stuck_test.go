@@ -11,7 +11,7 @@ import (
 )
 
 // TestStuck has a source that can't say whether it has written a change. The executor reports that in each round until the change has ended,
-// also while it waits for the lease to expire; a log would else say that all is well.
+// also while it waits for the lease to expire. A log would else say that all is well.
 func TestStuck(t *testing.T) {
 	o := newOffice(t, func(_ *bailiwick.Options, changes *change.Options) { changes.Lease = time.Second })
 	bot, ben := o.bot(), o.person("ben")

@@ -160,7 +160,7 @@ func TestRevertIsWhole(t *testing.T) {
 }
 
 // TestNames checks that the queue, the sheet and the agent's answer name records and what pointers lead to, as far as each
-// viewer sees them, and that an agent's own sentence is no heading.
+// viewer sees them, and that an agent's own sentence is not a heading.
 func TestNames(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -192,7 +192,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	// An issue that has gone to another tenant has no name, as one that isn't there.
+	// An issue that has gone to another tenant has no name, as one that doesn't exist.
 	for _, statement := range []string{"UPDATE issues SET org = 'globex' WHERE id = 2", "DELETE FROM issues WHERE id = 2"} {
 		if _, err := o.db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -203,8 +203,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestGone checks that a reviewer of a change of a record that isn't there any more reads the same as of one that is hidden from them by now,
-// and that neither is approved.
+// TestGone checks that a reviewer of a change of a record that doesn't exist any more reads the same as of one that is
+// hidden from them by now, and that neither is approved.
 func TestGone(t *testing.T) {
 	var said [2][]review.Check
 	for i, happens := range []string{"DELETE FROM issues WHERE id = 2", "UPDATE issues SET org = 'globex' WHERE id = 2"} {

@@ -18,7 +18,7 @@ import (
 // A world is the data of one application, for one principal: what it may see, and what it may not. The answers over two
 // worlds with the same visible part must be the same to it, byte for byte.
 
-// A table of the worlds. Columns in hidden aren't visible; a secret table isn't visible at all. The answers over the
+// A table of the worlds. Columns in hidden aren't visible. A secret table isn't visible at all. The answers over the
 // twin, a database in which none of these exist, must be the same bytes as well.
 type table struct {
 	name    string
@@ -200,7 +200,7 @@ func profiles() []profile {
 	}
 }
 
-// A record is one row by column; a missing column is null.
+// A record is one row by column. A missing column is null.
 type record map[string]any
 
 type world map[string][]record
@@ -287,17 +287,17 @@ func (m *maker) orgs() any {
 	return pick[any](m.Rand, `["acme"]`, `["acme", "globex"]`, `["globex", "acme", "acme"]`, `"acme"`, nil, `[]`, `["globex"]`, `["Acme", "acme "]`, `[["acme"]]`, `{"0": "acme"}`, `"globex"`, `[null, 1]`)
 }
 
-// counted returns milliseconds since 1970; some are no date.
+// counted returns milliseconds since 1970. Some are no date.
 func (m *maker) counted() any {
 	return pick[any](m.Rand, nil, 0, -1, 1769853600000, 1769853600000, 1769904000000, 1769904000001, int64(math.MaxInt64), int64(math.MinInt64))
 }
 
-// written returns JSON as a text; some is no JSON.
+// written returns JSON as a text. Some is not JSON.
 func (m *maker) written() any {
 	return pick(m.Rand, m.document(), m.document(), pick[any](m.Rand, `{"a"`, "", "[1,]", `{"a": 1e400}`, strings.Repeat("[", 9)+strings.Repeat("]", 9)))
 }
 
-// amount returns a decimal as a text; some is no number.
+// amount returns a decimal as a text. Some is not a number.
 func (m *maker) amount() any {
 	return pick[any](m.Rand, nil, "1", "1.0", "0.5", "-2.25", "12.50", "abc", "", "1e3", "NaN", "99999999999999999999.99")
 }
@@ -428,7 +428,7 @@ func (m *maker) shuffle(w world) {
 	}
 }
 
-// wholes returns the table whose records decide who sees those of t, and the column that leads there; "" for a table with its own tenant.
+// wholes returns the table whose records decide who sees those of t, and the column that leads there, or "" for a table with its own tenant.
 func wholes(t string) (table, pointer string) {
 	switch t {
 	case "comments":

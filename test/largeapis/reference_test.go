@@ -88,7 +88,7 @@ func (r *reference) url(to target) string {
 	return "doc:///" + strconv.Itoa(r.urls[key])
 }
 
-// schema translates a schema; part reports whether the composition around it decides whether it is closed.
+// schema translates a schema. part reports whether the composition around it decides whether it is closed.
 func (r *reference) schema(in any, part bool) any {
 	m, ok := in.(map[string]any)
 	if !ok {

@@ -327,7 +327,7 @@ const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"co
 	`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // load calls through the proxy, one call after the other, until done is closed and the proxy has had at least least calls. The calls take
-// turns among sessions; nil has none.
+// turns among sessions. Nil has none.
 func (p *proxy) load(t *testing.T, done <-chan struct{}, least int64, sessions []string) {
 	for n := 0; ; n++ {
 		session := ""

@@ -47,7 +47,7 @@ var rules = []rule{
 
 var (
 	// isNo takes the word before and the word after.
-	isNo       = regexp.MustCompile(`(?:\b([Tt]here) )?\b(?:is|are|was|were|be|isn't) no ([\w'-]+)`)
+	isNo       = regexp.MustCompile(`(?:\b([Tt]here(?: (?:would|can|could|may|might|must|will|should))?) )?\b(?:is|are|was|were|be|isn't) no ([\w'-]+)`)
 	comparison = regexp.MustCompile(`^(longer|more|less|later|earlier|better|worse|fewer|faster|slower|larger|smaller|greater|higher|lower|wider|older|newer|shorter|cheaper|deeper|stronger|different)$`)
 
 	alone = regexp.MustCompile(`\balone\b`)
@@ -124,6 +124,8 @@ func TestRules(t *testing.T) {
 		{"is-no", message, "%s is no number", 1},
 		{"is-no", message, "%s is not a number", 0},
 		{"is-no", page, "There is no such table.", 0},
+		{"is-no", page, "Then there would be no group.", 0},
+		{"is-no", page, "It would be no group.", 1},
 		{"is-no", page, "The rule is no longer read.", 0},
 		{"is-no", page, "They are no arguments of agents.", 1},
 		{"is-no", page, "It has no fields.", 0},

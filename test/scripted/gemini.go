@@ -27,7 +27,7 @@ type geminiPart struct {
 }
 
 // readGemini reads a request of Gemini's generateContent. The format has no ids, so calls are numbered through the conversation and
-// each response belongs to the call of its place in the turn before; one with another name is refused, as Gemini does.
+// each response belongs to the call of its place in the turn before. One with another name is refused, as Gemini does.
 func readGemini(body []byte) (Conversation, error) {
 	type content struct {
 		Role  string

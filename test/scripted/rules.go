@@ -42,7 +42,7 @@ func Rules(plans []Answering) Script {
 	}
 }
 
-// next returns the turn after results: the next step's call, or the answer; a refusal ends the plan.
+// next returns the turn after results: the next step's call, or the answer. A refusal ends the plan.
 func (p Answering) next(results []llm.Result) Turn {
 	n := len(results)
 	if n > 0 && refusal(results[n-1].Text) != "" {
@@ -54,10 +54,10 @@ func (p Answering) next(results []llm.Result) Turn {
 	return Turn{Text: fill(p.Answer, results)}
 }
 
-// refusal returns what a result that is a refusal says; "" for any other.
+// refusal returns what a result that is a refusal says, or "" for any other.
 func refusal(text string) string {
 	var r struct{ Error string }
-	_ = json.Unmarshal([]byte(text), &r) // what is no JSON is no refusal
+	_ = json.Unmarshal([]byte(text), &r) // what is not JSON is not a refusal
 	return r.Error
 }
 

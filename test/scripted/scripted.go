@@ -70,8 +70,8 @@ type Turn struct {
 	Header map[string]string // of the answer
 	Raw    string            // a body instead of one in the format
 
-	CutAfter int           // events; the connection ends behind them, 0 is never
-	FailAt   int           // the event in whose place the stream says the error Code, 0 for none
+	CutAfter int           // events. The connection ends behind them, 0 is never
+	FailAt   int           // the event in whose place the stream says the error Code, or 0
 	Pause    time.Duration // before each event
 }
 
@@ -228,7 +228,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f format, t Turn
 	}
 }
 
-// send writes one server-sent event and flushes it, so that the client reads each for itself; name is that of the format.
+// send writes one server-sent event and flushes it, so that the client reads each for itself. name is that of the format.
 func (s *Server) send(w http.ResponseWriter, name string, e event) {
 	data, ok := e.data.(string)
 	if !ok {
@@ -250,8 +250,8 @@ func (s *Server) send(w http.ResponseWriter, name string, e event) {
 	_ = http.NewResponseController(w).Flush() // likewise
 }
 
-// consistent reports what providers refuse in a conversation: an end that is no question, calls without results, results
-// without calls, two of one name.
+// consistent reports what providers refuse in a conversation: an end that is not a question, calls without results,
+// results without calls, two of one name.
 func consistent(c Conversation) error {
 	if len(c.Messages) == 0 || c.Messages[len(c.Messages)-1].Role == llm.Assistant {
 		return fmt.Errorf("the conversation must end with a turn of the user")
@@ -312,7 +312,7 @@ func strict(body []byte, v any) error {
 	return d.Decode(v)
 }
 
-// pieces cuts text into pieces of at most n bytes, as models write it; "" is one piece.
+// pieces cuts text into pieces of at most n bytes, as models write it. "" is one piece.
 func pieces(text string, n int) []string {
 	var all []string
 	for len(text) > n {

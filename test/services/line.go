@@ -63,7 +63,7 @@ func (l *Line) Cut() { l.set(cut) }
 // Silence keeps connections open and passes nothing, as when the network fails.
 func (l *Line) Silence() { l.set(silent) }
 
-// Mend accepts new connections again; the earlier ones are gone.
+// Mend accepts new connections again. The earlier ones are gone.
 func (l *Line) Mend() {
 	l.set(cut)
 	l.set(whole)

@@ -32,7 +32,7 @@ func one(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
 
-// object draws a where object; depth is how many more may nest inside.
+// object draws a where object. depth is how many more may nest inside.
 func (g *generator) object(depth int) value.Value {
 	if depth > 0 {
 		switch op := pick(g, "logic", "", "", "", "", "$and", "$or", "$nor", "$not"); op {

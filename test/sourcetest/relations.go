@@ -22,7 +22,7 @@ func orgs() Table {
 `}
 }
 
-// users point to an org and to another user; some pointers are null, some dangle.
+// users point to an org and to another user. Some pointers are null, some dangle.
 func users() Table {
 	return Table{Name: "users", Key: []string{"id"}, Foreign: []schema.Relation{to("boss", "users", "id"), to("org", "orgs", "id")},
 		Columns: []Column{id, {Name: "name", Is: schema.String}, {Name: "org", Is: schema.String}, {Name: "boss", Is: schema.Integer}},

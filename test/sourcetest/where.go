@@ -27,7 +27,7 @@ func (s *subject) where(t *testing.T) {
 	}
 }
 
-// has reports whether the source has a class; one that it can't have is declared in its limits.
+// has reports whether the source has a class. One that it can't have is declared in its limits.
 func (s *subject) has(class string) bool {
 	return slices.ContainsFunc(s.data.Tables, func(t Table) bool { return t.Name == class })
 }

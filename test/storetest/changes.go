@@ -354,7 +354,7 @@ func testSwapHandles(t *testing.T, open Open) {
 	if err != nil || len(events) != int(c.Version) {
 		t.Errorf("%d events, %v", len(events), err)
 	}
-	// Many claim one lease that has run out; one gets it.
+	// Many claim one lease that has run out. One gets it.
 	if err := step(t, handles[0], c, change.Step{State: change.Applying, Event: change.EventClaimed}, change.Guard{Lease: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func testTokens(t *testing.T, open Open) {
 		}
 	}
 
-	// The first revocation is kept; a last use only moves forward; an unknown id is skipped.
+	// The first revocation is kept. A last use only moves forward. An unknown id is skipped.
 	for _, err := range []error{
 		s.RevokeToken(ctx, "full", noted("full", "revoked", noon.Add(time.Minute))), s.RevokeToken(ctx, "full", noted("full", "revoked", noon.Add(time.Hour))),
 		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(2 * time.Second), "plain": noon, "nobody": noon}),

@@ -8,11 +8,11 @@ import (
 )
 
 // Options say what a Toolset works with: the Gateway, which is required, and Link, which returns the address where people see
-// the change with an id; nil means its path in the console.
+// the change with an id. Nil means its path in the console.
 type Options = tools.ChangeOptions
 
 // A Toolset makes the tools. Its method Tools returns those that create, update and delete records, those that list, show,
-// await and cancel changes, and a tool for each action in force that asks for one; ToolsOf is Tools for other actions.
+// await and cancel changes, and a tool for each action in force that asks for one. ToolsOf is Tools for other actions.
 type Toolset = tools.ChangeTools
 
 // New returns the Toolset of o.

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// accepting returns arguments without the header Accept, and the media type of the answer that it chooses among those of the document; ""
-// if there is no such header.
+// accepting returns arguments without the header Accept, and the media type of the answer that it chooses among those
+// of the document. It returns "" if there is no such header.
 func accepting(op *spec.Operation, args validate.Arguments) (validate.Arguments, string, error) {
 	members := args.Headers.Members()
 	at := slices.IndexFunc(members, func(m value.Member) bool { return strings.EqualFold(m.Name, "Accept") })

@@ -51,7 +51,7 @@ func TestBack(t *testing.T) {
 		name            string
 		who             identity.Principal
 		operation, args string
-		want            string // of the read; "" for none
+		want            string // of the read, or ""
 	}{
 		{"by a rule", whole, "makeOrder", `{"body": {"name": "a"}}`, "GET /orders?name=a"},
 		{"by a link", whole, "setOrder", `{"path": {"id": "7"}}`, "GET /orders/7"},

@@ -101,8 +101,8 @@ func with(object value.Value, name string, v value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// object binds the member called name of an object; header names are case-insensitive, and but for parameters other spellings are bound
-// too. If set is true, a missing member is added.
+// object binds the member called name of an object; header names are case-insensitive, and except for parameters other
+// spellings are bound too. If set is true, a missing member is added.
 func (b *binding) object(object *value.Value, name, at string, set bool) {
 	given := false
 	parameter := at == "/path/" || at == "/query/" || at == "/headers/" || at == "/cookies/"
@@ -118,7 +118,7 @@ func (b *binding) object(object *value.Value, name, at string, set bool) {
 	}
 }
 
-// equal refuses a value other than the required one; every element of a list must equal it.
+// equal refuses a value other than the required one. Every element of a list must equal it.
 func (b *binding) equal(given value.Value, at string) {
 	if given.Kind() == value.Array {
 		for i, v := range given.List() {

@@ -15,7 +15,7 @@ const (
 	NotShown   = "operation_not_shown" // not in Rules.Shown
 	IsHidden   = "hidden_operation"    // by one of Rules.Hidden
 	IsExcluded = "excluded_operation"  // excluded by its class
-	Forbidden  = "forbidden_operation" // forbidden by its class; a principal that would see it otherwise is given the reason
+	Forbidden  = "forbidden_operation" // forbidden by its class. A principal that would see it otherwise is given the reason
 )
 
 // An Explanation says whether a principal sees an operation of an API, and which rule hides it if not. It is for operators.
@@ -23,8 +23,8 @@ type Explanation struct {
 	API       string
 	Operation *spec.Operation // nil if there is none of that name
 	Decision  spec.Decision
-	Kind      string   // why it isn't visible; "" if it is, or doesn't exist
-	Path      []string // the keys of the deciding rule, below the API in a configuration; nil if no rule decides
+	Kind      string   // why it isn't visible, or "" if it is, or doesn't exist
+	Path      []string // the keys of the deciding rule, below the API in a configuration, or nil if no rule decides
 	Needs     identity.Scope
 	Near      []string // where there is no such operation: ids that resemble it
 }
@@ -37,7 +37,7 @@ func (all *APIs) Names() []string {
 	return slices.Clone(all.names)
 }
 
-// Rules returns the rules of an API and the classes of its operations; ok reports whether the API exists.
+// Rules returns the rules of an API and the classes of its operations. ok reports whether the API exists.
 func (all *APIs) Rules(name string) (rules Rules, classes *spec.Classifier, ok bool) {
 	if !all.Has(name) {
 		return Rules{}, nil, false
@@ -81,7 +81,7 @@ func (a *api) explain(p identity.Principal, op *spec.Operation) Explanation {
 	return s
 }
 
-// why returns the kind of reason why p doesn't see op, and the rule; "" if p sees it.
+// why returns the kind of reason why p doesn't see op, and the rule, or "" if p sees it.
 func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path []string) {
 	if !p.Classes.Allows(a.name, a.name+"."+op.ID) {
 		return NotListed, nil

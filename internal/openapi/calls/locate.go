@@ -20,9 +20,9 @@ type Located struct {
 // concrete matches a method, if any, and a path or a URL.
 var concrete = regexp.MustCompile(`^(?:([A-Za-z]+)\s+)?((?:https?://|/)\S*)$`)
 
-// Locate returns the operation of r that a concrete call means: a path or a URL, after its method or for a GET. It finds only
-// operations that the principal sees. A literal segment wins over a parameter, as servers decide. It returns nil if text is no
-// concrete call, or one of another API.
+// Locate returns the operation of r that a concrete call means: a path or a URL, after its method or for a GET. It
+// finds only operations that the principal sees. A literal segment wins over a parameter, as servers decide. It
+// returns nil if text is not a concrete call, or one of another API.
 func (r *Reach) Locate(text string) *Located {
 	m := concrete.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {

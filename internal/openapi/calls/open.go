@@ -11,7 +11,7 @@ import (
 
 // An Opened opens query parameters that the document doesn't declare.
 type Opened struct {
-	Operations []string // as in spec.ClassRule; nil for all
+	Operations []string // as in spec.ClassRule, or nil for all
 	Names      []string
 }
 

@@ -21,7 +21,7 @@ type Rules struct {
 
 	Description    string // for agents: what the API is for
 	Access         spec.ClassOptions
-	Shown          []string // the visible operations, as in spec.ClassRule; nil for all that Access doesn't exclude
+	Shown          []string // the visible operations, as in spec.ClassRule, or nil for all that Access doesn't exclude
 	Hidden         []Hidden
 	Parameters     []Parameter
 	Write          map[spec.Class]write.Mode // how operations other than spec.ClassRead may run; write.Review if unset
@@ -30,11 +30,11 @@ type Rules struct {
 	OpenFormats    bool                      // see validate.Options
 	OpenParameters []Opened                  // query parameters that the document doesn't declare
 	Partial        []string                  // the PUT operations, as in spec.ClassRule, that keep fields they aren't given
-	ReadBack       []ReadBack                // how lost answers of calls that make something are settled; the first that matches counts
+	ReadBack       []ReadBack                // how lost answers of calls that make something are settled. The first that matches counts
 	Synonyms       map[string][]string       // see search.Options
 	Lists          ListStyle                 // see RequestOptions
 	Signed         bool                      // requests carry a credential: its parameters are not required
-	Base           string                    // the address that calls are sent to; "" for a handler of this program
+	Base           string                    // the address that calls are sent to, or "" for a handler of this program
 	Sends          []Place                   // the parameters that credentials and fixed headers set: agents must not set them
 	Signing        Signing                   // which credentials calls to Base carry
 	Servers        map[string]Signing        // further addresses of the document that calls are sent to, each with its own credentials
@@ -62,15 +62,15 @@ type Hidden struct {
 	Tags       []string
 	Schemas    []string // by full or short name; * matches any text
 	Fields     []string // "Schema.field" with the schema that declares it, or a field's name for all schemas
-	When       string   // a CEL condition over principal; "" means always, and an error hides
+	When       string   // a CEL condition over principal. "" means always, and an error hides
 }
 
 // A Parameter binds a parameter, or a field of a body, of all operations that have one of this name: if given, it must
 // equal the value; if missing, it is set.
 type Parameter struct {
 	Name       string   // of a path, query or header parameter, or of a top-level field of a body
-	Operations []string // as in spec.ClassRule; nil for all
-	Is         string   // a CEL expression over principal, of type text, number or boolean; an error refuses the call
+	Operations []string // as in spec.ClassRule, or nil for all
+	Is         string   // a CEL expression over principal, of type text, number or boolean. An error refuses the call
 }
 
 // A RuleFault is one error in the rules of an API.
@@ -246,7 +246,7 @@ func declared(d *spec.Document, field string) *problem.Error {
 		Detail: fmt.Sprintf("the document has no schema %q%s", problem.Cut(schema), problem.DidYouMean(near))}
 }
 
-// cutField splits "Schema.field"; the schema of a bare field is "".
+// cutField splits "Schema.field". The schema of a bare field is "".
 func cutField(s string) (schema, field string) {
 	if i := strings.LastIndexByte(s, '.'); i >= 0 {
 		return s[:i], s[i+1:]

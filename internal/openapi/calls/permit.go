@@ -18,7 +18,7 @@ import (
 type Request struct {
 	Operation string // as spec.View.Operation takes it
 	Arguments validate.Arguments
-	Writes    bool // the call is requested as a write; it must match the operation's class
+	Writes    bool // the call is requested as a write. It must match the operation's class
 
 	// Chained says that the call is one of several of a change, which are made in order. Texts in its arguments may be
 	// references to the answers of those before it, Earlier.
@@ -26,7 +26,7 @@ type Request struct {
 	Earlier []Permit
 }
 
-// A Permit is one call that policy allows. Only a Reach makes a usable one; the zero Permit refuses.
+// A Permit is one call that policy allows. Only a Reach makes a usable one. The zero Permit refuses.
 type Permit struct {
 	plan  *Plan
 	reach *Reach
@@ -41,12 +41,12 @@ type Plan struct {
 	Partial   bool               // it is a PUT that keeps fields it isn't given
 	View      *spec.View         // the principal's view, to which the answer is reduced
 	Arguments validate.Arguments // as given and bound
-	Body      value.Value        // the body sent; Null for none
+	Body      value.Value        // the body sent, or Null
 	Whole     *spec.View         // the API without what is hidden from every principal: a change records this much, as reviewers may see more
 	Request   *HTTPRequest       // without credentials
-	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
-	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
-	Back      *Permit            // reads what a call made whose answer was lost; nil if no rule says how
+	Before    *Permit            // reads the resource before the change, by the same path, or nil if the principal has no such read
+	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop, or nil if there is no such read, or Before
+	Back      *Permit            // reads what a call made whose answer was lost, or nil if no rule says how
 	Look      Look               // what to look for in Back's answer
 	Who       identity.Principal // the principal that makes the call
 
@@ -156,7 +156,7 @@ func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operati
 	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: p}, nil
 }
 
-// before returns the permit to read the resource that a call of op changes, by the GET of the same path; nil for none. Some APIs change
+// before returns the permit to read the resource that a call of op changes, by the GET of the same path, or nil. Some APIs change
 // a resource by a POST to its path. A GET that lists is not the read for a POST, which makes another entry of the list.
 func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if !slices.Contains([]string{"PUT", "PATCH", "DELETE", "POST"}, op.Method) || !p.Has(identity.Read) {
@@ -215,8 +215,8 @@ func named(reads *spec.Operation, in string, given value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// back returns the permit to read what a call of op makes, and what to look for; nil if neither a rule nor a link of the document
-// says how, or p may not.
+// back returns the permit to read what a call of op makes, and what to look for. It returns nil if neither a rule nor
+// a link of the document says how, or p may not.
 func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, Look) {
 	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule ReadBack) bool { return spec.ClassRule{Operations: rule.Operations}.Matches(op) })
 	var rule ReadBack
@@ -240,7 +240,7 @@ func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operati
 }
 
 // about returns the permit to read what a call of op acts on: by the GET of the longest path before op's that ends with a
-// parameter; nil for none.
+// parameter, or nil.
 func (r *Reach) about(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if op.Method == "GET" || op.Method == "HEAD" || !p.Has(identity.Read) {
 		return nil

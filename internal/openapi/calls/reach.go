@@ -193,7 +193,7 @@ func session(name string) bool {
 
 // fields returns a function that reports whether a field is visible. A source's internal fields never are.
 func fields(out []Hidden) func(schema, field string) bool {
-	by := map[string][]string{} // by field: the schemas that it is hidden in; "" for all
+	by := map[string][]string{} // by field: the schemas that it is hidden in, or "" for all
 	for _, h := range out {
 		for _, f := range h.Fields {
 			schema, field := cutField(f)

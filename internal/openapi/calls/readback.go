@@ -15,10 +15,10 @@ import (
 type ReadBack struct {
 	Operations  []string          // the calls, as in spec.ClassRule
 	By          string            // the id of the operation that reads
-	Path, Query map[string]string // its parameters; nil for none
-	Match       map[string]string // fields of a record, as dotted paths, that together identify what a call made; at least one
+	Path, Query map[string]string // its parameters, or nil
+	Match       map[string]string // fields of a record, as dotted paths, that together identify what a call made, at least one
 
-	one bool // the read has what the call made, and nothing else; see Linked
+	one bool // the read has what the call made, and nothing else. See Linked
 }
 
 // Linked returns the rule that a link of op in its document makes: one to a read of a single thing, all of whose path
@@ -101,7 +101,7 @@ type Look struct {
 	one       bool                   // the body is the record, whatever it has
 }
 
-// Of returns the Look for a call with arguments; false if the call doesn't give all that r needs.
+// Of returns the Look for a call with arguments, or false if the call doesn't give all that r needs.
 func (r ReadBack) Of(args validate.Arguments) (Look, bool) {
 	l := Look{want: map[string]value.Value{}, one: r.one}
 	pick := func(places map[string]string) (value.Value, bool) {
@@ -174,7 +174,7 @@ func (l Look) matches(record value.Value) bool {
 	return len(l.want) > 0
 }
 
-// at returns the value at a dotted path. Null is no value.
+// at returns the value at a dotted path. Null is not a value.
 func at(v value.Value, path string) (value.Value, bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		next, ok := v.Get(name)

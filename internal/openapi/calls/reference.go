@@ -32,7 +32,7 @@ func (r Reference) String() string { return fmt.Sprintf("$%d.%s", r.Call, string
 // referring matches a reference. A price, "$1.50", is none.
 var referring = regexp.MustCompile(`^\$([1-9][0-9]{0,2})\.([A-Za-z_][^.\s]*(?:\.[^.\s]+)*)$`)
 
-// Referred returns the reference that v is; false if it is none.
+// Referred returns the reference that v is, or false if it is none.
 func Referred(v value.Value) (r Reference, ok bool) {
 	found := referring.FindStringSubmatch(v.Text())
 	if v.Kind() != value.String || found == nil {
@@ -112,7 +112,7 @@ func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 
 // answersWith refuses a reference to a field that the answer of plan's operation doesn't declare, as far as the principal's
 // view describes it, or that is masked in it. A change that stops halfway is worse than one that is refused. It returns the types
-// that the document declares for the value; nil for any.
+// that the document declares for the value, or nil for any.
 func answersWith(plan *Plan, r Reference) ([]string, error) {
 	var at spec.Raw
 	if ok := plan.Operation.Success(); ok != nil {
@@ -125,7 +125,7 @@ func answersWith(plan *Plan, r Reference) ([]string, error) {
 	}
 	path := r.Path
 	if at != nil && len(path) > 1 && path[0] == "body" && plan.View.Object(plan.View.Schema(at)).Items != nil {
-		path = path[1:] // an answer that is no object is its member body
+		path = path[1:] // an answer that is not an object is its member body
 	}
 	masked := ""
 	for _, name := range path {
@@ -166,7 +166,7 @@ func answersWith(plan *Plan, r Reference) ([]string, error) {
 	return kind, nil
 }
 
-// missing returns the refusal of a reference to what isn't in an answer; known are the names that are.
+// missing returns the refusal of a reference to what isn't in an answer. known are the names that are.
 func missing(plan *Plan, r Reference, name string, known []string) error {
 	near := problem.Nearest(name, known, 2)
 	hint := problem.DidYouMean(near)
@@ -181,8 +181,8 @@ func missing(plan *Plan, r Reference, name string, known []string) error {
 func (p Permit) Later() bool { return p.plan != nil && len(p.plan.References) > 0 }
 
 // Answered returns the permit for the call that p is once the calls before it have answered: answers are their answers,
-// in order, as the principal sees them and without what is masked; Null for none. All rules are applied again to the
-// values. What is no text, number or boolean there is refused: what the principal doesn't see is never sent for it.
+// in order, as the principal sees them and without what is masked, or Null. All rules are applied again to the
+// values. What is not text, number or boolean there is refused: what the principal doesn't see is never sent for it.
 func (p Permit) Answered(ctx context.Context, answers []value.Value) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil || !p.Later() {

@@ -59,7 +59,7 @@ func setting(t *testing.T, args string, earlier ...string) (calls.Permit, error)
 	}
 	ask := calls.Request{Operation: "setTeam", Arguments: a, Writes: true, Chained: true}
 	for _, name := range earlier {
-		if name == "" { // a write that is no call
+		if name == "" { // a write that is not a call
 			ask.Earlier = append(ask.Earlier, calls.Permit{})
 			continue
 		}

@@ -16,12 +16,12 @@ import (
 type HTTPRequest struct {
 	Method string
 	Path   string      // percent-encoded, begins with "/"; appended unchanged to the base URL
-	Query  string      // encoded, without "?"; "" for none
+	Query  string      // encoded, without "?", or ""
 	Header http.Header // without credentials; has Accept, and Content-Type if there is a body
 	Body   []byte      // nil for none
 
-	Server      string   // the address that the request is sent to in the place of the API's; "" for that
-	Credentials []string // the names of the credentials that it carries; nil for all that are configured
+	Server      string   // the address that the request is sent to in the place of the API's, or "" for that
+	Credentials []string // the names of the credentials that it carries, or nil for all that are configured
 }
 
 // Target returns path and query as in a request line.
@@ -32,9 +32,9 @@ func (r *HTTPRequest) Target() string {
 	return r.Path + "?" + r.Query
 }
 
-// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: a path value that
-// is no valid segment, a header of more than one line, values nested too deeply in a query. The zero Checked is refused
-// with problem.Internal.
+// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: a path
+// value that is not a valid segment, a header of more than one line, values nested too deeply in a query. The zero
+// Checked is refused with problem.Internal.
 func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 	op := c.Operation()
 	if op == nil {
@@ -209,7 +209,7 @@ func token(name string) bool {
 }
 
 // emptyForm makes the body of a call without one an empty form, where the operation takes a form. Servers that read forms refuse a POST
-// that doesn't say that it has one (Stripe's mock does); those that read JSON refuse an empty text that is called JSON.
+// that doesn't say that it has one (Stripe's mock does). Those that read JSON refuse an empty text that is called JSON.
 func (r *HTTPRequest) emptyForm(op *spec.Operation) {
 	if op.Body == nil || op.Method != http.MethodPost && op.Method != http.MethodPut && op.Method != http.MethodPatch {
 		return

@@ -388,7 +388,7 @@ func TestFixedParts(t *testing.T) {
 	}
 }
 
-// TestChosen checks that the content that fits the body is chosen; a list is a JSON Patch if one is declared.
+// TestChosen checks that the content that fits the body is chosen. A list is a JSON Patch if one is declared.
 func TestChosen(t *testing.T) {
 	object := `{"schema":{"type":"object"}}`
 	patches := one("/t", "patch", `"requestBody":{"content":{"application/json-patch+json":`+object+`,"application/merge-patch+json":`+object+`,"application/strategic-merge-patch+json":`+object+`}}`)

@@ -7,7 +7,7 @@ type HTTPResponse struct {
 	Request   *HTTPRequest // the request answered: the Message's, or one returned by Redirected
 	Status    int
 	Header    http.Header // without cookies
-	MediaType string      // lower case, without parameters; "" for none
+	MediaType string      // lower case, without parameters, or ""
 	Body      []byte      // decompressed
 	Unread    string      // why the body of a write's response was not read: "it is larger than 8 MiB". "" if it was
 	Free      func()      // gives back the memory that the response holds. Nil for none

@@ -167,7 +167,7 @@ func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, err
 			return Permit{}, nowhere
 		}
 	}
-	// The operation of the target: among routes that match, the most specific. One that the principal doesn't see is no operation.
+	// The operation of the target: among routes that match, the most specific. One that the principal doesn't see is not an operation.
 	var to *route
 	var values []value.Member
 	for i, at := range r.api.routes {

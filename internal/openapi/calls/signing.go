@@ -16,7 +16,7 @@ type Signing struct {
 	// that a call then carries, as in HTTPRequest.Credentials. A scheme that is met by every request, as by a fixed
 	// header, has none. With nil Schemes all calls carry all credentials, whatever the document requires.
 	Schemes map[string][]string
-	Unsaid  []string // the credentials of operations of which the document doesn't say what they require; nil for all
+	Unsaid  []string // the credentials of operations of which the document doesn't say what they require, or nil for all
 }
 
 // signing returns the Signing of op, by the address that it is sent to.
@@ -78,7 +78,7 @@ func SchemesText(all []spec.Scheme) string {
 	return strings.Join(out, " and ")
 }
 
-// server returns the address of Servers that op is called at; "" for Base.
+// server returns the address of Servers that op is called at, or "" for Base.
 func (r Rules) server(op *spec.Operation) string {
 	if len(r.Servers) == 0 || r.atBase(op) {
 		return ""
@@ -127,7 +127,7 @@ func address(base, server string) string {
 	return strings.ToLower(to.Scheme+"://"+to.Host) + strings.TrimSuffix(to.Path, "/")
 }
 
-// refusal returns why no call of op is sent, for agents; nil if calls of it can be.
+// refusal returns why no call of op is sent, for agents, or nil if calls of it can be.
 func (r Rules) refusal(op *spec.Operation) error {
 	if at := r.Elsewhere(op); at != "" {
 		return &problem.Error{Code: problem.Unsupported, Kind: "other_server", Pointer: "/operationId",
@@ -142,7 +142,7 @@ func (r Rules) refusal(op *spec.Operation) error {
 	return nil
 }
 
-// uncallable returns why no call of op is sent, in the words of lists and details; "" if calls of it can be.
+// uncallable returns why no call of op is sent, in the words of lists and details, or "" if calls of it can be.
 func (r Rules) uncallable(op *spec.Operation) string {
 	if err := r.refusal(op); err != nil {
 		return problem.Of(err).Detail

@@ -128,7 +128,7 @@ func place(p spec.Parameter) string {
 	return p.In
 }
 
-// scalar returns the text of a value that is neither list nor object; null is empty.
+// scalar returns the text of a value that is neither list nor object. Null is empty.
 func scalar(at string, v value.Value) (string, error) {
 	if v.Kind() == value.Array || v.Kind() == value.Object {
 		return "", refuse(at, "a list or an object can't stand here")
@@ -141,7 +141,7 @@ func (o RequestOptions) queryPairs(p spec.Parameter, v value.Value) ([]string, e
 	at := pointer("/query", p.Name)
 	keep := ""
 	if p.Reserved {
-		keep = ":/?[]@!$'()*," // reserved characters except those that end a pair, a value or the query; some APIs end pairs at ";"
+		keep = ":/?[]@!$'()*," // reserved characters except those that end a pair, a value or the query. Some APIs end pairs at ";"
 	}
 	name := encode(p.Name, "[]")
 	one := func(text string) []string { return []string{name + "=" + encode(text, keep)} }

@@ -16,7 +16,7 @@ import (
 // A style is a way to write a parameter; between are the characters that its readers split at, also where they were escaped.
 type style struct {
 	in, text string
-	lists    bool // of lists; else of objects
+	lists    bool // of lists, or else of objects
 	between  string
 }
 

@@ -26,8 +26,8 @@ type OAuthClientOptions struct {
 	ID, Secret string
 	Scopes     []string
 	Params     url.Values     // further request parameters, such as audience
-	Roots      *x509.CertPool // trusted certificates of the token URL; nil is the system's
-	Trusted    *Certificate   // takes the place of Roots, and is read again when its files change; nil for none
+	Roots      *x509.CertPool // trusted certificates of the token URL. Nil is the system's
+	Trusted    *Certificate   // takes the place of Roots, and is read again when its files change, or nil
 	Resolver   *net.Resolver  // nil is the system's
 }
 
@@ -109,7 +109,7 @@ func (c *OAuthClient) kept() string {
 	return c.token
 }
 
-// ask obtains a token. One goroutine requests it at a time; the others wait and use the result.
+// ask obtains a token. One goroutine requests it at a time. The others wait and use the result.
 func (c *OAuthClient) ask(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

@@ -31,7 +31,7 @@ type named interface {
 	Whose(who identity.Principal) string
 }
 
-// Whose returns whose the credential c is for a principal; "" for no credential.
+// Whose returns whose the credential c is for a principal, or "" for no credential.
 func Whose(c Credential, who identity.Principal) string {
 	if c == nil {
 		return ""
@@ -212,7 +212,7 @@ func (p PerPrincipal) own(principal identity.Principal) Credential {
 	return p.Of[name]
 }
 
-// name returns the property of a principal that selects its credential; "" for none.
+// name returns the property of a principal that selects its credential, or "".
 func (p PerPrincipal) name(principal identity.Principal) string {
 	switch p.By {
 	case ByToken:

@@ -74,7 +74,7 @@ func (h HeaderFunc) Apply(ctx context.Context, who identity.Principal, r *http.R
 // Whose implements named.
 func (h HeaderFunc) Whose(who identity.Principal) string { return "program for " + who.Account() }
 
-// A SubjectToken returns the token of the one for whom a principal acts, and its type as RFC 8693 names it; "" means
+// A SubjectToken returns the token of the one for whom a principal acts, and its type as RFC 8693 names it. "" means
 // urn:ietf:params:oauth:token-type:access_token. Its errors are those of Credential.Apply.
 type SubjectToken func(ctx context.Context, who identity.Principal) (token, kind string, err error)
 

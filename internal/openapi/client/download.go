@@ -15,7 +15,7 @@ const otherHost = "to another host, scheme or port"
 
 // download returns the target of a redirect that leaves the API, if its host is one of Options.Downloads: by https, or by http if the API
 // itself is reached so on this machine.
-// A host that is listed itself may be one of a private network; those below a listed one may not.
+// A host that is listed itself may be one of a private network. Those below a listed one may not.
 func (s *Sender) download(at *url.URL, res *calls.HTTPResponse) (to *url.URL, private, ok bool) {
 	to, err := at.Parse(res.Header.Get("Location"))
 	if err != nil || to.User != nil || to.Opaque != "" || to.Scheme != "https" && (to.Scheme != "http" || s.base.Scheme != "http") {

@@ -21,7 +21,7 @@ import (
 )
 
 // exchange sends m to at and reads the response. If the API refuses the credential (401), it is renewed and the request
-// repeated once; a write is not repeated.
+// repeated once. A write is not repeated.
 func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for renewed := false; ; renewed = true {
 		r, own, f := s.request(ctx, m, at)

@@ -141,7 +141,7 @@ func backoff(n int) time.Duration {
 // longest is the longest Retry-After that is accepted.
 const longest = 24 * time.Hour
 
-// retryAfter returns the wait that a response asks for, in seconds or as a date; 0 if it asks for none.
+// retryAfter returns the wait that a response asks for, in seconds or as a date, or 0 if it asks for none.
 func retryAfter(res *calls.HTTPResponse, now time.Time) time.Duration {
 	if res == nil {
 		return 0

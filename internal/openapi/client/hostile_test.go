@@ -29,9 +29,9 @@ const secret = "swordfish"
 var answers = map[string]struct {
 	answer func(n int, c net.Conn)
 	want   string // the error an agent sees for a read
-	write  string // and for a write; "" for the same
+	write  string // and for a write, or "" for the same
 	sure   bool   // the outcome of the write is known
-	unread string // why the body of the write's response is left out; "" if the write has an error
+	unread string // why the body of the write's response is left out, or "" if the write has an error
 }{
 	"closes":             {says(""), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
 	"no HTTP":            {says("220 mail.internal ESMTP " + secret + "\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
@@ -147,7 +147,7 @@ func TestRedirects(t *testing.T) {
 	other := listen(t, says(fine))
 	for name, tt := range map[string]struct {
 		to   string
-		want string // the target of the second request, "" for none
+		want string // the target of the second request, or ""
 	}{
 		"path":             {"/api/b", "/api/b?key=" + secret},
 		"relative":         {"b", "/api/b?key=" + secret},

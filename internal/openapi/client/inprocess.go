@@ -113,7 +113,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// end returns the recorded response; err is the reason for abandoning the handler, or its error.
+// end returns the recorded response. err is the reason for abandoning the handler, or its error.
 func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -81,7 +81,7 @@ func TestHandlers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		serve  http.HandlerFunc
 		want   string
-		unread string // of the response; "" if it has the error want
+		unread string // of the response, or "" if it has the error want
 	}{
 		"panics": {func(http.ResponseWriter, *http.Request) { panic("swordfish") }, "upstream_error: the API broke off, or answered what can't be read", ""},
 		"aborts": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "upstream_error: the API broke off, or answered what can't be read", ""},

@@ -107,7 +107,7 @@ type grams struct {
 // hash returns a hash below 1<<20 of the first four bytes of b.
 func hash(b []byte) uint32 { return binary.LittleEndian.Uint32(b) * 2654435761 >> 12 }
 
-// piece adds one text to search for, of at least least bytes; word says that it only counts as a whole word.
+// piece adds one text to search for, of at least least bytes. word says that it only counts as a whole word.
 func (g *grams) piece(text string, word bool) {
 	if g.pieces == nil {
 		g.pieces, g.first = map[string]bool{}, make([]uint64, 1<<14)
@@ -205,7 +205,7 @@ const (
 	overlap = 1 << 13
 )
 
-// Hide returns b with masked in place of known secrets and of own; it returns b itself if there are none.
+// Hide returns b with masked in place of known secrets and of own. It returns b itself if there are none.
 func (k *KnownSecrets) Hide(b []byte, own ...string) []byte {
 	var forgotten grams
 	k.mu.RLock()

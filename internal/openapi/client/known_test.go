@@ -49,7 +49,7 @@ func everyByte(s, format string) string {
 	return b.String()
 }
 
-// holds reports whether nine bytes of a secret can be recovered from a text, but for the case of letters.
+// holds reports whether nine bytes of a secret can be recovered from a text, except for the case of letters.
 func holds(text, secret string) bool {
 	texts := []string{text}
 	for range 3 {

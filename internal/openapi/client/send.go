@@ -40,18 +40,18 @@ import (
 type Options struct {
 	Base       string        // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
 	Handler    http.Handler  // answers in this process instead of the network
-	Credential Credential    // added to every request, or of a CredentialSet those that the request names; nil adds none
+	Credential Credential    // added to every request, or of a CredentialSet those that the request names. Nil adds none
 	Downloads  []string      // hosts, or *.host for those below one, to which reads are redirected without the credential
-	Headers    http.Header   // added to every request; they are no secrets
-	Identity   *Certificate  // the certificate of TLS connections, and the authorities; nil for none and Roots
-	Known      *KnownSecrets // credentials masked in responses, shared with other APIs; nil masks only the Sender's own
-	Timeout    time.Duration // for one Send including its retries; 0 is 30 s
-	MaxBody    int           // maximum bytes of a response body; 0 is 8 MiB
-	Attempts   int           // maximum attempts of a request that changes nothing; 0 is 3
+	Headers    http.Header   // added to every request. They are not secrets
+	Identity   *Certificate  // the certificate of TLS connections, and the authorities, or nil for none and Roots
+	Known      *KnownSecrets // credentials masked in responses, shared with other APIs. Nil masks only the Sender's own
+	Timeout    time.Duration // for one Send including its retries. 0 is 30 s
+	MaxBody    int           // maximum bytes of a response body. 0 is 8 MiB
+	Attempts   int           // maximum attempts of a request that changes nothing. 0 is 3
 	Answers    *fair.Answers // the memory for responses, shared with other APIs. Nil for the Sender's own
 
-	Roots    *x509.CertPool // trusted certificates; nil is the system's
-	Trusted  *Certificate   // the authorities of Downloads; nil for Roots
+	Roots    *x509.CertPool // trusted certificates. Nil is the system's
+	Trusted  *Certificate   // the authorities of Downloads, or nil for Roots
 	Resolver *net.Resolver  // nil is the system's
 }
 
@@ -59,7 +59,7 @@ type Options struct {
 type Message struct {
 	Request *calls.HTTPRequest
 	Repeat  bool               // the request changes nothing and may be sent again
-	Key     string             // the header Idempotency-Key; "" for none
+	Key     string             // the header Idempotency-Key, or ""
 	Who     identity.Principal // the principal whose credential is added
 
 	// Redirected returns the request to send when a GET or HEAD that changes nothing is redirected to path and query,
@@ -255,8 +255,8 @@ func (s *Sender) target(m Message, r *calls.HTTPRequest) (*url.URL, error) {
 	return at, nil
 }
 
-// under returns the API's URL for path, percent-encoded and unchanged; false if the path is not below the configured
-// prefix, or could be read as one that isn't.
+// under returns the API's URL for path, percent-encoded and unchanged. It returns false if the path is not below the
+// configured prefix, or could be read as one that isn't.
 func (s *Sender) under(path string) (*url.URL, bool) {
 	plain, err := url.PathUnescape(path)
 	at := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host, Path: plain, RawPath: path}

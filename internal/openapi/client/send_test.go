@@ -235,7 +235,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestCredentialStays checks that a request is not sent if the credential changes its target or is no valid header.
+// TestCredentialStays checks that a request is not sent if the credential changes its target or is not a valid header.
 func TestCredentialStays(t *testing.T) {
 	a, b := listen(t, says(fine)), listen(t, says(fine))
 	to, _ := url.Parse(b.url)

@@ -11,7 +11,7 @@ import (
 
 // A MemberCredential is one credential of a CredentialSet.
 type MemberCredential struct {
-	Name       string // as calls.HTTPRequest.Credentials names it; "" for the only one
+	Name       string // as calls.HTTPRequest.Credentials names it, or "" for the only one
 	Credential Credential
 }
 

@@ -50,7 +50,7 @@ func (u unescaped) again() unescaped {
 }
 
 // escape decodes the escape that b begins with. It returns the character, negative for a single byte, and the escape's
-// length; 0 if none.
+// length, or 0 if none.
 func escape(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -90,7 +90,7 @@ func escape(b []byte) (rune, int) {
 	return 0, 0
 }
 
-// digits parses n hexadecimal digits of b at at; zero is refused, since no credential contains it.
+// digits parses n hexadecimal digits of b at at. Zero is refused, since no credential contains it.
 func digits(b []byte, at, n int) (rune, bool) {
 	if len(b) < at+n {
 		return 0, false

@@ -35,14 +35,14 @@ import (
 // Options select what is returned of a response.
 type Options struct {
 	Arguments validate.Arguments     // the call's arguments, from which those of the next page are computed
-	Fields    []string               // dotted paths into the body, through arrays: items.name; nil for all
-	Where     query.Filter           // keeps the items of the main list for which it holds; nil keeps all
-	Context   context.Context        // ends the evaluation of Where; nil for never
-	At        string                 // the part of the body that is wanted, as notes name it: items[3].log; "" for all
+	Fields    []string               // dotted paths into the body, through arrays: items.name, or nil for all
+	Where     query.Filter           // keeps the items of the main list for which it holds. Nil keeps all
+	Context   context.Context        // ends the evaluation of Where, or nil for never
+	At        string                 // the part of the body that is wanted, as notes name it: items[3].log, or "" for all
 	From      int                    // the first item of the list, or character of the text, that is wanted; 0 and 1 are the first
-	Budget    int                    // maximum bytes of Body as JSON; 0 is DefaultBudget, the minimum is MinBudget
-	Denied    func(name string) bool // names that are always removed; nil for none
-	Mask      func(name string) bool // names whose values are replaced by Masked; nil for those of credentials
+	Budget    int                    // maximum bytes of Body as JSON. 0 is DefaultBudget, the minimum is MinBudget
+	Denied    func(name string) bool // names that are always removed, or nil
+	Mask      func(name string) bool // names whose values are replaced by Masked, or nil for those of credentials
 }
 
 // DefaultBudget is the default maximum size of a body in bytes, about 25,000 tokens.
@@ -57,20 +57,20 @@ const maxDepth = 64
 // An Answer is the part of a response that an agent may see.
 type Answer struct {
 	Status   int
-	Body     value.Value // JSON, or a string; numbers are exact
-	HasBody  bool        // whether Body is set; it may be null
+	Body     value.Value // JSON, or a string. Numbers are exact
+	HasBody  bool        // whether Body is set. It may be null
 	Notes    []string    // what was cut, masked or named wrongly, one sentence each
 	Part     bool        // the answer is incomplete: something was cut, or the API has further pages
 	Counts   *int64      // Total, also of an answer that has no further pages as far as the document tells
-	List     []string    // the names that lead to the main list, empty if that is the body; nil for none
-	Shown    int         // items of the main list in Body; 0 if there is none
+	List     []string    // the names that lead to the main list, empty if that is the body, or nil
+	Shown    int         // items of the main list in Body, or 0 if there is none
 	Of       int         // items of that list in the API's response, of those for which Where holds
 	Skipped  int         // items before the first that is shown
 	Total    *int64      // items on all pages, if the API reports it
 	Counted  bool        // Total comes from a header, so Body does not have it
-	Next     value.Value // changes to the arguments that get the next page ({query: {page: 2}}); null for none
-	Rest     *Rest       // where this response continues; nil if it doesn't, or Next leads there
-	Link     *Blob       // a body that is neither JSON nor text; nil for none
+	Next     value.Value // changes to the arguments that get the next page ({query: {page: 2}}), or null
+	Rest     *Rest       // where this response continues, or nil if it doesn't, or Next leads there
+	Link     *Blob       // a body that is neither JSON nor text, or nil
 	ETag     string      // the version of what was read, if the view hides nothing of it
 	Location string      // the Location header, likewise
 	Where    bool        // the list was filtered
@@ -95,7 +95,7 @@ type Blob struct {
 	Bytes     []byte
 }
 
-// Make returns the Answer for the response of op; v is the principal's View of the document. The errors are: a
+// Make returns the Answer for the response of op. v is the principal's View of the document. The errors are: a
 // problem.Error with a problem.Reply for a status of 300 or more; problem.Upstream for a body that doesn't match its
 // media type; problem.Unsupported for a stream; problem.SecurityBlocked for a body that can't be filtered although
 // parts of it are hidden; problem.NotFound if op is not in v.

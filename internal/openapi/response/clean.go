@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// maxMessage is the maximum length of an API's message in characters; maxRead is how many bytes of it are examined.
+// maxMessage is the maximum length of an API's message in characters. maxRead is how many bytes of it are examined.
 const (
 	maxMessage = 500
 	maxRead    = 16 << 10
@@ -68,7 +68,7 @@ func withoutSecrets(s string) string {
 	})
 }
 
-// token returns an error code in the usual form of identifiers; "" for any other text.
+// token returns an error code in the usual form of identifiers, or "" for any other text.
 func token(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 100 || s == "about:blank" || withoutSecrets(s) != s {

@@ -28,7 +28,7 @@ type loss struct {
 	names     []string // of an object: the names left out
 }
 
-// least is the least number of bytes given to a value; below it, the value is left out.
+// least is the least number of bytes given to a value. Below it, the value is left out.
 const least = 32
 
 // maxLosses is the maximum number of losses listed one by one, and keptLosses of those that are kept.
@@ -70,8 +70,8 @@ func (c *cutter) base(path string) int {
 	return 0
 }
 
-// fit returns v in at most budget bytes of JSON; budget must be at least least. Lists keep as many whole items as fit;
-// only if that is not enough, strings are cut and members left out.
+// fit returns v in at most budget bytes of JSON. budget must be at least least. Lists keep as many whole items as fit.
+// Only if that is not enough, strings are cut and members left out.
 func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	if c.size(v) <= budget {
 		return v

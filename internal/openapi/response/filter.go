@@ -107,7 +107,7 @@ func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 }
 
 // object returns the visible members of val. A member's cover is the strongest of those of the object, of its name, of its schema and,
-// for the value of a pair, of the name beside it, and of its form if it is called a key; where it begins, the name is noted.
+// for the value of a pair, of the name beside it, and of its form if it is called a key. Where it begins, the name is noted.
 func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	members := val.Members()
 	pair := w.pair(members, n)

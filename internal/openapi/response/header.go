@@ -25,7 +25,7 @@ func (a *Answer) headers(w *walker, header http.Header) {
 	a.Location = Location(header)
 }
 
-// Location returns the Location in the headers of a response, without what looks like a credential; "" for none.
+// Location returns the Location in the headers of a response, without what looks like a credential, or "".
 func Location(header http.Header) string {
 	to := strings.TrimSpace(header.Get("Location"))
 	if len(to) > longestLocation || !printable(to) {

@@ -206,7 +206,7 @@ func (w world) fill(t *rapid.T, n, depth int, one, other map[string]any) {
 	}
 }
 
-// wheres are filters of lists; "" is none. Some name what is hidden.
+// wheres are filters of lists. "" is none. Some name what is hidden.
 var wheres = []string{"", "", "", `{"a":"x"}`, `{"b":{"$exists":true}}`, `{"a":{"$regex":"CANARY"}}`, `{"items.b":{"$ne":"e"}}`, `{"zz":"CANARY"}`, `{"more":"m"}`, `{"token":"x"}`,
 	`{"$or":[{"items":{"$size":1}},{"a":{"$gt":"w"}}]}`, `{"items":{"$elemMatch":{"b":{"$regex":"C"}}}}`, `{"none":1}`}
 
@@ -254,7 +254,7 @@ func TestInterference(t *testing.T) {
 	})
 }
 
-// FuzzMake checks that Make does not panic; that its result is JSON within the budget, without hidden names; and that
+// FuzzMake checks that Make does not panic. That its result is JSON within the budget, without hidden names, and that
 // no items are lost between the list shown and the next call's.
 func FuzzMake(f *testing.F) {
 	for _, seed := range []string{`{"items":[{"id":1,"plan":"p","salary":2}],"total":9}`, `[[{"salary":1}],{"env":[{"name":"token","value":"v"}]}]`, `"` + strings.Repeat("é\\u0001", 300) + `"`,

@@ -12,12 +12,12 @@ type list struct {
 	is    bool
 }
 
-// envelopes are the usual names of lists in envelopes; the first six are also used for objects around lists.
+// envelopes are the usual names of lists in envelopes. The first six are also used for objects around lists.
 var envelopes = []string{"data", "result", "response", "embedded", "payload", "body", "items", "results", "value", "values", "records", "entries", "rows", "list", "content",
 	"objects", "elements", "resources", "hits", "edges", "nodes"}
 
-// mainList finds the main list of a body: the body itself, its only list, or the first list with a usual name; else the
-// same inside an object with a usual name.
+// mainList finds the main list of a body: the body itself, its only list, or the first list with a usual name.
+// Otherwise the same inside an object with a usual name.
 func mainList(body value.Value) list {
 	if body.Kind() == value.Array {
 		return list{is: true}

@@ -36,7 +36,7 @@ type parameter struct {
 	name   string
 	schema spec.Schema
 	role   role
-	given  value.Value // as requested, else its default; null if there is neither
+	given  value.Value // as requested, else its default, or null if there is neither
 }
 
 // A pager computes the arguments of the call for the next page.
@@ -106,8 +106,8 @@ func (q *parameter) number() (int64, bool) {
 	return n, err == nil
 }
 
-// next returns the argument changes for the page after this one; null if there is none or it is unknown. The page had
-// that many items, of which seen are visible.
+// next returns the argument changes for the page after this one, or null if there is none or it is unknown. The page
+// had that many items, of which seen are visible.
 func (p *pager) next(items int, seen []value.Value) value.Value {
 	p.counted(items)
 	if p.more != nil && !*p.more && p.link == "" {
@@ -278,8 +278,8 @@ func within(in string, members ...value.Member) value.Value {
 	return value.OfObject([]value.Member{{Name: in, Value: value.OfObject(members)}})
 }
 
-// after returns how many of the visible items that fit to show, and the arguments that continue after them; null if the
-// API can't continue there. whole means that no item of the page is hidden.
+// after returns how many of the visible items that fit to show, and the arguments that continue after them, or null if
+// the API can't continue there. whole means that no item of the page is hidden.
 func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value) {
 	p.counted(all)
 	fit := len(seen)

@@ -37,7 +37,7 @@ type field struct {
 // A choice is a set of alternatives of which some are hidden. A value passes only if its discriminator names a visible
 // one.
 type choice struct {
-	by  string // the discriminator; "" for none
+	by  string // the discriminator, or ""
 	may map[string]bool
 }
 
@@ -53,7 +53,7 @@ type at struct {
 	of  string
 }
 
-// maxParts is the maximum number of schemas combined for one value; maxNodes is the maximum number of nodes searched
+// maxParts is the maximum number of schemas combined for one value. maxNodes is the maximum number of nodes searched
 // for hidden parts.
 const (
 	maxParts = 512

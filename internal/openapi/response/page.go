@@ -22,7 +22,7 @@ type page struct {
 	counts bool // a header gave the total
 }
 
-// around are the names of objects that hold pagination data; the body itself is always searched.
+// around are the names of objects that hold pagination data. The body itself is always searched.
 var around = []string{"meta", "metadata", "pagination", "paging", "page", "pages", "pageinfo", "paginginfo", "responsemetadata", "cursors", "cursor", "links", "link", "next", "data", "result"}
 
 // tell reads the pagination data from body and headers. A total in headers counts the items that the view hides as well: it is read only
@@ -97,7 +97,7 @@ func (p *page) member(name string, v value.Value) {
 	}
 }
 
-// cursor sets the cursor of the next page; an empty one means that there is no next page.
+// cursor sets the cursor of the next page. An empty one means that there is no next page.
 func (p *page) cursor(v value.Value) {
 	switch {
 	case v.Kind() == value.String && v.Text() != "", v.Kind() == value.Int:

@@ -132,7 +132,7 @@ func (k *cutting) begin() string {
 	return path
 }
 
-// rest returns where the first loss that a path leads to continues; nil if there is none.
+// rest returns where the first loss that a path leads to continues, or nil if there is none.
 func (c *cutter) rest(body value.Value, k *cutting) *Rest {
 	for _, l := range c.all() {
 		if r := c.after(l, body, k); r != nil {
@@ -142,7 +142,7 @@ func (c *cutter) rest(body value.Value, k *cutting) *Rest {
 	return nil
 }
 
-// after returns where the value that l was cut from continues; nil if no path leads there.
+// after returns where the value that l was cut from continues, or nil if no path leads there.
 func (c *cutter) after(l loss, body value.Value, k *cutting) *Rest {
 	here, rest := l.path, Rest{At: l.path}
 	if item := fmt.Sprintf("%s[%d]", c.begin, c.skip); strings.HasPrefix(here, item) {

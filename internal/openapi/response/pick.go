@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A tree holds the requested fields by the first name of their paths; an entry without branches is returned whole.
+// A tree holds the requested fields by the first name of their paths. An entry without branches is returned whole.
 type tree map[string]tree
 
 // maxFields is the maximum number of fields in a request; a note reports that further ones are ignored.

@@ -113,7 +113,7 @@ func readXML(body []byte) (value.Value, error) {
 	return element(0)
 }
 
-// gather adds a member; several of one name become a list.
+// gather adds a member. Several of one name become a list.
 func gather(members []value.Member, name string, v value.Value) []value.Member {
 	at := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == name })
 	switch {
@@ -230,7 +230,7 @@ func listed(list []value.Value, depth int) reason {
 	return out
 }
 
-// fieldOf returns the name of the field that one of several reasons is about; "" for none.
+// fieldOf returns the name of the field that one of several reasons is about, or "".
 func fieldOf(e value.Value) string {
 	for _, name := range fields {
 		switch at := member(e, name); at.Kind() {

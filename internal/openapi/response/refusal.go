@@ -62,7 +62,7 @@ func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Err
 // described matches the reason in a challenge of a bearer token (RFC 6750).
 var described = regexp.MustCompile(`(?i)\berror(_description)?="([^"]*)"`)
 
-// challenged returns the reason that WWW-Authenticate gives; "" for none.
+// challenged returns the reason that WWW-Authenticate gives, or "".
 func challenged(h http.Header) (reason string) {
 	for _, line := range h.Values("WWW-Authenticate") {
 		for _, found := range described.FindAllStringSubmatch(line, -1) {
@@ -95,7 +95,7 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // Refused returns the error for the response of a write that says, with a status of success, that the API refused it, as {"ok": false,
-// "error": "channel_not_found"} does; nil for any other. sent is the body of the write.
+// "error": "channel_not_found"} does. It returns nil for any other. sent is the body of the write.
 func Refused(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value.Value) error {
 	read, err := Raw(r)
 	if err != nil || r.Status >= 300 || !declines(read, sent) {

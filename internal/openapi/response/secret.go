@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// secret reports whether values under this name are credentials; see secretnames.Carrier.
+// secret reports whether values under this name are credentials. See secretnames.Carrier.
 func secret(name string) bool { return secretnames.Carrier(name) }
 
 // coverOf returns how much is masked under the name of a credential. Numbers are kept (expires_in, token_count), unless

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// separators returns the characters that may separate the columns of a table in text; "" for other media types.
+// separators returns the characters that may separate the columns of a table in text, or "" for other media types.
 func separators(media string) string {
 	switch media {
 	case "text/csv", "application/csv", "text/x-csv", "text/comma-separated-values":

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// IsWebPage reports whether a response is a web page although the document of op declares none. JSON that is called HTML is no page,
-// and neither is a bare text where the document declares no content.
+// IsWebPage reports whether a response is a web page although the document of op declares none. JSON that is called
+// HTML is not a page, and neither is a bare text where the document declares no content.
 func IsWebPage(op *spec.Operation, r *calls.HTTPResponse) bool {
 	media := mediaType(r.MediaType)
 	body := bytes.TrimSpace(bytes.TrimPrefix(decoded(r), []byte("\ufeff")))

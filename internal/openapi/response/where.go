@@ -65,7 +65,7 @@ func (a *Answer) filter(w *walker, l list, item *node, list []value.Value) ([]va
 // items are the items of a list as records of a class, and the Scope of filters on them.
 type items struct {
 	w     *walker
-	node  *node // that of an item; nil if the document doesn't describe it
+	node  *node // that of an item, or nil if the document doesn't describe it
 	class *schema.Class
 }
 
@@ -275,7 +275,7 @@ func (noClasses) Allowed(*schema.Field) []string { return nil }
 func (noClasses) StrictPointers() bool       { return false }
 func (noClasses) SameClass(a, b string) bool { return a == b }
 
-// item returns the node of the items of a list in a body with node n; nil if the document doesn't describe them.
+// item returns the node of the items of a list in a body with node n, or nil if the document doesn't describe them.
 func (w *walker) item(n *node, l list) *node {
 	for _, name := range l.names {
 		in, ok := w.member(n, name)

@@ -46,7 +46,7 @@ type Index struct {
 type entry struct {
 	op    *spec.Operation
 	title int    // number of terms in its id, path and summary together
-	verb  string // its canonical verb; "" if unknown
+	verb  string // its canonical verb, or "" if unknown
 	depth int    // segments of its path
 	one   bool   // the path ends in a variable, so the operation is about one item
 }
@@ -172,7 +172,7 @@ func (ix *Index) answer(i int, op *spec.Operation, st stemmer) {
 // own is the segment of paths, and the term, of what belongs to the caller; as a word it is a stop word.
 const own = "me"
 
-// add indexes op by BM25F: the words of each field count by its weight and by their share of the field's length relative to the mean; n
+// add indexes op by BM25F: the words of each field count by its weight and by their share of the field's length relative to the mean. n
 // is the number of operations, total the words of each field in all.
 func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]int, n int) {
 	weight, title := map[string]float32{}, map[string]bool{}

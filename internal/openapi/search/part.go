@@ -15,8 +15,8 @@ var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1,
 
 // DescribePart returns the description of one part of op, an operation visible in v: path, query, headers, cookies, body or response, and
 // dotted names below (body.line_items.price_data), or description for the whole description of op, in parts of
-// maxDescription characters (description.2). Lists are passed through; an alternative is named by its schema or by
-// its number, from 1. It returns problem.NotFound with near names for a part that is not there.
+// maxDescription characters (description.2). Lists are passed through. An alternative is named by its schema or by
+// its number, from 1. It returns problem.NotFound with near names for a part that does not exist.
 func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
 	if place == "description" {

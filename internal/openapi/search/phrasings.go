@@ -26,7 +26,7 @@ type ranking struct {
 	match   float64 // how much of the phrasing the first one has
 }
 
-// rankings returns what each phrasing of text finds among the entries that in accepts; nil if it has no words.
+// rankings returns what each phrasing of text finds among the entries that in accepts, or nil if it has no words.
 func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
 	all := Phrasings(text)
 	for _, part := range all[:min(len(all), MaxPhrasings)] {

@@ -18,13 +18,13 @@ type printer struct {
 	sent    string   // the named schema of the body, if an answer of the same has its fields
 	whole   bool     // describes a schema: all fields are included
 	past    []string // the named schemas that enclose the current one
-	at      []string // the path of the current part: body, line_items; see DescribePart
+	at      []string // the path of the current part: body, line_items. See DescribePart
 	cut     string   // the path of the first part that is not shown whole
 	kinds   int      // types described
 	form    bool     // describes a multipart form, in which files are objects
 }
 
-// maxKinds is the maximum number of types that a printer describes; further ones are any. A schema of a kilobyte can nest
+// maxKinds is the maximum number of types that a printer describes. Further ones are any. A schema of a kilobyte can nest
 // alternatives of alternatives in more ways than there is time for.
 const maxKinds = 100_000
 
@@ -134,7 +134,7 @@ func (p *printer) body(b *spec.Body) {
 	}
 }
 
-// element returns the schema of the elements of s, or s itself if it is no list.
+// element returns the schema of the elements of s, or s itself if it is not a list.
 func (p *printer) element(s spec.Schema) spec.Schema {
 	for range 4 { // a list of lists
 		if s.Items != nil && s.Is("array") {
@@ -178,8 +178,8 @@ func (p *printer) answers(op *spec.Operation) {
 	}
 }
 
-// media returns the media type of a response that is no JSON, and the further ones that a call can choose, but for other names of JSON and
-// plain text.
+// media returns the media type of a response that is not JSON, and the further ones that a call can choose, except for
+// other names of JSON and plain text.
 func media(op *spec.Operation, c *spec.Content) string {
 	text := ""
 	if !spec.IsJSON(c.MediaType) {
@@ -228,7 +228,7 @@ func (p *printer) given(indent int, s spec.Schema) {
 	}
 }
 
-// inside describes the fields of s, or of its elements; level is the nesting depth.
+// inside describes the fields of s, or of its elements. level is the nesting depth.
 func (p *printer) inside(indent int, s spec.Schema, level int) {
 	s = p.element(s)
 	if known[s.Name] != "" {
@@ -248,7 +248,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 		p.past = append(p.past, s.Name)
 		defer func() { p.past = p.past[:len(p.past)-1] }()
 	}
-	// Required fields first; those of the other direction are left out.
+	// Required fields first. Those of the other direction are left out.
 	o := p.v.Object(s)
 	all := slices.DeleteFunc(o.Fields, func(f spec.FieldFilter) bool {
 		in := p.v.Schema(f.Schema)

@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// A Query describes what to search for. With neither Text nor Service it finds nothing; see Index.Services.
+// A Query describes what to search for. With neither Text nor Service it finds nothing. See Index.Services.
 type Query struct {
-	Text    string // search terms, in one or several Phrasings; "" for all operations of the Service
-	Service string // a service's name, full or short; "" for all
+	Text    string // search terms, in one or several Phrasings, or "" for all operations of the Service
+	Service string // a service's name, full or short, or "" for all
 	Offset  int    // results to skip
-	Limit   int    // results to return; 0 is DefaultLimit, the maximum is MaxLimit
+	Limit   int    // results to return. 0 is DefaultLimit, the maximum is MaxLimit
 }
 
 // The number of operations in one result.
@@ -36,12 +36,12 @@ type Result struct {
 	Operations []*spec.Operation // best first; those of a service in the document's order
 	Total      int               // number of matches
 	Offset     int               // number of matches before Operations
-	Service    string            // the full name of the requested service; "" for all
+	Service    string            // the full name of the requested service, or "" for all
 	Weak       bool              // no operation matches well: see Services instead
 	Phrasings  int               // how many of the query were used
 	Match      float64           // how much of the query's words the first operation has, from 0 to 1: to compare with other APIs
 	Services   []Service         // set if Weak
-	Also       []*spec.Operation // what follows Operations, best first: to be named only; nil without a Text
+	Also       []*spec.Operation // what follows Operations, best first: to be named only, or nil without a Text
 }
 
 // Search finds operations. It returns problem.NotFound with near names for an unknown service.
@@ -97,7 +97,7 @@ func (ix *Index) operations(entries []int32) (out []*spec.Operation) {
 // asked is a parsed query.
 type asked struct {
 	terms []term
-	verb  string // the requested action; "" if unknown
+	verb  string // the requested action, or "" if unknown
 	many  bool   // about several items
 }
 
@@ -137,7 +137,7 @@ func (ix *Index) ask(text string) asked {
 		if verb != "" && verb == a.verb && len(ix.terms[stem]) == 0 {
 			continue // a repeated verb, as in "a new device to add"
 		}
-		// The first verb of a question is what is to be done; a plural asks for many.
+		// The first verb of a question is what is to be done. A plural asks for many.
 		t := term{verb: verb != "" && a.verb == "", own: ix.idf(len(ix.terms[stem]))}
 		if t.verb {
 			a.verb = verb
@@ -259,8 +259,8 @@ func (ix *Index) form(t *term, stem string, part float64) {
 
 func titled(p posting) bool { return p.title }
 
-// begins adds the terms that begin with a stem that is no term itself (org, organization), or else a term that the stem
-// begins with (repositories, repo).
+// begins adds the terms that begin with a stem that is not a term itself (org, organization), or else a term that the
+// stem begins with (repositories, repo).
 func (ix *Index) begins(t *term, stem string) {
 	if len(stem) < 3 {
 		return

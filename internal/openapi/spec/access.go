@@ -17,7 +17,7 @@ const (
 	ClassRead                     // changes nothing
 	ClassWrite                    // changes data
 	ClassExcluded                 // hidden from agents as if it did not exist
-	ClassForbidden                // never available to agents: not listed; a direct call is answered with the reason and where a person can do it
+	ClassForbidden                // never available to agents: not listed. A direct call is answered with the reason and where a person can do it
 )
 
 var names = [...]string{"destructive", "read", "write", "excluded", "forbidden"}
@@ -52,7 +52,7 @@ type Decision struct {
 	Class   Class
 	Reason  string
 	Instead string
-	Rule    int  // index of the rule that matched; -1 if the method or the name decided
+	Rule    int  // index of the rule that matched, or -1 if the method or the name decided
 	Held    bool // Hold decided the class
 }
 

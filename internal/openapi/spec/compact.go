@@ -60,7 +60,7 @@ type compactor struct {
 	escaped bool // after a backslash
 	gap     bool // after space
 	depth   int
-	deep    int // the position where the text exceeds the maximum nesting; -1 if it doesn't
+	deep    int // the position where the text exceeds the maximum nesting, or -1 if it doesn't
 }
 
 // Read reads from the text and copies what it reads.

@@ -47,13 +47,13 @@ type Document struct {
 	Description string
 	Dialect     Dialect
 	Servers     []string // URLs with the defaults of their variables; for Swagger 2.0 scheme, host and basePath
-	Tags        []Tag    // as declared; operations may have further ones
+	Tags        []Tag    // as declared. Operations may have further ones
 	Operations  []*Operation
 	Schemes     []Scheme  // the security schemes, as declared
 	Warnings    []Warning // what was left out or changed, in order
 
 	root    Raw
-	files   map[string]Raw    // the other files, by name; nil for one that can't be read
+	files   map[string]Raw    // the other files, by name, or nil for one that can't be read
 	parts   map[string]Raw    // by reference: "#/components/schemas/Team"
 	names   map[string]string // the schema's name for agents, by reference
 	schemas []string          // references of the schemas, in order
@@ -79,7 +79,7 @@ func (w Warning) String() string { return w.Where + ": " + w.Text }
 func Load(b []byte) (*Document, error) { return Read(bytes.NewReader(b), int64(len(b)), nil) }
 
 // Read reads the document in from, of about size bytes, and with open the files that it refers to. It takes memory for the
-// document without its space, and little more. A file that can't be read gets one warning; a nil open reads none. It
+// document without its space, and little more. A file that can't be read gets one warning. A nil open reads none. It
 // returns problem.InvalidArgument if the text is not an OpenAPI document.
 func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	root, warnings, err := parse(from, size)
@@ -148,7 +148,7 @@ func parse(from io.Reader, size int64) (Raw, []Warning, error) {
 	return raw, nil, err
 }
 
-// dialect returns the dialect that a document declares; 0 for a version that isn't known. 3.2 and later are read as 3.1.
+// dialect returns the dialect that a document declares, or 0 for a version that isn't known. 3.2 and later are read as 3.1.
 func dialect(name string, v Raw) Dialect {
 	switch text := scalar(v); {
 	case name == "swagger" && (text == "2.0" || text == "2"):

@@ -30,7 +30,7 @@ var shares = regexp.MustCompile(`(?i)\bwith (?:an? |the |other )?(?:user|group|t
 // published matches a summary that lets everybody with a link see something: Create a shared dashboard.
 var published = regexp.MustCompile(`(?i)^(?:create|add|make|generate|publish|enable)s? (?:an? |the )?(?:public(?:ly)?|shared|sharing|share) (?:\w+ )?(?:link|url|dashboard|page|report|view|access)\b`)
 
-// entry returns what op, which isn't a read, opens: a way in for a person, a way out for events, or a machine; or "".
+// entry returns what op, which isn't a read, opens: a way in for a person, a way out for events, or a machine, or "".
 func entry(op *Operation) Suspicion {
 	if op.Method == "DELETE" || SuggestsRead(op) {
 		return ""

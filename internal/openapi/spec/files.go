@@ -18,7 +18,7 @@ const (
 )
 
 // An Opener returns the bytes of a file that a document refers to: a slash-separated path relative to the document, or a
-// URL. It decides what may be read; its error is a message for operators.
+// URL. It decides what may be read. Its error is a message for operators.
 type Opener func(name string) ([]byte, error)
 
 // ErrElsewhere is the error of an Opener for a file outside of the document's folder or host.
@@ -181,7 +181,7 @@ func (f *files) absolute(dst []byte, r Raw, cur, in string) Raw {
 	return append(dst, r...)
 }
 
-// refer returns the absolute form of a reference in the file cur; "" is the document itself.
+// refer returns the absolute form of a reference in the file cur. "" is the document itself.
 func (f *files) refer(ref, cur string) string {
 	file, place, _ := strings.Cut(ref, "#")
 	switch u, err := url.Parse(cur); {

@@ -10,7 +10,7 @@ import (
 // maxID is the maximum length of a declared operationId in bytes.
 const maxID = 200
 
-// identify sets the id of every operation. A declared operationId is used unchanged; a duplicate or invalid one is
+// identify sets the id of every operation. A declared operationId is used unchanged. A duplicate or invalid one is
 // replaced by an id made from method and path. Made ids depend only on method and path. If two are equal, both are made
 // from the whole path, and then with a hash of it.
 func (d *Document) identify(all []*Operation) {

@@ -8,7 +8,7 @@ import (
 // An Operation is one HTTP call: a method and a path. It is read completely at load, except for its schemas.
 type Operation struct {
 	ID          string // unique in the document
-	Declared    bool   // the document declares ID; otherwise it is made from Method and Path
+	Declared    bool   // the document declares ID. Otherwise it is made from Method and Path
 	Method      string // GET, POST, …
 	Path        string // the template, such as /teams/{teamId}
 	Summary     string
@@ -16,7 +16,7 @@ type Operation struct {
 	Tags        []string
 	Deprecated  bool
 	Servers     []string      // if the document declares servers for this operation
-	Security    []Requirement // alternatives, one of which a call must meet; an empty list requires nothing; nil if the document doesn't say
+	Security    []Requirement // alternatives, one of which a call must meet. An empty list requires nothing, or nil if the document doesn't say
 	Parameters  []Parameter   // ordered by location (path, query, header, cookie), then as declared
 	Body        *Body         // nil if it has none
 	Responses   []Response    // as declared
@@ -80,18 +80,18 @@ type Parameter struct {
 type Body struct {
 	Required    bool
 	Description string
-	Contents    []Content // in order; see Preferred
+	Contents    []Content // in order. See Preferred
 }
 
-// Preferred returns the content that is sent by default: JSON, else a form, else the first declared; nil if there is
-// none.
+// Preferred returns the content that is sent by default: JSON, else a form, else the first declared, or nil if there
+// is none.
 func (b *Body) Preferred() *Content { return preferred(b.Contents) }
 
-// Preferred returns the content of a response to describe: JSON, else a form, else the first declared; nil if there is
-// none.
+// Preferred returns the content of a response to describe: JSON, else a form, else the first declared, or nil if there
+// is none.
 func (r *Response) Preferred() *Content { return preferred(r.Contents) }
 
-// preferred returns the content that is easiest to write: JSON, a form, a multipart form, else the first; nil for none.
+// preferred returns the content that is easiest to write: JSON, a form, a multipart form, else the first, or nil.
 func preferred(all []Content) *Content {
 	for _, is := range []func(string) bool{IsJSON, IsForm, IsMultipart, func(string) bool { return true }} {
 		for i := range all {
@@ -165,7 +165,7 @@ func (o *Operation) Answers() (out []string) {
 	return out
 }
 
-// Success returns the response of a successful call: that with the lowest 2xx status, else default; nil if none is
+// Success returns the response of a successful call: that with the lowest 2xx status, else default, or nil if none is
 // declared.
 func (o *Operation) Success() *Response {
 	var best *Response

@@ -136,7 +136,7 @@ func (p *declared) member(name string, m Raw) {
 	}
 }
 
-// parameter reads one parameter; it returns nil for a Swagger 2.0 parameter that is part of the body.
+// parameter reads one parameter. It returns nil for a Swagger 2.0 parameter that is part of the body.
 func (r *reader) parameter(v Raw, in *input) (*Parameter, error) {
 	p := declared{}
 	for name, m := range v.Members() {

@@ -11,7 +11,7 @@ import (
 )
 
 // Raw is one JSON value as written in the document, without surrounding space. It is parsed on demand and never
-// changed. The nil Raw is no value. Every Raw of a Document is well-formed, and its objects have no duplicate names.
+// changed. The nil Raw is not a value. Every Raw of a Document is well-formed, and its objects have no duplicate names.
 type Raw []byte
 
 // Kind returns the kind of r as its first byte, one of {["tfn or 0 for any number; the zero byte for no value.
@@ -60,7 +60,7 @@ func (r Raw) Elements() iter.Seq[Raw] {
 	}
 }
 
-// Get returns the member called name, or nil if r is no object or has no such member.
+// Get returns the member called name, or nil if r is not an object or has no such member.
 func (r Raw) Get(name string) Raw {
 	for n, v := range r.Members() {
 		if n == name {
@@ -70,7 +70,7 @@ func (r Raw) Get(name string) Raw {
 	return nil
 }
 
-// Text returns the value of a string; "" for other values.
+// Text returns the value of a string, or "" for other values.
 func (r Raw) Text() string {
 	if r.Kind() != '"' {
 		return ""

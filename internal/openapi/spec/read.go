@@ -60,7 +60,7 @@ func (r *reader) paths(paths Raw) {
 	}
 }
 
-// operation reads operation v into op; shared are the parameters of its path. Members are collected first, in whatever order they come,
+// operation reads operation v into op. shared are the parameters of its path. Members are collected first, in whatever order they come,
 // because the parameters, the body and the answers depend on consumes and produces.
 func (r *reader) operation(op *Operation, v, shared Raw) error {
 	if v.Kind() != '{' {

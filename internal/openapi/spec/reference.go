@@ -26,7 +26,7 @@ func (d *Document) follow(r Raw) (Raw, string, error) {
 	return nil, "", fmt.Errorf("%q leads through more than %d references", last, maxHops)
 }
 
-// Reference returns the $ref of r, percent-decoded, or "" if r is no reference.
+// Reference returns the $ref of r, percent-decoded, or "" if r is not a reference.
 func Reference(r Raw) string {
 	ref := r.Get("$ref").Text()
 	if strings.IndexByte(ref, '%') >= 0 {
@@ -37,7 +37,7 @@ func Reference(r Raw) string {
 	return ref
 }
 
-// Lookup returns the value that a reference in the document, or into one of its files, names; or nil.
+// Lookup returns the value that a reference in the document, or into one of its files, names, or nil.
 func (d *Document) Lookup(ref string) Raw {
 	if r, ok := d.parts[ref]; ok {
 		return r

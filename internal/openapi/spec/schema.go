@@ -9,18 +9,18 @@ import (
 
 // A Schema is one schema of the document, read one level deep: nested schemas stay Raw.
 type Schema struct {
-	Name        string // of the component; "" for an inline schema
+	Name        string // of the component, or "" for an inline schema
 	Missing     bool   // its reference can't be resolved
 	Types       []string
 	Nullable    bool
 	Format      string
 	Title       string
 	Description string // the description next to a reference, else the schema's own
-	Enum        []Raw  // all allowed values; a const is one
+	Enum        []Raw  // all allowed values. A const is one
 	Properties  []Property
 	Required    []string
 	Items       Raw
-	Additional  Raw // additionalProperties; nil if absent
+	Additional  Raw // additionalProperties, or nil if absent
 	AllOf       []Raw
 	OneOf       []Raw
 	AnyOf       []Raw
@@ -38,8 +38,8 @@ type Property struct {
 	Schema Raw
 }
 
-// Schema reads r, a schema of d, and follows its references. A reference that can't be resolved, and a value that is no
-// object, give a schema that accepts any value. Callers must not modify its lists.
+// Schema reads r, a schema of d, and follows its references. A reference that can't be resolved, and a value that is
+// not an object, give a schema that accepts any value. Callers must not modify its lists.
 func (d *Document) Schema(r Raw) Schema {
 	first := Reference(r)
 	read, ok := d.read.Load(first)
@@ -77,7 +77,7 @@ func (d *Document) schema(r Raw, name string) Schema {
 	return s
 }
 
-// member reads one member of a schema; unknown ones are skipped. A const is an enum of one value. examples, of JSON Schema, gives its
+// member reads one member of a schema. Unknown ones are skipped. A const is an enum of one value. examples, of JSON Schema, gives its
 // first where there is no example.
 func (s *Schema) member(name string, v Raw) {
 	switch name {
@@ -200,7 +200,7 @@ func (d *Document) Named(name string) Raw {
 	return Raw(append(appendQuoted([]byte(`{"$ref":`), ref), '}'))
 }
 
-// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to; "" if it has none.
+// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to, or "" if it has none.
 func (d *Document) NameOf(ref string) string { return d.names[ref] }
 
 // ShortName returns the part of a schema's name after the last dot or slash: Instance for bytebase.v1.Instance.

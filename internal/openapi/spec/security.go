@@ -11,7 +11,7 @@ type Scheme struct {
 	HTTP     string // of http: basic, bearer or another scheme of the header Authorization, in lower case
 	In       string // of apiKey: header, query or cookie
 	Field    string // of apiKey: the name of the header, the parameter or the cookie
-	TokenURL string // of oauth2: where client credentials become tokens; "" without that flow
+	TokenURL string // of oauth2: where client credentials become tokens, or "" without that flow
 }
 
 // String returns the name of a scheme, and the parameter that carries it.

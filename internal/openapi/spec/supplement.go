@@ -10,7 +10,7 @@ import (
 
 // Supplement adds to d what only other, a document of the same API, declares: operations, and parameters of operations
 // in both. What d declares is unchanged. Operations are the same if their method and path are, whatever their variables
-// are called and whether the path ends in a slash. A schema of other is replaced by d's schema of the same name; if
+// are called and whether the path ends in a slash. A schema of other is replaced by d's schema of the same name. If
 // there is none, it is inlined, and a recursive one is refused with problem.InvalidArgument. Supplement must be called
 // before d is shared.
 func (d *Document) Supplement(other *Document) error {
@@ -107,7 +107,7 @@ func (s supplement) contents(of []Content) ([]Content, error) {
 	return out, nil
 }
 
-// inline returns r for the other document; through are the references followed so far.
+// inline returns r for the other document. through are the references followed so far.
 func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	if ref := Reference(r); ref != "" {
 		if own := s.into.Named(s.from.NameOf(ref)); own != nil {
@@ -128,7 +128,7 @@ func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	return r, nil
 }
 
-// members returns object r with its members inlined; through are the references on the path here, which must not repeat.
+// members returns object r with its members inlined. through are the references on the path here, which must not repeat.
 func (s supplement) members(r Raw, through []string) (Raw, error) {
 	out := Raw{'{'}
 	for name, m := range r.Members() {

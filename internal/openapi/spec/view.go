@@ -14,14 +14,14 @@ import (
 type Filter struct {
 	Operation  func(op *Operation) bool
 	Schema     func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
-	Field      func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
+	Field      func(schema, field string) bool // schema is the named schema that declares the field, or "" for an inline one
 	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
 	Whole      bool                            // Schema and FieldFilter hide nothing that the document or the rules name
 	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
-	Reviewed   func(op *Operation) string      // what list and detail say of how its calls run; nil says "needs review" of all that change something
-	Uncallable func(op *Operation) string      // why no call of op is sent, "" if calls are; nil for none
-	Opened     func(op *Operation) []Parameter // parameters besides those of the document; nil for none
-	Optional   func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
+	Reviewed   func(op *Operation) string      // what list and detail say of how its calls run. Nil says "needs review" of all that change something
+	Uncallable func(op *Operation) string      // why no call of op is sent, "" if calls are, or nil
+	Opened     func(op *Operation) []Parameter // parameters besides those of the document, or nil
+	Optional   func(in, name string) bool      // makes a parameter optional that the document requires, or nil
 }
 
 // A View is the part of a document that one principal may see. It is safe for concurrent use. The zero View is empty.
@@ -86,7 +86,7 @@ func (v *View) Reviewed(op *Operation) string {
 	return v.f.Reviewed(op)
 }
 
-// Uncallable returns why the gateway sends no call of op, which the document requires more for than it has; "" if it does.
+// Uncallable returns why the gateway sends no call of op, which the document requires more for than it has, or "" if it does.
 func (v *View) Uncallable(op *Operation) string {
 	if v.f.Uncallable == nil {
 		return ""
@@ -124,7 +124,7 @@ func (v *View) Operation(name string) (*Operation, error) {
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
 }
 
-// called returns the visible operations whose id ends with name; if there are none, those whose id, or method and path,
+// called returns the visible operations whose id ends with name. If there are none, those whose id, or method and path,
 // is name in another case or ends with it.
 func (v *View) called(name string) (found []*Operation) {
 	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
@@ -158,7 +158,7 @@ func ids(ops []*Operation) []string {
 	return out
 }
 
-// shortIDs returns the ids and their last one and two parts, as candidates for near names; or methods and paths.
+// shortIDs returns the ids and their last one and two parts, as candidates for near names, or methods and paths.
 func (v *View) shortIDs(paths bool) (out []string) {
 	for _, op := range v.operations {
 		if paths {
@@ -222,8 +222,8 @@ func (v *View) HidesName(name string) bool {
 	return !v.f.Field("", name) || slices.ContainsFunc(v.d.Names(), func(schema string) bool { return !v.f.Field(schema, name) })
 }
 
-// Fixed returns the value of a required parameter that allows only one; nil for other parameters. It is not shown to
-// agents and need not be given.
+// Fixed returns the value of a required parameter that allows only one, or nil for other parameters. It is not shown
+// to agents and need not be given.
 func (v *View) Fixed(p Parameter) Raw {
 	if s := v.Schema(p.Schema); p.Required && len(s.Enum) == 1 {
 		return s.Enum[0]

@@ -14,7 +14,7 @@ type ObjectFilter struct {
 	Fields  []FieldFilter
 	Choices []Raw // alternatives: exactly one (oneOf) or some (anyOf) apply as well
 	Open    bool  // undeclared names are accepted
-	Further Raw   // the schema of their values; nil accepts any
+	Further Raw   // the schema of their values. Nil accepts any
 
 	Patterns []headerPattern // names that aren't among Fields and match one of these are declared as well
 }
@@ -24,7 +24,7 @@ type FieldFilter struct {
 	Name     string
 	Schema   Raw
 	Required bool
-	Of       string // the named schema that declares it, itself or in an allOf part; "" for an inline schema
+	Of       string // the named schema that declares it, itself or in an allOf part, or "" for an inline schema
 }
 
 // maxParts is the maximum number of allOf parts combined in an ObjectFilter.
@@ -66,7 +66,7 @@ func (v *View) in(of string, r Raw) Schema {
 	return s
 }
 
-// read reads r with its visible fields; a hidden schema is empty.
+// read reads r with its visible fields. A hidden schema is empty.
 func (v *View) read(of string, r Raw) Schema {
 	s := v.d.Schema(r)
 	if s.Name != "" {
@@ -83,7 +83,7 @@ func (v *View) read(of string, r Raw) Schema {
 
 func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schema(schema) }
 
-// Field reports whether a field is visible; schema is the named schema that declares it, "" for an inline one.
+// Field reports whether a field is visible. schema is the named schema that declares it, "" for an inline one.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
 // Undeclared reports whether a body may have a field of that name which no schema declares.
@@ -101,7 +101,7 @@ func (v *View) lacks(r Raw, deep bool) bool {
 	return (v.f.Field != nil || v.f.Schema != nil) && v.hides("", r, map[string]bool{}, deep)
 }
 
-// hides is lacks for a part of the named schema of; past has the texts of the schemas that were read.
+// hides is lacks for a part of the named schema of. past has the texts of the schemas that were read.
 func (v *View) hides(of string, r Raw, past map[string]bool, deep bool) bool {
 	if r.Kind() != '{' || past[of+"\x00"+string(r)] {
 		return false
@@ -128,7 +128,7 @@ func (v *View) hides(of string, r Raw, past map[string]bool, deep bool) bool {
 }
 
 // Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
-// if r is no reference, and a nil target if that is hidden or missing.
+// if r is not a reference, and a nil target if that is hidden or missing.
 func (v *View) Follow(r Raw) (Raw, string, bool) {
 	ref := Reference(r)
 	if ref == "" {
@@ -157,7 +157,7 @@ func wrapped(s *Schema) (Raw, bool) {
 	return nil, false
 }
 
-// onlyOne returns the choice if there is one besides null, and whether null is there; nil and false for several.
+// onlyOne returns the choice if there is one besides null, and whether null is there. Nil and false for several.
 func onlyOne(choices []Raw) (Raw, bool) {
 	var one Raw
 	null := false

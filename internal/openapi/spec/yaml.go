@@ -19,7 +19,7 @@ const (
 )
 
 // readYAML converts the single YAML document in b to JSON. Numbers that are valid JSON keep their text. It is parsed in
-// parts if possible, whose trees take less memory than that of the whole; the result is the same.
+// parts if possible, whose trees take less memory than that of the whole. The result is the same.
 func readYAML(b []byte) (Raw, error) {
 	w := writer{out: make([]byte, 0, len(b)+len(b)/4), most: 1<<20 + maxGrowth*len(b), portion: portion}
 	if len(b) > portion && w.section(b, 0) == nil {
@@ -202,7 +202,7 @@ func (w *writer) scalar(n *yaml.Node) {
 
 var errNumber = errors.New("no number that JSON has")
 
-// number converts a YAML number to JSON; integers stay exact.
+// number converts a YAML number to JSON. Integers stay exact.
 func number(text string) (string, error) {
 	if jsonNumber.MatchString(text) {
 		return text, nil

@@ -248,7 +248,7 @@ func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Valu
 }
 
 // structured reports whether v is a list or an object and the schema declares that type: some documents declare JSON as text/plain, and
-// JSON is YAML. It is no XML.
+// JSON is YAML. It is not an XML.
 func (c *Checker) structured(content *spec.Content, v value.Value) bool {
 	if strings.Contains(strings.ToLower(content.MediaType), "xml") {
 		return false
@@ -314,7 +314,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 	return nil
 }
 
-// decode converts v to the types of encoding/json, with exact numbers; false if a number is too large to compare.
+// decode converts v to the types of encoding/json, with exact numbers, or false if a number is too large to compare.
 func decode(v value.Value) (any, bool) {
 	switch v.Kind() {
 	case value.Bool:

@@ -31,8 +31,8 @@ func discriminatorOf(r spec.Raw) discriminator {
 	return d
 }
 
-// tags returns the tags that select the alternative r; none if it can't be known. If nothing maps to r, its name is its
-// tag. A field that allows only some values restricts the tags to these.
+// tags returns the tags that select the alternative r, or none if it can't be known. If nothing maps to r, its name is
+// its tag. A field that allows only some values restricts the tags to these.
 func (d discriminator) tags(v *spec.View, r spec.Raw) []string {
 	if d.field == "" {
 		return nil

@@ -19,7 +19,7 @@ const MaxFaults = 20
 
 // faults collects the faults of arguments.
 type faults struct {
-	name    func(url string) string // the name of the schema with that URL; "" if it has none
+	name    func(url string) string // the name of the schema with that URL, or "" if it has none
 	all     []problem.Fault
 	near    []string
 	example spec.Raw     // of what is being validated
@@ -198,7 +198,7 @@ func within(e, one *jsonschema.ValidationError) bool {
 	return e == one
 }
 
-// alternatives returns the names of the alternatives, if all have one; at most six.
+// alternatives returns the names of the alternatives, if all have one, at most six.
 func (f *faults) alternatives(all []*jsonschema.ValidationError) string {
 	var names []string
 	for _, e := range all {

@@ -41,7 +41,7 @@ func TestFormats(t *testing.T) {
 		{"hour", `"13:05" "13:05:00Z" "9:00 am" "T13:05" "1305" ""`, `"noon" "25:00" "13:75"`},
 		{"team", `"3fa85f64-5717-4562-b3fc-2c963f66afa6" "3FA85F6457174562B3FC2C963F66AFA6" "{3fa85f64-5717-4562-b3fc-2c963f66afa6}" "urn:uuid:3fa85f64-5717-4562-b3fc-2c963f66afa6" "536e564f316c83104c000020" "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 			"usr_2NzXQ8o1LwRkYvB3c7Jd" ""`, `"web" "42" "my team" "3fa85f64-5717-4562-b3fc-2c963f66afa" "3fa85f64-5717-4562-b3fc-2c963f66afag" "the-best-team-of-the-world" "me"`},
-		{"owner", `"usr_2"`, ``}, // the schema's own example is no UUID
+		{"owner", `"usr_2"`, ``}, // the schema's own example is not a UUID
 		{"mail", `"ana@example.com" "Ana <ana@example.com>" "a@b, c@d" "root@localhost" ""`, `"ana" "@example.com" "ana@"`},
 		{"link", `"https://a.example/b" "example.com" "/path" "mailto:ana@example.com" "https://a.example/a b" "urn:a:b" ""`, `"see the wiki" "the homepage"`},
 		{"host", `"db.example.com" "db:5432" "*.example.com" "münchen.example" ""`, `"the database" "https://db.example.com"`},
@@ -52,7 +52,7 @@ func TestFormats(t *testing.T) {
 		{"small", `2147483647 null`, `2147483648`},
 		{"stamp", `1732789000000`, ``}, // the example is larger than the format
 		{"port", `0 9`, `-1 10`},
-		{"when", `"now" "later"`, ``}, // the default is no date
+		{"when", `"now" "later"`, ``}, // the default is not a date
 		{"mode", `"never"`, `"2026-11-28T13:05:00Z"`},
 		{"tags", `["a"]`, ``},
 		{"seconds", `1732789000`, ``},
@@ -61,7 +61,7 @@ func TestFormats(t *testing.T) {
 		{"not", `"x" "3fa85f64-5717-4562-b3fc-2c963f66afa6"`, ``},
 		{"odd", `"("`, ``},
 		{"span", `"1h"`, ``},
-		{"note", `{"until":"2026-11-28"} {"until":"never"}`, ``},          // the example of the body is no date
+		{"note", `{"until":"2026-11-28"} {"until":"never"}`, ``},          // the example of the body is not a date
 		{"steps", `[{"at":"13:05"},{"at":"some time"}] [{"at":"x"}]`, ``}, // nor is this one a time
 	} {
 		for text, want := range map[string]bool{tt.fits: true, tt.not: false} {
@@ -107,7 +107,7 @@ func valuesOf(t *testing.T, text string) (out []string) {
 	return out
 }
 
-// TestFormatFaults checks that a fault says the place, what is right, and what was given; but for bytes, which may be secret.
+// TestFormatFaults checks that a fault says the place, what is right, and what was given; except for bytes, which may be secret.
 func TestFormatFaults(t *testing.T) {
 	c, v := checker(t, formatted, Options{})
 	op, err := v.Operation("op")

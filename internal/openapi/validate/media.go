@@ -33,7 +33,7 @@ func essence(mediaType string) string {
 	return strings.TrimSpace(name)
 }
 
-// bytesOf are beginnings of media types whose bodies are no text.
+// bytesOf are beginnings of media types whose bodies are not text.
 var bytesOf = []string{"application/octet-stream", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar", "application/pdf", "application/x-protobuf", "application/protobuf", "application/grpc", "application/msgpack",
 	"application/x-msgpack", "application/cbor", "application/vnd.openxmlformats", "application/vnd.ms-", "application/msword", "application/wasm", "application/java-archive", "application/vnd.android", "application/x-7z", "application/x-bzip", "application/x-binary", "image/", "audio/", "video/", "font/", "model/"}
 

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxNames is the maximum depth to which names are checked; values don't nest deeper.
+// maxNames is the maximum depth to which names are checked. Values don't nest deeper.
 const maxNames = 64
 
 // names refuses names in v that none of the schemas declares, at any depth, and those that hidden fields have. There are several schemas
@@ -125,7 +125,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 }
 
 // choices returns the alternatives of o that v may be. An alternative is left out if a field of v has a value that the
-// alternative doesn't allow there, or if o's discriminator names another one; if none is left, all are returned. An
+// alternative doesn't allow there, or if o's discriminator names another one. If none is left, all are returned. An
 // object without alternatives whose discriminator maps to other schemas has those, and without a mapping the schemas that extend it.
 func (c *Checker) choices(o spec.ObjectFilter, v value.Value) []spec.Raw {
 	d := discriminatorOf(o.Raw)

@@ -128,7 +128,7 @@ func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 }
 
 // patched returns the schema of what op changes: what a GET of the same path answers with, or else what op takes in another form, or a PUT
-// of the same path; nil where nothing says it.
+// of the same path. It returns nil where nothing says it.
 func (c *Checker) patched(op *spec.Operation) spec.Raw {
 	for _, reads := range c.v.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path {

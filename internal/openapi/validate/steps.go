@@ -10,7 +10,7 @@ import (
 )
 
 // MaxSteps is the maximum number of times that the values of a call and their parts are compared with schemas. A few
-// hundred bytes of nested allOf can ask for more comparisons than there is time for; this many take half a second. A comparison with a long value counts as one more for each stepBytes of it.
+// hundred bytes of nested allOf can ask for more comparisons than there is time for. This many take half a second. A comparison with a long value counts as one more for each stepBytes of it.
 const MaxSteps = 200_000
 
 const (

@@ -51,7 +51,7 @@ func (t *translator) refer(key string, p place) string {
 	return scheme + strconv.Itoa(n)
 }
 
-// name returns the name of the schema at a URL that refer returned; "" if it has none.
+// name returns the name of the schema at a URL that refer returned, or "" if it has none.
 func (t *translator) name(url string) string {
 	at, _, _ := strings.Cut(strings.TrimPrefix(url, scheme), "#")
 	if n, err := strconv.Atoi(at); err == nil && n >= 0 && n < len(t.at) {
@@ -60,7 +60,7 @@ func (t *translator) name(url string) string {
 	return ""
 }
 
-// schema translates p; p.of is the named schema of which p is an allOf part, or "".
+// schema translates p. p.of is the named schema of which p is an allOf part, or "".
 func (t *translator) schema(p place) any {
 	r, out := p.raw, map[string]any{}
 	if to, name, ok := t.v.Follow(r); ok {
@@ -101,7 +101,7 @@ func (t *translator) schema(p place) any {
 }
 
 // close sets which undeclared properties an object may have. In a composition, additionalProperties would not consider
-// the properties of parts and alternatives, which authors don't intend; unevaluatedProperties is used instead. A part is
+// the properties of parts and alternatives, which authors don't intend. unevaluatedProperties is used instead. A part is
 // closed by the composition that contains it.
 func (t *translator) close(out map[string]any, r spec.Raw, p place) {
 	composed := out["allOf"] != nil || out["anyOf"] != nil || out["if"] != nil
@@ -245,7 +245,7 @@ func (t *translator) required(out map[string]any, m spec.Raw, p place) {
 	}
 }
 
-// list writes a keyword that is a list of schemas; an empty list is left out, as JSON Schema refuses it.
+// list writes a keyword that is a list of schemas. An empty list is left out, as JSON Schema refuses it.
 func (t *translator) list(out map[string]any, name string, m spec.Raw, each place) {
 	var list []any
 	for part := range m.Elements() {

@@ -24,15 +24,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Arguments are an agent's arguments for a call. Path, Query, Headers and Cookies are objects by parameter name; null is none.
+// Arguments are an agent's arguments for a call. Path, Query, Headers and Cookies are objects by parameter name. Null is none.
 type Arguments struct {
 	Path    value.Value
 	Query   value.Value
 	Headers value.Value
 	Cookies value.Value
-	Body    value.Value // a file in a form is {name, content, type} with content in base64; a binary body is base64
-	HasBody bool        // whether Body is given; it may be null
-	Media   string      // the media type of the body, one that the operation declares; "" for the one it prefers
+	Body    value.Value // a file in a form is {name, content, type} with content in base64. A binary body is base64
+	HasBody bool        // whether Body is given. It may be null
+	Media   string      // the media type of the body, one that the operation declares, or "" for the one it prefers
 
 	// Later lists the JSON pointers of texts that stand for values not known yet. Any value is accepted there, so what is
 	// checked with them is not sent.
@@ -72,13 +72,13 @@ func New(v *spec.View, o Options) *Checker {
 	return c
 }
 
-// unknownPattern is a pattern in another dialect; it matches everything, and the server checks it.
+// unknownPattern is a pattern in another dialect. It matches everything, and the server checks it.
 type unknownPattern string
 
 func (p unknownPattern) String() string          { return string(p) }
 func (p unknownPattern) MatchString(string) bool { return true }
 
-// Checked are valid arguments for an operation. Only Check returns them; the zero Checked has no operation.
+// Checked are valid arguments for an operation. Only Check returns them. The zero Checked has no operation.
 type Checked struct {
 	op      *spec.Operation
 	values  []Value
@@ -101,7 +101,7 @@ func (c Checked) Operation() *spec.Operation { return c.op }
 // Values returns the parameters that are set, in the order of the operation.
 func (c Checked) Values() []Value { return c.values }
 
-// Body returns the body and its content; the content is nil if there is no body.
+// Body returns the body and its content. The content is nil if there is no body.
 func (c Checked) Body() (value.Value, *spec.Content) { return c.body, c.content }
 
 // Text reports whether the body is sent as the text that it is.
@@ -149,7 +149,7 @@ func only(fixed spec.Raw) (value.Value, bool) {
 
 // parameters checks the parameters in one location (path, query or header), given as an object, and returns their values in the order
 // of the document. A parameter with one possible value may be left out. Unknown names are faults, with where such a parameter would
-// belong; so are headers that only the gateway sets.
+// belong, so are headers that only the gateway sets.
 func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given value.Value) ([]Value, error) {
 	if k := given.Kind(); k != value.Null && k != value.Object {
 		f.add(at, "type", "%s is an object, by parameter name; not %s", strings.TrimPrefix(at, "/"), k)

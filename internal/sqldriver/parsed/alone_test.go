@@ -27,7 +27,7 @@ func (c connections) Connect(context.Context) (driver.Conn, error) {
 
 func (connections) Driver() driver.Driver { return new(sqlite.Driver) }
 
-// mutex returns the mutex of a connection, 0 for none.
+// mutex returns the mutex of a connection, or 0.
 func mutex(t *testing.T, conn driver.Conn) uintptr {
 	t.Helper()
 	h, ok := handleOf(conn)

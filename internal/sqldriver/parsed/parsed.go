@@ -55,7 +55,7 @@ func (c *Conn) clear() (err error) {
 	return err
 }
 
-// take returns the parsed statement, in use until the caller sets busy to false; nil if it isn't one to keep.
+// take returns the parsed statement, in use until the caller sets busy to false, or nil if it isn't one to keep.
 func (c *Conn) take(ctx context.Context, text string) (*statement, error) {
 	if s := c.kept[text]; s != nil {
 		if s.busy {

@@ -11,7 +11,7 @@ import (
 
 // Steady returns a Conn whose statements SQLite plans without looking at their arguments. Otherwise it parses a statement again
 // whenever it gets an argument on which its plan could depend: a limit, or a value of an indexed column with samples of
-// ANALYZE. For statements that name records by their keys there is only one good plan; queries are better off with New.
+// ANALYZE. For statements that name records by their keys there is only one good plan. Queries are better off with New.
 func Steady(c driver.Conn) *Conn {
 	steady(c)
 	return New(c)

@@ -42,7 +42,7 @@ func TestPlansAreSteady(t *testing.T) {
 	}
 }
 
-// A lookup isn't planned for its arguments, also after a change of the schema; other statements of the connection are planned for
+// A lookup isn't planned for its arguments, also after a change of the schema. Other statements of the connection are planned for
 // theirs. The order of the rows shows the plan: of the scan the one of the table, of the index the opposite.
 func TestLookup(t *testing.T) {
 	opened, err := new(sqlite.Driver).Open(":memory:")

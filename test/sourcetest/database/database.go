@@ -47,7 +47,7 @@ type Database struct {
 	Driver func(at string) (driver, dsn string)
 	// Unchecked turns foreign keys off for a connection, where the scripts of datasets don't; "" elsewhere.
 	Unchecked string
-	// Related returns a source with the relations of a dataset, for a database that can't declare them; nil if it can.
+	// Related returns a source with the relations of a dataset, for a database that can't declare them, or nil if it can.
 	Related func(Source, sourcetest.Dataset) Source
 	// Open opens the database as a source, and Writable for writing as well.
 	Open     func(ctx context.Context, name, at string) (Source, error)

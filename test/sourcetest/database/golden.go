@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// golden are the classes of sqlgen's pipelines, with a few records; those of another tenant must not show.
+// golden are the classes of sqlgen's pipelines, with a few records. Those of another tenant must not show.
 var golden = sourcetest.Dataset{Tables: []sourcetest.Table{
 	{Name: "issues", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer, Required: true}, {Name: "org", Is: schema.String}, {Name: "status", Is: schema.String},
 		{Name: "estimate", Is: schema.Integer}, {Name: "author", Is: schema.Integer}, {Name: "opened", Is: schema.Date}, {Name: "meta", Is: schema.JSON}},
@@ -81,7 +81,7 @@ func (d *Database) TestGoldenPipelines(t *testing.T) {
 	}
 }
 
-// name returns the name of the database in the golden table; "" for one that has no lines there.
+// name returns the name of the database in the golden table, or "" for one that has no lines there.
 func (d *Database) name() string {
 	if d.Kind == sourcetest.DuckDB {
 		return ""

@@ -185,7 +185,7 @@ func (d *differential) halves(g *generator, p draft) {
 	}
 }
 
-// tally counts records; a group (with an n) counts for the records that it holds.
+// tally counts records. A group (with an n) counts for the records that it holds.
 func tally(rows []value.Value) map[string]int64 {
 	out := map[string]int64{}
 	for _, r := range rows {

@@ -23,7 +23,7 @@ var kindTypes = map[kind][]schema.Type{
 	condition: {schema.Boolean}, instant: {schema.Date, schema.Day}, listed: {},
 }
 
-// expr draws an expression of a kind; depth is how many more may nest inside.
+// expr draws an expression of a kind. depth is how many more may nest inside.
 func (g *generator) expr(k kind, s scope, depth int) value.Value {
 	if depth <= 0 || g.chance("leaf", 3) {
 		return g.leaf(k, s)
@@ -145,7 +145,7 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		return object1(op, list(g.expr(number, s, depth), g.expr(number, s, depth)))
 	case "$sqrt":
 		return object1(op, g.expr(number, s, depth))
-	case "$ln", "$log10", "$exp": // good but for the last digit, so rounded
+	case "$ln", "$log10", "$exp": // good except for the last digit, so rounded
 		x := g.expr(integer, s, depth)
 		if op == "$exp" {
 			x = object1("$mod", list(x, whole(9)))

@@ -16,7 +16,7 @@ func (g *generator) match(s scope) value.Value {
 	return g.where(s, 2)
 }
 
-// where draws a where object; depth is how many more may nest inside.
+// where draws a where object. depth is how many more may nest inside.
 func (g *generator) where(s scope, depth int) value.Value {
 	if depth > 0 {
 		switch op := pick(g, "logic", "", "", "", "$and", "$or", "$nor", "$not"); op {

@@ -76,13 +76,13 @@ func list(elements ...value.Value) value.Value { return value.OfArray(elements) 
 
 func whole(n int) value.Value { return value.OfInt(int64(n)) }
 
-// fresh returns a name that no column has; some are hostile.
+// fresh returns a name that no column has. Some are hostile.
 func (g *generator) fresh() string {
 	g.names++
 	return fmt.Sprintf("%s%d", pick(g, "name", "v", "v", "v", "ü \"", "it's"), g.names)
 }
 
-// bind binds stages over a class as policy does; it refuses some.
+// bind binds stages over a class as policy does. It refuses some.
 func (g *generator) bind(class string, stages []value.Value) (policy.Permit, error) {
 	list, err := query.ParsePipeline(value.OfArray(stages), "/pipeline")
 	if err != nil {
@@ -149,7 +149,7 @@ func unsaid(stages []plan.Stage) (keyed, chosen bool) {
 	return keyed, chosen
 }
 
-// refusal records that a stage can't be bound; it fails if the reason is an error of bind.
+// refusal records that a stage can't be bound. It fails if the reason is an error of bind.
 func (g *generator) refusal(class string, stages []value.Value, err error) {
 	switch problem.CodeOf(err) {
 	case problem.InvalidQuery, problem.Unsupported:

@@ -30,7 +30,7 @@ type Target struct {
 	Limits Limits
 	Oracle sourcetest.Oracle          // memory.New, for Differential
 	Show   func(policy.Permit) string // writes what the source runs, for messages
-	Adapt  func(*sourcetest.Table)    // replaces records by others that the source can hold; nil for none
+	Adapt  func(*sourcetest.Table)    // replaces records by others that the source can hold, or nil
 	UTC    bool                       // its $dateTrunc ignores time zones: Differential draws none there
 }
 

@@ -22,7 +22,7 @@ const (
 	Decimals   Ability = "Decimals"   // arithmetic with more digits than a double or a 64-bit integer holds
 	Digits     Ability = "Digits"     // decimals of more than 35 digits before the point or 30 after it
 	Reduce     Ability = "Reduce"     // $reduce
-	Spread     Ability = "Spread"     // sums of doubles that are further apart than the digits of the source's decimals; they are null
+	Spread     Ability = "Spread"     // sums of doubles that are further apart than the digits of the source's decimals. They are null
 	FindAll    Ability = "FindAll"    // $regexFindAll
 	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable anywhere but in a first $match, or counts nothing
 )
@@ -40,8 +40,8 @@ var questions embed.FS
 // In the files it begins a line: the class and the stages, or an expression that is computed over the one record of the
 // class values. The records, or the value, follow on indented lines. A line "! Decimals" before it names the ability it needs.
 //
-// Ids are text inside of lists and objects that a pipeline makes. At the top level they are still what the database holds;
-// they become text when they leave the gateway.
+// Ids are text inside of lists and objects that a pipeline makes. At the top level they are still what the database holds.
+// They become text when they leave the gateway.
 type question struct {
 	class, pipeline string
 	rows            []value.Value

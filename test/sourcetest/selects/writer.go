@@ -34,7 +34,7 @@ type Column struct {
 }
 
 // A Table is a table that statements read. Key is the Integer that identifies a record, and Parent the one that holds
-// the key of another record of the table; "" for none.
+// the key of another record of the table, or "".
 type Table struct {
 	Name, Key, Parent string
 	Columns           []Column

@@ -36,7 +36,7 @@ var catalogue = []selects.Table{
 type Target struct {
 	Open   sourcetest.Open
 	Oracle sourcetest.Oracle // the source whose answers are right
-	// Raw runs the text of a statement in the database itself and returns its records as JSON; nil where the
+	// Raw runs the text of a statement in the database itself and returns its records as JSON. It returns nil where the
 	// database doesn't take the text or gives it another meaning.
 	Raw func(text string) ([]string, error)
 	UTC bool // the source's server ignores time zones: statements with one are left out

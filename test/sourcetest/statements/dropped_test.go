@@ -24,7 +24,7 @@ var unread = map[string]string{
 
 // TestNothingIsDropped takes each part out of the syntax trees of the corpus: the plan must change, or the statement be
 // refused. A part that can be left out without either is parsed and dropped. Parts count by the type and the field that
-// hold them, and those of calls by the function as well; one that matters in any statement is read.
+// hold them, and those of calls by the function as well. One that matters in any statement is read.
 func TestNothingIsDropped(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, sourcetest.Dataset{Tables: shop()}.Classes("app"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// cancelled: an apply that is cancelled has happened or hasn't, and Bar reports which; nothing is left behind either
+// cancelled: an apply that is cancelled has happened or hasn't, and Bar reports which. Nothing is left behind either
 // way.
 func cancelled(t *testing.T, d *database) {
 	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)

@@ -27,8 +27,8 @@ import (
 type Executor struct {
 	From, Each int
 	Fence      int64
-	Beside     int // how many changes it applies at once; 0 means 1
-	To         int // the last change, or a few more; 0 means that there is none
+	Beside     int // how many changes it applies at once. 0 means 1
+	To         int // the last change, or a few more. 0 means that there is none
 }
 
 // Execute runs an executor, and writes the result of each change to out.

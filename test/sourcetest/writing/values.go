@@ -16,7 +16,7 @@ import (
 func types(t *testing.T, d *database) {
 	for _, r := range []struct {
 		field, value string
-		want         string    // as it is read back; "" for value
+		want         string    // as it is read back, or "" for value
 		others       [3]string // if a dialect differs; "refused" if it can't hold the value
 	}{
 		{field: "name", value: `"plain"`},

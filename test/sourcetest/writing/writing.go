@@ -54,7 +54,7 @@ type Bed struct {
 	Writable
 	Marks
 	Groups bool   // it writes several records all or none, each with its marker
-	Shows  string // the kind of its previews; "" for change.Executed
+	Shows  string // the kind of its previews, or "" for change.Executed
 }
 
 // Protocol runs the part of the suite that any source passes, whatever its records are stored as: fences, races, and applying that is
@@ -80,7 +80,7 @@ func (p Proposer) Told(t *testing.T, texts ...string) string {
 	return p.d.told(t, texts...)
 }
 
-// As makes the writes that follow those of an action; "" for none.
+// As makes the writes that follow those of an action, or "".
 func (p Proposer) As(action string) { p.d.action = action }
 
 // Later previews a write, has others write, and applies it. It returns "applied" with the record then, "moved" with what the record is
@@ -134,7 +134,7 @@ type database struct {
 	changes int
 	action  string           // of the changes
 	origins []write.Origin   // of the writes of changes, in place of action
-	scopes  []identity.Scope // of the principal that writes; nil for all
+	scopes  []identity.Scope // of the principal that writes, or nil for all
 }
 
 // open creates the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
@@ -170,7 +170,7 @@ func (d *database) rules() policy.Rules {
 			"things": {Denied: []string{"hidden"}, Types: d.types()}})}
 }
 
-// types returns the types of things that no source declares; nil for a source that has types of its own.
+// types returns the types of things that no source declares, or nil for a source that has types of its own.
 func (d *database) types() map[string]schema.Form {
 	if !d.converts() {
 		return nil

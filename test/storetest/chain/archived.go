@@ -210,7 +210,7 @@ func testInterrupted(t *testing.T, c Case) {
 	}
 }
 
-// A damage changes files or the store; kept is what verify is given, and want what it finds.
+// A damage changes files or the store. kept is what verify is given, and want what it finds.
 type damage struct {
 	name   string
 	breaks func() error
@@ -258,7 +258,7 @@ func sealed(name string, lines []string) error {
 	return os.WriteFile(name, []byte(strings.Join(lines[:4], "")+string(r.AppendJSON(nil))+"\n"+strings.Join(lines[5:], "")), 0o600)
 }
 
-// hashOf returns the hash of the record in a line; "" if it is none.
+// hashOf returns the hash of the record in a line, or "" if it is none.
 func hashOf(line string) string {
 	r, _ := audit.ParseLine([]byte(strings.TrimSuffix(line, "\n")))
 	return r.Hash

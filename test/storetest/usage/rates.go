@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// rates returns the store's shared rates; nil if it has none.
+// rates returns the store's shared rates, or nil if it has none.
 func rates(t *testing.T, s storetest.Store) limit.Store {
 	shared, ok := s.(limit.Store)
 	if !ok {

@@ -14,7 +14,7 @@ type bar struct {
 	out   io.Writer // nil shows nothing
 	now   func() time.Time
 	began time.Time
-	total int64 // expected number of records; 0 if unknown
+	total int64 // expected number of records, or 0 if unknown
 
 	last  time.Time
 	width int // of the current line, in characters
@@ -60,7 +60,7 @@ func (b *bar) end(records int, err error) {
 	b.write(line, "\n")
 }
 
-// rate returns the records written per second so far; 0 if it is too early.
+// rate returns the records written per second so far, or 0 if it is too early.
 func (b *bar) rate(records int, now time.Time) float64 {
 	if past := now.Sub(b.began); past >= pace {
 		return float64(records) / past.Seconds()

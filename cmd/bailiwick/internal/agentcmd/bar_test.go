@@ -58,7 +58,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestNoBar checks that no bar is shown if the output is no terminal.
+// TestNoBar checks that no bar is shown if the output is not a terminal.
 func TestNoBar(t *testing.T) {
 	for _, w := range []io.Writer{&bytes.Buffer{}, io.Discard} {
 		if isTerminal(w) {

@@ -62,7 +62,7 @@ func (c *chat) run(ctx context.Context) error {
 	if c.JSON {
 		return config.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
 	}
-	// Ctrl-C ends an answer, but not the program, so signals are handled here; the command's context would end at the
+	// Ctrl-C ends an answer, but not the program, so signals are handled here. The command's context would end at the
 	// first one.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -126,7 +126,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 	}
 }
 
-// question answers one question; ended reports whether the program should end.
+// question answers one question. ended reports whether the program should end.
 func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) (ended bool, err error) {
 	var answer *assistant.Answer
 	ended, err = c.interruptible(ctx, heard, func(ctx context.Context) error {
@@ -157,7 +157,7 @@ func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) 
 // errInterrupted ends an answer after Ctrl-C.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible runs do until it returns or a signal arrives; ended reports whether that was SIGTERM.
+// interruptible runs do until it returns or a signal arrives. ended reports whether that was SIGTERM.
 func (c *chat) interruptible(ctx context.Context, heard chan os.Signal, do func(context.Context) error) (ended bool, err error) {
 	select {
 	case <-heard: // sent before the question

@@ -64,7 +64,7 @@ func (d *dialer) As(who string) {
 	d.Tenant = who
 }
 
-// Dial connects to the gateway at address with a token; "" for none.
+// Dial connects to the gateway at address with a token, or "".
 func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -140,7 +140,7 @@ func advise(err error) error {
 	return err
 }
 
-// Speak makes the next Open create a gateway in this process, for an agent of a tenant with scopes; "" is read only.
+// Speak makes the next Open create a gateway in this process, for an agent of a tenant with scopes. "" is read only.
 // Its changes and audit are not stored. It returns an error for a running gateway, where the token determines the
 // principal.
 func (d *dialer) Speak(tenant, scopes string) error {

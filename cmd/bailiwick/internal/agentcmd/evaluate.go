@@ -80,7 +80,7 @@ func (t *tally) add(r graded) {
 	t.Calls, t.Tokens, t.Cost = t.Calls+r.Calls, t.Tokens+r.Tokens, t.Cost+r.Cost
 }
 
-// run asks all questions of the file with one configuration, or with two for comparison. A wrong answer is a result; only a leak ends
+// run asks all questions of the file with one configuration, or with two for comparison. A wrong answer is a result. Only a leak ends
 // the command with code 1.
 func (e *evaluation) run(ctx context.Context, path string) error {
 	data, err := os.ReadFile(path)

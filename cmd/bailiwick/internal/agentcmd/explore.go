@@ -319,7 +319,7 @@ func (e *explorer) as(ctx context.Context, rest string) error {
 	return errors.Join(c.Close(), end())
 }
 
-// ask continues the conversation with a model. Calls that propose changes are not made; they can be tried by hand.
+// ask continues the conversation with a model. Calls that propose changes are not made. They can be tried by hand.
 func (e *explorer) ask(ctx context.Context, rest string) error {
 	if e.model == nil {
 		p, err := provider()

@@ -280,7 +280,7 @@ func run(ctx context.Context, o ExportOptions, q query.Query, options result.Exp
 // patience is the time limit for counting the records in advance.
 const patience = 3 * time.Second
 
-// total returns the number of records of q; 0 if unknown, as for a pipeline, which would have to be run to count them.
+// total returns the number of records of q, or 0 if unknown, as for a pipeline, which would have to be run to count them.
 func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 	find, ok := q.(*query.Find)
 	if !ok {
@@ -310,7 +310,7 @@ func recorded(q query.Query, o result.ExportOptions) value.Value {
 		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})
 }
 
-// bare returns the writer below w if it is no terminal, so that data is unchanged; else w without what controls a terminal.
+// bare returns the writer below w if it is not a terminal, so that data is unchanged, or else w without what controls a terminal.
 func (o ExportOptions) bare(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return o.Sanitize(w)

@@ -21,7 +21,7 @@ type who struct{ tenant, scopes string }
 // A question has exactly one of value, number, set, refused and proposes as its known answer.
 type question struct {
 	id, scenario, ask, as string
-	tier                  int // how hard it is, from 1 to 5; 0 for none
+	tier                  int // how hard it is, from 1 to 5, or 0
 
 	value    string   // found in the answer, in any case
 	number   *float64 // nil for none
@@ -33,7 +33,7 @@ type question struct {
 	never []string // texts that must appear in no answer and no result
 }
 
-// parse parses a file of questions; its faults have their lines.
+// parse parses a file of questions. Its faults have their lines.
 func parse(name string, data []byte) (*file, error) {
 	f := &file{given: map[string]who{}}
 	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {

@@ -21,10 +21,10 @@ const maxLine = 1 << 20
 type Lines struct {
 	editor  *liner.State // nil without a terminal
 	scanner *bufio.Scanner
-	history string // the file; "" for none
+	history string // the file, or ""
 }
 
-// newLines reads from in; interactive reports whether it is a terminal. history is the name of the history file in the
+// newLines reads from in. interactive reports whether it is a terminal. history is the name of the history file in the
 // user's state folder; "" keeps no history.
 func newLines(in io.Reader, interactive bool, history string) *Lines {
 	l := &Lines{}
@@ -126,7 +126,7 @@ func (l *Lines) Close() {
 	}
 }
 
-// Answer asks a question; the answer is not added to the history.
+// Answer asks a question. The answer is not added to the history.
 func (l *Lines) Answer(question string) (string, error) {
 	if l.editor == nil {
 		return l.Next(question)

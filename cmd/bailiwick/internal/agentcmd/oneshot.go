@@ -50,7 +50,7 @@ func CallCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// readArguments parses the JSON object in args, "-" for standard input; without args it returns an empty object.
+// readArguments parses the JSON object in args, "-" for standard input. Without args it returns an empty object.
 func readArguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil

@@ -26,7 +26,7 @@ type Spinner struct {
 	Shown bool // whether there is a terminal
 
 	mu   sync.Mutex
-	stop chan struct{} // closed by Stop; nil while nothing spins
+	stop chan struct{} // closed by Stop, or nil while nothing spins
 	done chan struct{} // closed when it has ended
 }
 
@@ -67,7 +67,7 @@ func (s *Spinner) Stop() {
 	}
 }
 
-// Table returns rows as a table whose first row is the head; cells are cut to maxCell columns.
+// Table returns rows as a table whose first row is the head. Cells are cut to maxCell columns.
 func Table(rows [][]string) string {
 	const maxCell = 48
 	var widths []int

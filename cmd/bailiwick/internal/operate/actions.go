@@ -19,7 +19,7 @@ type described struct {
 	Actions []may            `json:"actions"`
 }
 
-// A may is an action, and why the principal can't call it; "" if it can.
+// A may is an action, and why the principal can't call it, or "" if it can.
 type may struct {
 	Action string      `json:"action"`
 	Class  string      `json:"class"`

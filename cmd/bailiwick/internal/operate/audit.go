@@ -140,7 +140,7 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	return s.Survey, out, nil
 }
 
-// maxPerKind is how many findings of one kind are shown each; the others are counted.
+// maxPerKind is how many findings of one kind are shown each. The others are counted.
 const maxPerKind = 5
 
 // printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest; as JSON it prints

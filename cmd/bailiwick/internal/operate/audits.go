@@ -29,7 +29,7 @@ func AuditCommand(t *terminal.Terminal) *cobra.Command {
 // followEvery is the interval at which a follower looks for new records.
 const followEvery = 300 * time.Millisecond
 
-// auditTail returns the command audit tail. With --follow it polls the log, since another process writes it; an interruption is no error.
+// auditTail returns the command audit tail. With --follow it polls the log, since another process writes it. An interruption is not an error.
 func auditTail(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var most int
@@ -169,7 +169,7 @@ func auditExport(t *terminal.Terminal) *cobra.Command {
 				var wrote error
 				err = log.Records(cmd.Context(), audit.First, func(r audit.Record) bool {
 					if 0 < r.Seq && r.Seq <= base.Seq {
-						return true // of a step; the archive has it
+						return true // of a step. The archive has it
 					}
 					wrote = lines.Encode(r)
 					return wrote == nil

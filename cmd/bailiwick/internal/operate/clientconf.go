@@ -9,8 +9,8 @@ import (
 // A Server is what a client connects to: a URL with a token, or a program that the client starts.
 type Server struct {
 	Name    string   // the key of the entry
-	URL     string   // of the endpoint; "" for a program
-	Token   string   // is sent as a bearer token; "" for none
+	URL     string   // of the endpoint, or "" for a program
+	Token   string   // is sent as a bearer token, or ""
 	Command []string // the program's absolute path and its arguments, if URL is ""
 }
 
@@ -30,7 +30,7 @@ type ConfiguredClient struct {
 	Format string
 	// Check is how its user sees that it is connected.
 	Check string
-	// Project is the file in the folder of a project, with slashes; "" if the client has none, or it can't refer to a variable.
+	// Project is the file in the folder of a project, with slashes, or "" if the client has none, or it can't refer to a variable.
 	Project string
 	// OnlyPrograms: the file can't hold URLs.
 	OnlyPrograms bool

@@ -117,7 +117,7 @@ func PrintAPIs(t *terminal.Terminal, all []policyops.API) error {
 }
 
 // printClass prints one class as p sees it, its hidden fields with the rules that hide them, and the conditions on its records. A class
-// that isn't visible is an answer, with its reason; one that no source has is an error of use.
+// that isn't visible is an answer, with its reason. One that no source has is an error of use.
 func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class string) error {
 	view, verdict := s.Regime.DescribeClass(p, class)
 	if verdict.Reason == "unknown_class" {
@@ -157,7 +157,7 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 	return nil
 }
 
-// seen returns the view for JSON; nil if the class is not visible.
+// seen returns the view for JSON, or nil if the class is not visible.
 func seen(v policyops.View, verdict policyops.Verdict) *policyops.View {
 	if !verdict.Allowed {
 		return nil

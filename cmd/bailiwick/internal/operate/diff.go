@@ -48,7 +48,7 @@ type comparison struct {
 	days                int
 }
 
-// compare judges each recorded call since q.since by the rules of both files. Each side is examined with its own sources; both take
+// compare judges each recorded call since q.since by the rules of both files. Each side is examined with its own sources. Both take
 // principals from the tokens in the store of the old one, since a proposed file has none. The audit is read backwards, so that it can
 // stop at the time.
 func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {

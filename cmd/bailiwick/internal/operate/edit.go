@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// Edit returns the text of a configuration file in which the entry of s is set; an empty text begins a file. replaced
+// Edit returns the text of a configuration file in which the entry of s is set. An empty text begins a file. replaced
 // reports whether an entry of that name was there. A text that can't be understood, or that can't be changed without
 // changing something else, is an error, which never quotes the text: it may hold secrets.
 func (c *ConfiguredClient) Edit(text []byte, s Server) (out []byte, replaced bool, err error) {
@@ -81,7 +81,7 @@ func trim(v any, path []string) {
 	}
 }
 
-// decode decodes a configuration file; an empty one is an empty object.
+// decode decodes a configuration file. An empty one is an empty object.
 func (c *ConfiguredClient) decode(text []byte) (any, error) {
 	v := map[string]any{}
 	if c.toml {

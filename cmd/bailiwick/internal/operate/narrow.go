@@ -34,7 +34,7 @@ func checkToolNames(c *config.Config, tools identity.List) error {
 }
 
 // parseFilters parses CLASS=WHERE. It checks only the expressions of the where objects, which policy would find much
-// later; other faults are found when the token is created.
+// later. Other faults are found when the token is created.
 func parseFilters(texts []string) (map[string]string, error) {
 	var out map[string]string
 	expressions := expression.NewCompiler()
@@ -67,7 +67,7 @@ func ruleOf(text string) (query.Filter, error) {
 	return query.ParseRule(v, "")
 }
 
-// narrowed describes what restricts a token besides its scopes; "" if nothing does.
+// narrowed describes what restricts a token besides its scopes, or "" if nothing does.
 func narrowed(k identity.Token) string {
 	var parts []string
 	for _, l := range []struct {

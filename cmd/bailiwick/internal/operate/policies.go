@@ -143,7 +143,7 @@ func (p *place) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Path)
 }
 
-// place returns the location of a rule that applies to p; nil for a built-in rule.
+// place returns the location of a rule that applies to p, or nil for a built-in rule.
 func (s *scene) place(rule []string, p identity.Principal) *place {
 	if len(rule) == 0 {
 		return nil

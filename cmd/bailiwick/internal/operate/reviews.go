@@ -43,7 +43,7 @@ type commands struct {
 	t *terminal.Terminal
 }
 
-// list returns the command changes list; its flags are the parameters of the review API.
+// list returns the command changes list. Its flags are the parameters of the review API.
 func (d commands) list() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
@@ -81,7 +81,7 @@ func (d commands) list() *cobra.Command {
 // A filter holds the flags that filter a list, by the names of the API's parameters.
 type filter map[string]*string
 
-// filterFlags adds a flag for each parameter; state is the default of the flag state.
+// filterFlags adds a flag for each parameter. state is the default of the flag state.
 func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, state string) filter {
 	asked := filter{}
 	for _, name := range parameters {
@@ -330,7 +330,7 @@ func (d commands) settle() *cobra.Command {
 	return cmd
 }
 
-// watch returns the command changes watch, which prints events until it is interrupted; only that is a good end.
+// watch returns the command changes watch, which prints events until it is interrupted. Only that is a good end.
 func (d commands) watch() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",

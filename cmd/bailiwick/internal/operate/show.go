@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sanitize replaces characters that could control a terminal. The gateway already makes invisible characters visible; this
+// sanitize replaces characters that could control a terminal. The gateway already makes invisible characters visible. This
 // doesn't rely on it.
 func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {

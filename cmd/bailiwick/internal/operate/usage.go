@@ -31,7 +31,7 @@ type sum struct {
 	cost int64 // in millionths
 }
 
-// named returns the name of the sum that a record counts to when summed by what; ok is false if what is unknown.
+// named returns the name of the sum that a record counts to when summed by what. ok is false if what is unknown.
 func named(r audit.Record, what string) (name string, ok bool) {
 	switch what {
 	case "owner":

@@ -24,8 +24,8 @@ import (
 // A proof says what the audit is verified with.
 type proof struct {
 	head    string   // "SEQ:HASH" or ""
-	keys    []string // public keys; none for this gateway's own
-	folders []string // of the archive; none for that of the configuration
+	keys    []string // public keys, or none for this gateway's own
+	folders []string // of the archive, or none for that of the configuration
 
 	kept    []audit.Head
 	trusted []ed25519.PublicKey
@@ -61,7 +61,7 @@ func auditVerify(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// parse parses --head and --key into kept and trusted; faults are errors of use.
+// parse parses --head and --key into kept and trusted. Faults are errors of use.
 func (p *proof) parse() error {
 	if p.head != "" {
 		seq, hash, ok := strings.Cut(p.head, ":")

@@ -44,7 +44,7 @@ func (t *Terminal) Shown() bool { return t.shown }
 // ErrIsTerminal reports whether standard error is a terminal, where a person reads it.
 func (t *Terminal) ErrIsTerminal() bool { return t.errIsTerminal }
 
-// New returns a Terminal. It drops colours if NO_COLOR is set, and all styles if the output is no terminal.
+// New returns a Terminal. It drops colours if NO_COLOR is set, and all styles if the output is not a terminal.
 func New(in io.Reader, out, err io.Writer) *Terminal {
 	env := os.Environ()
 	return &Terminal{shown: isTerminal(out), errIsTerminal: isTerminal(err), In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
@@ -56,7 +56,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(file.Fd())
 }
 
-// The styles of text for people; they are removed for a terminal without support.
+// The styles of text for people. They are removed for a terminal without support.
 const (
 	plain = "\x1b[0m"
 	Bold  = "\x1b[1m"

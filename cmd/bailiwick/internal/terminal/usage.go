@@ -33,7 +33,7 @@ func None(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// These requires one argument for each name; those from index optional on are optional.
+// These requires one argument for each name. Those from index optional on are optional.
 func These(optional int, names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

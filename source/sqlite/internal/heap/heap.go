@@ -93,10 +93,10 @@ func threadOf(conn driver.Conn) (int32, error) {
 	return 0, fmt.Errorf("a connection of type %T has no thread of SQLite", conn)
 }
 
-// header is the length of what precedes each block: its size, and the thread whose account pays for it, 0 for none.
+// header is the length of what precedes each block: its size, and the thread whose account pays for it, or 0.
 const header = 16
 
-// A block is the header of a piece of memory: its size in bytes, and the thread that pays for it, 0 for none.
+// A block is the header of a piece of memory: its size in bytes, and the thread that pays for it, or 0.
 type block struct{ size, owner int64 }
 
 // page reports whether n is the size of a page of a cache with what describes it. Connections give pages to each other, so
