@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// ErrNewer is in the error of Migrate for a store that a newer program made.
-var ErrNewer = errors.New("a newer Bailiwick made it; use that one, or another store")
+// ErrNewer is in the error of Migrate for a store that a newer program made, or a build before 0.1.0, whose versions were
+// higher.
+var ErrNewer = errors.New("a newer Bailiwick made it, or a build before 0.1.0; use that one, or another store")
 
 // A target is an open transaction on a store. No other process migrates the store until it ends.
 type target interface {

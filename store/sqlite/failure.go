@@ -13,6 +13,7 @@ import (
 
 // Reasons that are the store's own.
 var (
+	errOther = errors.New("the file holds tables of another program, or of a build of Bailiwick before 0.1.0; name another file")
 	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
 )
 
@@ -22,7 +23,7 @@ func (s *Store) failed(doing string, err error) error {
 	if n := primary(err); n != 0 {
 		f.Code = fmt.Sprint("SQLite error ", n)
 	}
-	for _, known := range []error{store.ErrNewer, errMoved, store.ErrMoved, store.ErrLocked, store.ErrForeign} {
+	for _, known := range []error{store.ErrNewer, errOther, errMoved, store.ErrMoved, store.ErrLocked, store.ErrForeign} {
 		if errors.Is(err, known) {
 			f.Why = known.Error()
 			return f

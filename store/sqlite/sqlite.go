@@ -224,6 +224,11 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 	if err != nil || now == newest { // usually, and without the write lock
 		return err
 	}
+	if now == 0 {
+		if err := foreign(ctx, s.write); err != nil {
+			return err
+		}
+	}
 	if now > 0 && now < newest {
 		if err := s.beforeUpgrade(ctx, now); err != nil {
 			return err
@@ -241,6 +246,16 @@ func version(ctx context.Context, db interface {
 	}
 	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM migration`).Scan(&n)
 	return n, err
+}
+
+// foreign returns errOther if a file without a version holds tables: they are not this program's.
+func foreign(ctx context.Context, db *sql.DB) error {
+	var tables, versions int
+	err := db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`).Scan(&tables, &versions)
+	if err == nil && tables > 0 && versions == 0 {
+		err = errOther
+	}
+	return err
 }
 
 // A target implements store.target.

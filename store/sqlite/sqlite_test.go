@@ -129,7 +129,10 @@ func TestOpenRefuses(t *testing.T) {
 	newer := filepath.Join(dir, "newer.db")
 	openFile(t, newer).Close()
 	raw(t, newer, `INSERT INTO migration VALUES (9999, 0)`)
+	other := filepath.Join(dir, "other.db")
+	raw(t, other, `CREATE TABLE issues (id INTEGER PRIMARY KEY)`)
 	tests := []struct{ name, path, want string }{
+		{"an application's database", other, "the file holds tables of another program"},
 		{"no path", "", "no path"},
 		{"no folder", filepath.Join(dir, "nowhere", "x.db"), "no such file or directory"},
 		{"a folder", dir, "is a directory"},
