@@ -13,7 +13,7 @@ import (
 
 // Reasons that are the store's own.
 var (
-	errOther = errors.New("the file holds tables of another program, or of a build of Bailiwick before 0.1.0; name another file")
+	errOther = errors.New("the file holds tables of another program, or of a build of Bailiwick before 0.1.0. Name another file")
 	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
 )
 
