@@ -75,7 +75,7 @@ func (r *reading) located(zone string) (*time.Location, error) {
 // instant returns t as a value: null outside of the years 1 to 9999.
 func instant(t time.Time) value.Value { return dateOf(t.UnixMicro()) }
 
-// datePart returns the part of t that MongoDB's operator of the same name gives: see sqlfunc's.
+// datePart returns the part of t that MongoDB's operator of the same name gives, as in source/sqlite.
 func (at *place) datePart(t time.Time, part string) value.Value {
 	isoYear, isoWeek := t.ISOWeek()
 	n, ok := map[string]int{"year": t.Year(), "month": int(t.Month()), "dayOfMonth": t.Day(), "dayOfYear": t.YearDay(),

@@ -1,11 +1,12 @@
-// Package tools holds the tools of the gateway that package tool does not: those for HTTP APIs, for changes, for packs,
-// and for descriptions without records.
+// Package tools holds the tools of the gateway for changes, packs, HTTP APIs, and descriptions without records.
 //
-//	search_api, call_api_read, call_api_write          any operation that rules allow
-//	propose_changes, get_change, list_changes …        writes, as changes that wait for review
-//	the tools of a pack                                one operation each, as its file declares
-//	the tools over descriptions                        the fields of an organisation's objects, from files
+//	ChangeTools: arguments ─Propose→ change in review → Result for the agent
+//	APITools, packs: arguments ─View, validate→ read, or a write for ChangeTools to propose
 //
-// A tool gets a bailiwick.Call, which holds the gateway and the principal, and never a source. Package tool has the tools
-// over records.
+// A tool gets a bailiwick.Call, which holds the gateway and the principal, and never a source. Package tool has the
+// tools over records. Package pack compiles the tools that packs declare, and NewPackTools offers them to agents.
+//
+// ChangeTools propose writes, follow the agent's own changes, and offer the declared actions. The tools of packs and
+// APIs answer through them, so agents see all changes in the same form. DescribeTools returns the tools for objects of
+// metadata sources.
 package tools

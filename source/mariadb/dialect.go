@@ -1,3 +1,13 @@
+// Package mariadb is the source for MariaDB databases, 10.7 or later.
+//
+//	Permit ─sqlgen, Dialect→ SELECT ─read-only session→ rows ─sqldriver→ source.Rows
+//	write ─WritableSource: dml, Dialect→ one transaction with its marker → receipt
+//
+// Everything that is particular to MariaDB is here: the dialect, the catalogue, the types of columns, time zones,
+// errors, and its writes. Package sqldriver holds the parts that it shares with source/sqlite and source/postgres.
+//
+// Open checks the server and its version, because the dialect relies on both. A statement ends in the database when its
+// context does.
 package mariadb
 
 import (

@@ -1,4 +1,3 @@
-// Package mariadb is the source for MariaDB databases, 10.7 or later.
 package mariadb
 
 import (

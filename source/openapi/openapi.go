@@ -1,9 +1,13 @@
-// Package openapi is the adapter for HTTP APIs. It sends only requests that policy permits.
+// Package openapi is the source for HTTP APIs. It sends only requests that policy permits.
 //
-// An API has no classes. A write is sent at most once: an API stores no marker for a change, so if the outcome of a
-// write is unknown, the error says so and the write is never sent again. The parts of the adapter are the packages in
-// internal/openapi: spec, classify, visible, search and describe present an API; validate and request build a request
-// from arguments; credential and client send it; response filters the answer.
+//	call ─validate, calls→ Permit ─API→ calls.HTTPRequest ─client→ response ─response→ answer
+//
+// An API has no classes. A write is sent at most once, because an API stores no marker for a change. If the outcome of
+// a write is unknown, the error says so and the write is never sent again.
+//
+// The parts of the adapter are the packages in internal/openapi. Packages spec and search present an API. Package
+// validate checks arguments, package calls decides about a call and builds its request, package client sends it, and
+// package response filters the answer.
 package openapi
 
 import (

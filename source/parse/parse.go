@@ -1,7 +1,7 @@
 // Package parse is the source for applications on Parse Server.
 //
 //	Permit ─views, guards→ queries of the REST API, or SQL ─answers→ records ─interpret→ rows
-//	write.Permit ─requests→ Parse Server ─settle→ results
+//	writes.Permit ─requests→ Parse Server ─settle→ results
 //
 // It reads classes over Parse's REST API. With a read-only connection to Parse's own PostgreSQL database it reads them
 // from there. Parse's permissions become part of every view as a schema.Guard: class-level permissions, protected

@@ -1,4 +1,17 @@
 // Package postgres is the source for PostgreSQL databases.
+//
+//	Permit ─sqlgen, Dialect→ SELECT ─read-only session→ rows ─sqldriver→ source.Rows
+//	write ─WritableSource: dml, Dialect→ one transaction with its marker → receipt
+//
+// Everything that is particular to PostgreSQL is here: the dialect, the catalogue, the types of columns, errors, and
+// its writes. Package sqldriver holds the parts that it shares with source/sqlite and source/mariadb.
+//
+// The catalogue also says which columns of tables each column of a database view is made of. Package policy needs these
+// origins, because a column made of hidden ones must not be shown. With one schema per tenant, a class is another table
+// for each tenant.
+//
+// Errors don't quote the URL of the database, which may hold a password. A statement ends in the database when its
+// context does.
 package postgres
 
 import (

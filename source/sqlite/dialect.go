@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Dialect returns the dialect of SQLite 3.45 or later with the functions of sqldriver/sqlfunc.
+// Dialect returns the dialect of SQLite 3.45 or later with the functions that this package adds.
 //
 // The most frequent expressions are plain SQL: stored columns, comparisons, booleans, and groups by whole numbers, texts
 // and dates. JSON is joined from texts and never parsed by SQLite, which fails on deep nesting. No operand is repeated

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Order implements sqlgen.Dialect. JSON sorts by a text that sqlfunc makes; texts by their code points, whatever the column's collation.
+// Order implements sqlgen.Dialect. JSON sorts by a text that fnJSONOrder returns, texts by their code points, whatever the column's collation.
 func (d dialect) Order(_ sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
@@ -43,7 +43,7 @@ func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show 
 }
 
 // Accumulate implements sqlgen.Dialect. Sums of Integers are SQLite's own; Doubles and Decimals are summed exactly by
-// functions that sqlfunc adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
+// functions that this package adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
 func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
 	switch op {
@@ -117,7 +117,7 @@ func (dialect) Pick(_ sqlgen.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// Collect implements sqlgen.Dialect by an aggregate that sqlfunc adds, bounded by l.Most bytes. It has no use for l.When, which leaves out
+// Collect implements sqlgen.Dialect by an aggregate that this package adds, bounded by l.Most bytes. It has no use for l.When, which leaves out
 // what Distinct does.
 func (dialect) Collect(_ sqlgen.Scope, l sqlgen.Gathered) string {
 	text := l.X + ", " + strconv.Itoa(l.Most)

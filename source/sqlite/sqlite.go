@@ -1,4 +1,17 @@
 // Package sqlite is the source for SQLite files.
+//
+//	Permit ─sqlgen, Dialect→ SELECT ─read-only connection→ rows ─sqldriver→ source.Rows
+//	write ─WritableSource: dml, Dialect→ one transaction with its marker → receipt
+//
+// Everything that is particular to SQLite is here: the dialect, the catalogue, the types of columns, errors, and its
+// writes. The dialect calls functions that SQLite lacks. The package registers them on each connection of its own.
+//
+// A read runs first in a form that does less for each record. It runs again in the exact form if the first can't
+// answer. Package heap bounds the memory of each connection. A read over that bound runs again with the views apart, so
+// a refusal reveals nothing of records that the caller doesn't see.
+//
+// Package sqldriver holds the parts that it shares with source/postgres and source/mariadb. Its package parsed keeps
+// statements parsed.
 package sqlite
 
 import (

@@ -11,9 +11,9 @@ import (
 func TestOneWayToChangeANode(t *testing.T) {
 	seen := 0
 	walk(t, func(_, path string, file *ast.File, fset *token.FileSet) {
-		typed := path == "internal/typecheck/node.go"
+		typed := file.Name.Name == "typecheck"
 		for _, i := range file.Imports {
-			typed = typed || i.Path.Value == `"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"` || file.Name.Name == "typed"
+			typed = typed || i.Path.Value == `"github.com/bailiwick-dev/bailiwick/internal/typecheck"`
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			assign, ok := n.(*ast.AssignStmt)
@@ -26,7 +26,7 @@ func TestOneWayToChangeANode(t *testing.T) {
 					continue
 				}
 				if seen++; path != "internal/typecheck/node.go" {
-					t.Errorf("%s: assigns %s; use Compute, Elsewhere or Become of typed.Node", fset.Position(to.Pos()), field.Sel.Name)
+					t.Errorf("%s: assigns %s; use Compute, Elsewhere or Become of typecheck.Node", fset.Position(to.Pos()), field.Sel.Name)
 				}
 			}
 			return true
