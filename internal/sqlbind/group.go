@@ -338,7 +338,8 @@ func (g *grouping) values(width int) {
 			refs[i] = plan.Ref{Column: width + a.from + i, T: a.of.Accumulators[i].T}
 		}
 		x := a.flags
-		x.Node.Expr, x.Node.At = a.of.Value(refs), At(a.at)
+		x.Node.Elsewhere(a.of.Value(refs))
+		x.Node.At = At(a.at)
 		if ref, ok := x.Expr.(plan.Ref); ok {
 			x.Column = &r.shape.Columns[ref.Column]
 		}

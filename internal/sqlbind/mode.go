@@ -51,7 +51,8 @@ func (g *grouping) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	w.finish()
 	often := g.column(len(g.shape.Columns)-1, c.At)
 	value := x
-	value.Expr, value.Column, value.Constant = ref, &g.shape.Columns[ref.Column], false
+	value.Elsewhere(ref)
+	value.Column = &g.shape.Columns[ref.Column]
 	kept := Kept(&x)
 	err = g.sort([]term{{X: node{Node: often}, Desc: true}, {X: value, Desc: of.Desc}})
 	first := func(refs []plan.Expr) plan.Expr { return refs[0] }

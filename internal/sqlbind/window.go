@@ -170,7 +170,8 @@ func (s *windowing) finish() {
 			refs[i] = plan.Ref{Column: width + m.from + i, T: s.stage.Functions[m.from+i].T}
 		}
 		x := m.of.Flags
-		x.Expr, x.At = m.of.Value(refs), At(m.call.At)
+		x.Elsewhere(m.of.Value(refs))
+		x.At = At(m.call.At)
 		if ref, ok := x.Expr.(plan.Ref); ok {
 			c := &r.shape.Columns[ref.Column]
 			if of := x.Column; of != nil {
