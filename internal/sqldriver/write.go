@@ -48,7 +48,7 @@ type Transaction struct {
 	done   bool
 }
 
-// Exec implements writing.Tx.
+// Exec implements WriteTx.
 func (t *Transaction) Exec(ctx context.Context, st sqlgen.Statement) (int64, error) {
 	r, err := t.Conn.ExecContext(ctx, st.Text, st.Args...)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *Transaction) Exec(ctx context.Context, st sqlgen.Statement) (int64, err
 	return r.RowsAffected()
 }
 
-// Query implements writing.Tx.
+// Query implements WriteTx.
 func (t *Transaction) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error) {
 	rows, err := t.Conn.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
@@ -87,7 +87,7 @@ func gathered(rows *sql.Rows, st *sqlgen.Statement, decode Decoder) ([]value.Row
 	return out, rows.Err()
 }
 
-// Commit implements writing.Tx. It isn't cancelled: then it would only be harder to know whether it happened.
+// Commit implements WriteTx. It isn't cancelled: then it would only be harder to know whether it happened.
 func (t *Transaction) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CommitTime)
 	defer cancel()
@@ -102,7 +102,7 @@ func (t *Transaction) Commit(ctx context.Context) error {
 // CommitTime is how long a commit or rollback may take.
 const CommitTime = 30 * time.Second
 
-// Rollback implements writing.Tx. A connection that can't roll back is closed, which rolls back.
+// Rollback implements WriteTx. A connection that can't roll back is closed, which rolls back.
 func (t *Transaction) Rollback() {
 	if t.done {
 		return

@@ -1,7 +1,7 @@
 // Package mariadb is the source for MariaDB databases, 10.7 or later.
 //
 //	Permit ─sqlgen, Dialect→ SELECT ─read-only session→ rows ─sqldriver→ source.Rows
-//	write ─WritableSource: dml, Dialect→ one transaction with its marker → receipt
+//	write ─WritableSource: sqldriver, Dialect→ one transaction with its marker → receipt
 //
 // Everything that is particular to MariaDB is here: the dialect, the catalogue, the types of columns, time zones,
 // errors, and its writes. Package sqldriver holds the parts that it shares with source/sqlite and source/postgres.

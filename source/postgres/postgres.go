@@ -1,7 +1,7 @@
 // Package postgres is the source for PostgreSQL databases.
 //
 //	Permit ─sqlgen, Dialect→ SELECT ─read-only session→ rows ─sqldriver→ source.Rows
-//	write ─WritableSource: dml, Dialect→ one transaction with its marker → receipt
+//	write ─WritableSource: sqldriver, Dialect→ one transaction with its marker → receipt
 //
 // Everything that is particular to PostgreSQL is here: the dialect, the catalogue, the types of columns, errors, and
 // its writes. Package sqldriver holds the parts that it shares with source/sqlite and source/mariadb.

@@ -1,7 +1,7 @@
 // Package sqlite is the source for SQLite files.
 //
 //	Permit ─sqlgen, Dialect→ SELECT ─read-only connection→ rows ─sqldriver→ source.Rows
-//	write ─WritableSource: dml, Dialect→ one transaction with its marker → receipt
+//	write ─WritableSource: sqldriver, Dialect→ one transaction with its marker → receipt
 //
 // Everything that is particular to SQLite is here: the dialect, the catalogue, the types of columns, errors, and its
 // writes. The dialect calls functions that SQLite lacks. The package registers them on each connection of its own.
