@@ -3,8 +3,8 @@
 //	arguments ─argcheck→ input ─Handler, Call→ gateway → page ─notes→ Result
 //
 // A Tool parses its arguments, calls the gateway and returns a Result. It does not join the gateway's steps and does
-// not depend on MCP. Package mcp maps a Tool to the protocol and a Result to a response. A Set is the tools on one
-// gateway. Data returns the built-in tools that read, and Typed makes a tool of a Go function. Package
+// not depend on MCP. Package mcp maps a Tool to the protocol and a Result to a response. A Set is the tools that one
+// gateway serves. Data returns the built-in tools that read, and Typed makes a tool of a Go function. Package
 // internal/tools adds the tools for changes, packs and HTTP APIs.
 //
 // After a call, a tool may add notes about what the answer doesn't show. They say why it is empty, or which records tie
@@ -12,7 +12,8 @@
 // repeats. Notes come from a few more queries within a time limit. The caller could make each of them too, so a note
 // reveals nothing else. A failed note is omitted. Notes change no answer and refuse nothing.
 //
-// The description of a class in get_schema contains only the fields and pointers that the caller sees.
+// The description of a class in get_schema contains only the fields and pointers that the caller sees. A call can be
+// offered as a resource, whose URI holds the call.
 package tool
 
 import (

@@ -15,6 +15,10 @@
 //
 // ReadEvents and EventStream read and send server-sent events, which MCP servers and model providers use. Events over
 // the reader's limit are refused. InstallLinks makes the links that add this server to an MCP client.
+//
+// GuardedDialer, GuardedClient and GuardedTransport send to configured addresses, and refuse private networks unless
+// the configuration allows them. They check the dialled address, after name resolution. So a name that later resolves
+// to a private network is refused as well.
 package edge
 
 import (

@@ -15,6 +15,8 @@
 // The token and people commands manage access. Access to the store is sufficient for them. A token's secret is shown
 // once, when it is created. The connect command writes the server into the configuration of an MCP client. It changes
 // one entry of the client's file and keeps everything else: other servers, settings, comments and indentation.
+//
+// The review commands ask a running server and print the sheets of package review.
 package operate
 
 import (
