@@ -44,6 +44,10 @@ telemetry:                                    # traces; without it there are non
 On an address of this machine everybody can read the metrics. On other addresses they require a token with the scope ` + "`" + `audit` + "`" + ` or ` + "`" + `operator` + "`" + `:
 ` + "`" + `bailiwick token create --name prometheus --kind human --owner ops --scopes audit` + "`" + `. [grafana.json](grafana.json) is a dashboard.
 
+Traces are sent as protobuf over HTTP. With ` + "`" + `environment: true` + "`" + ` the gateway reads the variables ` + "`" + `OTEL_EXPORTER_OTLP_ENDPOINT` + "`" + `, ` + "`" + `HEADERS` + "`" + `, ` + "`" + `TIMEOUT` + "`" + `,
+` + "`" + `COMPRESSION` + "`" + `, ` + "`" + `CERTIFICATE` + "`" + `, ` + "`" + `CLIENT_CERTIFICATE` + "`" + `, ` + "`" + `CLIENT_KEY` + "`" + ` and ` + "`" + `PROTOCOL` + "`" + `, or their forms for traces. A value that it can't use stops the start.
+` + "`" + `PROTOCOL` + "`" + ` must be ` + "`" + `http/protobuf` + "`" + `. ` + "`" + `INSECURE` + "`" + ` is ignored, because the scheme of the endpoint decides.
+
 ## Lines of the log
 
 A call that is refused, fails or is cancelled writes one JSON object at level info, ` + "`" + `"msg":"call"` + "`" + `, on standard error. ` + "`" + `log: {calls: true}` + "`" + ` logs every call, and
