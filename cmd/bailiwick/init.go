@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
@@ -67,7 +68,7 @@ func isDocument(from string) bool {
 
 // writeAPI writes a configuration for the API of the document at from.
 func writeAPI(t *terminal.Terminal, from, base, out string) error {
-	app.SpareMemory()
+	garbage.Spare()
 	a, err := app.ReadDocument(from)
 	a.Name = app.SourceName(a.Name)
 	if err != nil {

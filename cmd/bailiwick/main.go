@@ -15,13 +15,13 @@ import (
 	_ "time/tzdata" // for machines and containers that have no time zones
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
-	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
 func main() {
-	block := app.BoundMemory()
-	go app.GiveBackMemory(context.Background(), 5*time.Second)
+	block := garbage.Bound()
+	go garbage.GiveBack(context.Background(), 5*time.Second)
 	code := run(os.Args[1:])
 	runtime.KeepAlive(block)
 	os.Exit(code)

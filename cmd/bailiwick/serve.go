@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -97,7 +98,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	r.plant, r.server, r.log = p, serves.MCP, o.Logger
 	defer r.watch(alive, &w)()
 	defer serves.Work(alive, "http://"+l.Addr().String())()
-	app.MemoryLoaded()
+	garbage.Loaded()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -263,7 +264,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
 	defer p.Share(ctx, log)()
-	app.MemoryLoaded()
+	garbage.Loaded()
 	return s.ServeStdio(ctx, principal)
 }
 

@@ -17,8 +17,7 @@
 // review.
 //
 // Credentials for HTTP APIs, documents at https addresses and SSH tunnels are made here too. Undeclared counts the
-// records that contradict declared pointers and types. BoundMemory and its neighbours set the collector of the whole
-// process, so an embedding program must not call them.
+// records that contradict declared pointers and types.
 package app
 
 import (

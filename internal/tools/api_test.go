@@ -2,7 +2,6 @@ package tools_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -29,8 +28,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-var apiUpdate = flag.Bool("update", false, "rewrite the golden files")
 
 // trackline imitates the API of its document.
 func trackline(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +62,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 	o := bailiwick.Options{Sources: map[string]source.Source{}, Audit: store, Changes: change.NewQueue(change.Options{Store: store}), Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{}}}
 	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join("..", "..", "openapi", "testdata", files[name]))
+		b, err := os.ReadFile(filepath.Join("..", "openapi", "testdata", files[name]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,12 +139,12 @@ func TestConversations(t *testing.T) {
 				}
 				fmt.Fprintf(&out, "→ %s%s\n", asked, varies.ReplaceAllString(answer, "…"))
 			}
-			if *apiUpdate {
+			if *update {
 				if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if d := cmp.Diff(string(old), out.String()); d != "" && !*apiUpdate {
+			if d := cmp.Diff(string(old), out.String()); d != "" && !*update {
 				t.Error(d)
 			}
 		})

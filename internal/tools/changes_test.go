@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,8 +33,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-var changeUpdate = flag.Bool("update", false, "rewrite the golden files")
 
 // tracker is the demo's tracker behind a complete gateway, with the demo's own configuration.
 type tracker struct {
@@ -212,12 +209,12 @@ func TestConversation(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%s\n%s\n\n", line, strings.TrimSpace(said(res, err)))
 	}
-	if *changeUpdate {
+	if *update {
 		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := cmp.Diff(strings.ReplaceAll(string(text), "\r", ""), out.String()); d != "" && !*changeUpdate {
+	if d := cmp.Diff(strings.ReplaceAll(string(text), "\r", ""), out.String()); d != "" && !*update {
 		t.Error(d)
 	}
 }
@@ -446,7 +443,7 @@ func TestChangeSchemas(t *testing.T) {
 		}
 		indented.WriteByte('\n')
 		file := filepath.Join("testdata", "schemas", tl.Name+".json")
-		if *changeUpdate {
+		if *update {
 			if err := os.WriteFile(file, indented.Bytes(), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -172,6 +172,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/agentcmd": ". assistant cmd/bailiwick/internal/terminal identity internal/app internal/client internal/config internal/result internal/yamlconf mcp problem query value",
 	"cmd/bailiwick/internal/terminal": "internal/client internal/config problem",
+	"internal/garbage":                "",
 }
 
 func TestImports(t *testing.T) {
@@ -486,12 +487,13 @@ func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token
 // TestHouse holds the size of the house: few rooms, few arrows between them, and no room that is a wall inside of an idea.
 // It prints the figures.
 func TestHouse(t *testing.T) {
-	const maxPackages, maxInternal, maxArrows, maxImports = 85, 49, 630, 25
+	const maxPackages, maxInternal, maxArrows, maxImports = 86, 50, 630, 25
 	// These small packages stay apart for a reason.
 	apart := map[string]string{
 		"source/memory":               "programs can serve their own records with it",
 		"source/sqlite/internal/heap": "the race detector needs flags of its own for it",
 		"tool/changes":                "programs without changes don't link them",
+		"internal/garbage":            "it must be initialized before the rest of the program",
 	}
 	lines, imports, importers := map[string]int{}, map[string]map[string]bool{}, map[string]map[string]bool{}
 	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {

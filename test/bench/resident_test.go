@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -248,7 +249,7 @@ func TestResident(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer plant.Close()
-			defer runtime.KeepAlive(app.BoundMemory())
+			defer runtime.KeepAlive(garbage.Bound())
 			for _, h := range heavies(t, m.kind) {
 				if m.kind == "mariadb" && strings.HasSuffix(h.name, ": a doubling") {
 					continue // it has no form of $reduce

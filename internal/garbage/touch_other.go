@@ -1,6 +1,6 @@
 //go:build !linux
 
-package app
+package garbage
 
 func untouched([]byte) {}
 

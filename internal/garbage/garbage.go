@@ -1,4 +1,6 @@
-package app
+// Package garbage bounds the memory that a process keeps for what it no longer uses. It is only for the program: a program
+// that embeds a gateway sets its own collector.
+package garbage
 
 import (
 	"context"
@@ -10,16 +12,16 @@ import (
 	"time"
 )
 
-// The soft memory limit of the process, and the bytes that BoundMemory adds to what the collector takes for in use.
-const memoryLimit, ballast = 512 << 20, 32 << 20
+// The soft memory limit of the process, and the bytes that Bound adds to what the collector takes for in use.
+const limit, ballast = 512 << 20, 32 << 20
 
 // The percentage with which the least heap that is collected has 16 MB: Go's is 4 MB of 100.
 const starting = 400
 
-// memoryOwn says that the environment leaves the collector to the program. As this package is initialized, early among those of
+// own says that the environment leaves the collector to the program. As this package is initialized, early among those of
 // the program, the collector waits for 16 MB: a start makes less, and collecting three times in it was a fifth of its
 // processor time.
-var memoryOwn = wait()
+var own = wait()
 
 func wait() bool {
 	if os.Getenv("GOGC") != "" {
@@ -29,20 +31,20 @@ func wait() bool {
 	return true
 }
 
-// A memoryBlock is memory that the collector takes for in use. It is never written to, and takes no memory in RAM.
-type memoryBlock struct{ bytes atomic.Pointer[[]byte] }
+// A Block is memory that the collector takes for in use. It is never written to, and takes no memory in RAM.
+type Block struct{ bytes atomic.Pointer[[]byte] }
 
-// BoundMemory makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage alone is too
+// Bound makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage alone is too
 // little for the few megabytes in use at rest, where it halves the throughput, or too much under a call that makes garbage
-// of gigabytes. The block makes the difference, as long as the caller keeps it; the first collection makes it, since that would
+// of gigabytes. The block makes the difference, as long as the caller keeps it. The first collection makes it, since that would
 // be due at once with it. The environment variables GOGC and GOMEMLIMIT override both.
-func BoundMemory() *memoryBlock {
+func Bound() *Block {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + ballast)
+		debug.SetMemoryLimit(limit + ballast)
 	}
-	b := &memoryBlock{}
-	if memoryOwn {
-		runtime.AddCleanup(&first{}, (*memoryBlock).fill, b)
+	b := &Block{}
+	if own {
+		runtime.AddCleanup(&first{}, (*Block).fill, b)
 	}
 	return b
 }
@@ -50,9 +52,9 @@ func BoundMemory() *memoryBlock {
 // A first is collected first. Its size keeps it from sharing its place with others.
 type first [2]uint64
 
-// fill makes the block, unless SpareMemory was called. The percentage is set after it: a low one without the block would start a collection
+// fill makes the block, unless Spare was called. The percentage is set after it: a low one without the block would start a collection
 // at once.
-func (b *memoryBlock) fill() {
+func (b *Block) fill() {
 	if read("/gc/gogc:percent") != starting {
 		return
 	}
@@ -62,10 +64,10 @@ func (b *memoryBlock) fill() {
 	debug.SetGCPercent(50)
 }
 
-// SpareMemory makes the collector run when there is a tenth of garbage, and without the block of BoundMemory, for a command that reads much at
+// Spare makes the collector run when there is a tenth of garbage, and without the block of Bound, for a command that reads much at
 // once and ends soon: it takes longer and less memory. It is called before anything was collected.
-func SpareMemory() {
-	if memoryOwn {
+func Spare() {
+	if own {
 		debug.SetGCPercent(10)
 	}
 }
@@ -73,9 +75,9 @@ func SpareMemory() {
 // What is given back at once after so many allocated bytes, and the most that an interval at rest allocates.
 const owed, rest = 64 << 20, 4 << 20
 
-// GiveBackMemory gives unused memory back to the operating system each time that the process comes to rest for an interval, after its
+// GiveBack gives unused memory back to the operating system each time that the process comes to rest for an interval, after its
 // start or after work. The collector alone keeps it for minutes. It returns when ctx ends.
-func GiveBackMemory(ctx context.Context, interval time.Duration) {
+func GiveBack(ctx context.Context, interval time.Duration) {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	var last, given uint64
@@ -95,9 +97,9 @@ func GiveBackMemory(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// MemoryLoaded gives back what a command took to load a large configuration, and the pages of the program that only the start
+// Loaded gives back what a command took to load a large configuration, and the pages of the program that only the start
 // used.
-func MemoryLoaded() {
+func Loaded() {
 	if read("/gc/heap/allocs:bytes") > owed {
 		debug.FreeOSMemory()
 	}

@@ -1,4 +1,4 @@
-package app
+package garbage
 
 import (
 	"context"
@@ -20,10 +20,10 @@ func TestMain(m *testing.M) {
 	for range 12 {
 		runtime.KeepAlive(make([]byte, 1<<20))
 	}
-	block := BoundMemory()
+	block := Bound()
 	begun := read("/gc/cycles/total:gc-cycles")
 	file := field("RssFile:", string(status))
-	MemoryLoaded()
+	Loaded()
 	if now, err := os.ReadFile("/proc/self/status"); begun != 0 || file > 0 && field("RssFile:", string(now)) >= file { // how much less depends on what the system maps again around each access
 		fmt.Println("it collected", begun, "times before it began, and has", field("RssFile:", string(now)), "of", file, "kB of the program mapped", err)
 		os.Exit(1)
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	}
 	runtime.KeepAlive(kept)
 	kept = nil
-	go GiveBackMemory(context.Background(), 50*time.Millisecond)
+	go GiveBack(context.Background(), 50*time.Millisecond)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		now, err := os.ReadFile("/proc/self/status")
 		if before, after := field("VmRSS:", string(status)), field("VmRSS:", string(now)); after-before > ballast>>11 && time.Now().After(end) {
@@ -66,7 +66,7 @@ func field(name, status string) (kb int) {
 }
 
 // TestBound runs a process that doesn't collect before it began, in which 16 MB of garbage and half of what is in use are
-// collected from then on, and which gives back what it no longer uses. The block of BoundMemory isn't in RAM.
+// collected from then on, and which gives back what it no longer uses. The block of Bound isn't in RAM.
 func TestBound(t *testing.T) {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "BAILIWICK_TEST_GARBAGE=1", "GOGC=", "GOMEMLIMIT=")
