@@ -19,7 +19,7 @@ import (
 func (c *Config) apis() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "API", Of: func(name string) (yamlconf.Shape, func()) {
 		var rules calls.Rules
-		return APIRules(&rules, c.expression), func() {
+		return apiRules(&rules, c.expression), func() {
 			if c.rules == nil {
 				c.rules = map[string]calls.Rules{}
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// A APICredential is one configured credential for an API; exactly one field is set.
+// An APICredential is one configured credential for an API. Exactly one field is set.
 type APICredential struct {
 	Bearer string
 	Header *NamedCredential
@@ -84,7 +84,7 @@ func (c *APICredential) Sends() []calls.Place {
 	return nil
 }
 
-// credentialShape is the shape of an object with one kind of credential; each allows credentials per principal.
+// credentialShape is the shape of an object with one kind of credential. Each allows credentials per principal.
 func credentialShape(into **APICredential, each bool) yamlconf.Shape {
 	var c APICredential
 	var header, query, cookie NamedCredential

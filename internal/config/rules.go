@@ -16,8 +16,8 @@ type expressionShape func(into *string, y expression.Yield) yamlconf.Shape
 
 const apiPatterns = "operations, by id or by method and path (POST /teams/*)"
 
-// APIRules is the shape of the rules of one API: the section NAME.
-func APIRules(rules *calls.Rules, cel expressionShape) yamlconf.Shape {
+// apiRules is the shape of the rules of one API: the section NAME.
+func apiRules(rules *calls.Rules, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "description", Doc: "For agents: what the API is for", Shape: yamlconf.Words(&rules.Description)},
 		{Name: "access", Doc: "What operations can do; the first rule that matches one counts. Otherwise its method decides: GET and HEAD read, DELETE destroys, others write", Shape: accessRules(&rules.Access.Rules)},

@@ -27,10 +27,10 @@ type FixedHeader struct {
 	Secret      bool
 }
 
-// A APITLS has the paths of PEM files; each of the two parts may be "".
+// An APITLS has the paths of PEM files. Each of the two parts may be "".
 type APITLS struct{ Certificate, Key, Authorities string }
 
-// A APIServer is a further address of an API, with its own credentials.
+// An APIServer is a further address of an API, with its own credentials.
 type APIServer struct {
 	URL         string
 	Credential  *APICredential
@@ -246,7 +246,7 @@ func secretHeader(name string) bool {
 	})
 }
 
-// tlsShape is the shape of the files of APITLS connections.
+// tlsShape is the shape of the files of TLS connections.
 func tlsShape(into **APITLS) yamlconf.Shape {
 	var t APITLS
 	file := func(to *string) yamlconf.Shape {

@@ -22,9 +22,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A APISource is an HTTP API.
+// An APISource is an HTTP API.
 type APISource struct {
-	Document   string         // the path of the OpenAPI document, or its https URL; "" uses that of a pack
+	Document   string         // the path of the OpenAPI document, or its https URL. "" uses that of a pack
 	BaseURL    string         // prefix of the document's paths. Every call goes to its host
 	Credential *APICredential // nil for an API without authentication, or with Credentials
 	Timeout    time.Duration
@@ -33,14 +33,14 @@ type APISource struct {
 	PlainHTTP  bool   // credentials may be sent over http to other machines
 	Underscore bool   // names of tools in packs consist of letters, digits and _ only
 
-	Credentials []SchemeCredential // by the document's security schemes, in place of APICredential
+	Credentials []SchemeCredential // by the document's security schemes, in place of Credential
 	Headers     []FixedHeader      // of every request
 	TLS         *APITLS            // nil for connections without a certificate, which trust the authorities of the system
 	Servers     []APIServer        // further addresses of the document that calls may go to
 	Downloads   []string           // hosts to which reads may be redirected
 }
 
-// A APIPack is a set of operation tools: a bundled one or a folder of files.
+// An APIPack is a set of operation tools: a bundled one or a folder of files.
 type APIPack struct {
 	Name   string // of a bundled pack, or "" for a folder
 	Folder string
@@ -225,7 +225,7 @@ func (s *APISource) document(contents *Document) yamlconf.Shape {
 	}}
 }
 
-// OpenInFolder returns an Opener of the files in a folder, also through links that stay in it; read reads one, by its path. What that gives
+// OpenInFolder returns an Opener of the files in a folder, also through links that stay in it. The function read reads one, by its path. What that gives
 // must be what the folder has: a link that is put in place of the file in between may lead out of it.
 func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
@@ -277,7 +277,7 @@ func ofOrigin(document string, get func(url string) ([]byte, error)) spec.Opener
 	}
 }
 
-// FetchDocument reads the document at a URL, and the files of its origin that it refers to; get fetches one.
+// FetchDocument reads the document at a URL, and the files of its origin that it refers to. The function get fetches one.
 func FetchDocument(document string, get func(url string) ([]byte, error)) (Document, error) {
 	data, err := get(document)
 	if err != nil {

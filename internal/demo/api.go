@@ -15,13 +15,13 @@ import (
 	_ "modernc.org/sqlite" // the driver that reads and writes the file
 )
 
-// APIDocument is the OpenAPI document of the api, as YAML.
+// APIDocument is the OpenAPI document of the API, as YAML.
 //
 //go:embed openapi.yaml
 var APIDocument []byte
 
-// An api serves one tracker over HTTP. It is safe for concurrent use. Writes are serialized.
-type api struct {
+// An API serves one tracker over HTTP. It is safe for concurrent use. Writes are serialized.
+type API struct {
 	db   *sql.DB
 	key  string
 	mux  *http.ServeMux
@@ -29,7 +29,7 @@ type api struct {
 }
 
 // OpenAPI opens the tracker in the SQLite file at path, which must exist. Callers send the key as a bearer token.
-func OpenAPI(ctx context.Context, path, key string) (*api, error) {
+func OpenAPI(ctx context.Context, path, key string) (*API, error) {
 	const pragmas = "?mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)"
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
 	if err == nil {
@@ -38,7 +38,7 @@ func OpenAPI(ctx context.Context, path, key string) (*api, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo: open the tracker: %w", err)
 	}
-	a := &api{db: db, key: key, mux: http.NewServeMux(), once: answers{kept: map[string]answer{}}}
+	a := &API{db: db, key: key, mux: http.NewServeMux(), once: answers{kept: map[string]answer{}}}
 	for pattern, h := range a.routes() {
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, h) })
 	}
@@ -46,13 +46,13 @@ func OpenAPI(ctx context.Context, path, key string) (*api, error) {
 }
 
 // Close closes the tracker.
-func (a *api) Close() error { return a.db.Close() }
+func (a *API) Close() error { return a.db.Close() }
 
 // A route handles one operation: it returns a status and the value to write as JSON, or nil.
 type route func(r *http.Request, w http.Header) (int, any, error)
 
 // routes returns the operations of the document.
-func (a *api) routes() map[string]route {
+func (a *API) routes() map[string]route {
 	return map[string]route{
 		"GET /v1/orgs/{org}/projects":               a.listProjects,
 		"GET /v1/orgs/{org}/issues":                 a.listIssues,
@@ -69,7 +69,7 @@ func (a *api) routes() map[string]route {
 }
 
 // ServeHTTP implements http.Handler.
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(key), []byte(a.key)) != 1 {
 		fail(w, refuse(http.StatusUnauthorized, "unauthorized", "show the API key as a bearer token"))
@@ -82,7 +82,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-func (a *api) answer(w http.ResponseWriter, r *http.Request, h route) {
+func (a *API) answer(w http.ResponseWriter, r *http.Request, h route) {
 	var one string
 	err := a.db.QueryRowContext(r.Context(), "SELECT id FROM organisations WHERE id = ?", r.PathValue("org")).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -81,7 +81,7 @@ func (is *apiIssue) tag() string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
-func (a *api) getIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *API) getIssue(r *http.Request, h http.Header) (int, any, error) {
 	is, _, err := find(r.Context(), a.db, r)
 	if err != nil {
 		return 0, nil, err
@@ -90,7 +90,7 @@ func (a *api) getIssue(r *http.Request, h http.Header) (int, any, error) {
 	return http.StatusOK, is, nil
 }
 
-func (a *api) listIssues(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) listIssues(r *http.Request, _ http.Header) (int, any, error) {
 	where, args := fromIssues, []any{r.PathValue("org")}
 	q := r.URL.Query()
 	for _, c := range []struct{ name, condition string }{{"project", "p.key = ?"}, {"status", "i.status = ?"}, {"priority", "i.priority = ?"}, {"type", "i.type = ?"},
@@ -125,7 +125,7 @@ func (a *api) listIssues(r *http.Request, _ http.Header) (int, any, error) {
 }
 
 // rows calls each for every row of a query.
-func (a *api) rows(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) (err error) {
+func (a *API) rows(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) (err error) {
 	rows, err := a.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 const key = "trk_test"
 
-func open(t *testing.T) *api {
+func open(t *testing.T) *API {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracker.db")
 	if err := Create(context.Background(), path); err != nil {

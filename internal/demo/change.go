@@ -105,7 +105,7 @@ func (f *fields) nullable(ctx context.Context, tx *sql.Tx, org string, out map[s
 	return nil
 }
 
-func (a *api) updateIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *API) updateIssue(r *http.Request, h http.Header) (int, any, error) {
 	var f fields
 	if err := read(r, &f); err != nil {
 		return 0, nil, err
@@ -113,7 +113,7 @@ func (a *api) updateIssue(r *http.Request, h http.Header) (int, any, error) {
 	return a.change(r, h, &f, nil)
 }
 
-func (a *api) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 	var f fields
 	if err := read(r, &f); err != nil {
 		return 0, nil, err
@@ -125,7 +125,7 @@ func (a *api) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 }
 
 // change updates the fields of an issue; otherwise holds the values of absent fields, if they change too.
-func (a *api) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
+func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
 	var after *apiIssue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
 		id, err := matched(r, tx)
@@ -174,7 +174,7 @@ func matched(r *http.Request, tx *sql.Tx) (string, error) {
 	return id, nil
 }
 
-func (a *api) deleteIssue(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) deleteIssue(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusNoContent, nil, a.within(r.Context(), func(tx *sql.Tx) error {
 		id, err := matched(r, tx)
 		if err != nil {
@@ -193,7 +193,7 @@ type newIssue struct {
 	Parent  *string `json:"parent"`
 }
 
-func (a *api) createIssue(r *http.Request, h http.Header) (int, any, error) {
+func (a *API) createIssue(r *http.Request, h http.Header) (int, any, error) {
 	var f newIssue
 	if err := read(r, &f); err != nil {
 		return 0, nil, err
@@ -271,7 +271,7 @@ func insert(ctx context.Context, tx *sql.Tx, columns map[string]any) (string, er
 }
 
 // within runs do in a transaction.
-func (a *api) within(ctx context.Context, do func(*sql.Tx) error) error {
+func (a *API) within(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := a.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

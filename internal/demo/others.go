@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-func (a *api) listProjects(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) listProjects(r *http.Request, _ http.Header) (int, any, error) {
 	type project struct {
 		Key         string `json:"key"`
 		Name        string `json:"name"`
@@ -33,7 +33,7 @@ func (a *api) listProjects(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusOK, page, err
 }
 
-func (a *api) listUsers(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) listUsers(r *http.Request, _ http.Header) (int, any, error) {
 	type user struct {
 		ID     string  `json:"id"`
 		Name   string  `json:"name"`
@@ -65,7 +65,7 @@ const selectComments = "SELECT c.id, coalesce(u.name, c.agent), c.body, CAST(c.c
 
 func (c *apiComment) into() []any { return []any{&c.ID, &c.Author, &c.Body, &c.Created} }
 
-func (a *api) listComments(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) listComments(r *http.Request, _ http.Header) (int, any, error) {
 	_, id, err := find(r.Context(), a.db, r)
 	if err != nil {
 		return 0, nil, err
@@ -99,7 +99,7 @@ func (a *api) listComments(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusOK, page, err
 }
 
-func (a *api) addComment(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) addComment(r *http.Request, _ http.Header) (int, any, error) {
 	var given struct {
 		Body string `json:"body"`
 	}
@@ -125,7 +125,7 @@ func (a *api) addComment(r *http.Request, _ http.Header) (int, any, error) {
 }
 
 // createKey creates an api key of the organisation's first administrator.
-func (a *api) createKey(r *http.Request, _ http.Header) (int, any, error) {
+func (a *API) createKey(r *http.Request, _ http.Header) (int, any, error) {
 	made := struct {
 		Name string `json:"name"`
 		Key  string `json:"key,omitempty"`

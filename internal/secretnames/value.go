@@ -16,12 +16,12 @@ var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|
 	`SCRAM-SHA-\d+\$\d+:|grub\.pbkdf2\.\w+\.\d+\.|AQAAAA[EI]AA[\w+/]{40})\S{8,}$|` +
 	`^(?:\*[0-9A-F]{40}|md5[0-9a-f]{32}|0x0[12]00[0-9A-Fa-f]{48,})$`)
 
-// A verdict is what a text looks like.
-type verdict uint8
+// A Verdict is what a text looks like.
+type Verdict uint8
 
 // The verdicts.
 const (
-	Harmless verdict = iota
+	Harmless Verdict = iota
 	Likely           // a part looks random, or stands behind the name of a credential in a text
 	certain          // it has a form that only credentials have, or it is a document with one
 )
@@ -32,7 +32,7 @@ func Value(text string) bool { return Judge(text) != Harmless }
 // Judge says whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
 // with a password, a stored password, or JSON in which one of these or a member named like a credential has a value. It is
 // for looking at samples. It is never used for answers.
-func Judge(text string) verdict {
+func Judge(text string) Verdict {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
 		return Harmless
@@ -92,7 +92,7 @@ func settings(text string) bool {
 }
 
 // holds says whether a part of parsed JSON is a credential.
-func holds(v any) verdict {
+func holds(v any) Verdict {
 	found := Harmless
 	switch v := v.(type) {
 	case map[string]any:

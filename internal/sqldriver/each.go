@@ -5,13 +5,13 @@ import (
 	"database/sql"
 )
 
-// A querier is a database of database/sql, or one of its connections.
-type querier interface {
+// A Querier is a database of database/sql, or one of its connections.
+type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // EachRow runs a query and passes each of its rows to take as texts, with "" for null.
-func EachRow(ctx context.Context, db querier, query string, take func([]string)) error {
+func EachRow(ctx context.Context, db Querier, query string, take func([]string)) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return err

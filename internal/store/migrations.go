@@ -12,8 +12,8 @@ import (
 // higher.
 var ErrNewer = errors.New("a newer Bailiwick made it, or a build before 0.1.0; use that one, or another store")
 
-// A target is an open transaction on a store. No other process migrates the store until it ends.
-type target interface {
+// A MigrationTarget is an open transaction on a store. No other process migrates the store until it ends.
+type MigrationTarget interface {
 	Version() (int, error)           // 0 for a new store
 	Run(statement string) error      // runs one statement of a migration
 	Reached(version int) (err error) // records that a migration has run
@@ -21,7 +21,7 @@ type target interface {
 
 // Migrate runs the migrations in files, migrations/00001_name.sql and so on, that t lacks, in order. The paragraphs of a
 // file are its statements.
-func Migrate(files fs.FS, t target) error {
+func Migrate(files fs.FS, t MigrationTarget) error {
 	steps, err := read(files)
 	if err != nil {
 		return err

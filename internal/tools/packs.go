@@ -23,15 +23,15 @@ import (
 // timeout is the timeout of a call, which makes a few reads and a request of its own.
 const timeout = 60 * time.Second
 
-// A packTools is the tools of packs over one gateway.
-type packTools struct {
+// A PackTools is the tools of packs over one gateway.
+type PackTools struct {
 	changes *ChangeTools
 	now     func() time.Time
 }
 
 // NewPackTools returns the tools over the gateway of c, which formats proposals for agents. c may be nil if the tools are only
 // named and never called.
-func NewPackTools(c *ChangeTools) *packTools { return &packTools{c, time.Now} }
+func NewPackTools(c *ChangeTools) *PackTools { return &PackTools{c, time.Now} }
 
 // An PackAPI configures the tools over one PackAPI.
 type PackAPI struct {
@@ -42,7 +42,7 @@ type PackAPI struct {
 }
 
 // Tools returns the tools over an PackAPI.
-func (r *packTools) Tools(a PackAPI) []tool.Tool {
+func (r *PackTools) Tools(a PackAPI) []tool.Tool {
 	out := make([]tool.Tool, len(a.Tools))
 	for i, t := range a.Tools {
 		out[i] = r.tool(a, t)
@@ -80,7 +80,7 @@ func PackNeeds(a pack.Annotations) identity.Scope {
 
 // tool returns the tool of a declaration over PackAPI a. Its call checks the arguments against the class that describes them, makes the
 // reads and then returns an answer or, of one that writes, proposes a change.
-func (r *packTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
+func (r *PackTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 	name := t.Name
 	if a.Underscores {
 		name = pack.Underscored(name)
@@ -115,7 +115,7 @@ func (r *packTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 }
 
 // offered returns a function that reports whether an PackAPI shows a principal all that t calls and preserves.
-func (r *packTools) offered(api string, t *pack.Tool) func(identity.Principal) bool {
+func (r *PackTools) offered(api string, t *pack.Tool) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
 		all := r.changes.Gateway().APIs(p)
 		i := slices.IndexFunc(all, func(reach *calls.Reach) bool { return reach.Name == api })
@@ -181,7 +181,7 @@ type proposal struct {
 
 // propose files the write of a tool, and returns the result for the agent. If the write ran at once, that includes
 // its response.
-func (r *packTools) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
+func (r *PackTools) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
 	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Origin: write.Origin{Says: p.done.Title}, Input: p.in, Reason: reason.Text(), Doubts: p.doubts, Against: p.against})

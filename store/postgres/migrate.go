@@ -31,14 +31,14 @@ func (s *Store) migrate(ctx context.Context, steps fs.FS, there bool) error {
 	})
 }
 
-// A target implements store.target.
+// A target implements store.MigrationTarget.
 type target struct {
 	ctx   context.Context //nolint:containedctx // of the one transaction
 	tx    pgx.Tx
 	there bool // a missing store is an error
 }
 
-// Version implements store.target.
+// Version implements store.MigrationTarget.
 func (t target) Version() (int, error) {
 	now, err := version(t.ctx, t.tx)
 	if err == nil && now == 0 && t.there {
@@ -47,10 +47,10 @@ func (t target) Version() (int, error) {
 	return now, err
 }
 
-// Run implements store.target.
+// Run implements store.MigrationTarget.
 func (t target) Run(text string) error { return run(t.ctx, t.tx.Conn(), text) }
 
-// Reached implements store.target.
+// Reached implements store.MigrationTarget.
 func (t target) Reached(version int) error {
 	_, err := t.tx.Exec(t.ctx, `INSERT INTO bailiwick.migration (version) VALUES ($1)`, version)
 	return err

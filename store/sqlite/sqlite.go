@@ -258,13 +258,13 @@ func foreign(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// A target implements store.target.
+// A target implements store.MigrationTarget.
 type target struct {
 	ctx context.Context //nolint:containedctx // of the one transaction
 	tx  *sql.Tx
 }
 
-// Version implements store.target.
+// Version implements store.MigrationTarget.
 func (t target) Version() (int, error) {
 	if err := t.Run(`CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, applied INTEGER NOT NULL) STRICT`); err != nil {
 		return 0, err
@@ -272,13 +272,13 @@ func (t target) Version() (int, error) {
 	return version(t.ctx, t.tx)
 }
 
-// Run implements store.target.
+// Run implements store.MigrationTarget.
 func (t target) Run(text string) error {
 	_, err := t.tx.ExecContext(t.ctx, text)
 	return err
 }
 
-// Reached implements store.target.
+// Reached implements store.MigrationTarget.
 func (t target) Reached(version int) error {
 	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO migration (version, applied) VALUES (?, ?)`, version, time.Now().UnixMicro())
 	return err
