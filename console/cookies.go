@@ -100,7 +100,7 @@ func newVisitorID() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// themeCookie returns the cookie of a chosen theme; a theme other than light and dark is that of the browser.
+// themeCookie returns the cookie of a chosen theme. Any theme but light and dark is that of the browser.
 func themeCookie(r *http.Request, theme string) *http.Cookie {
 	c := plainCookie(r, themeName, theme)
 	c.MaxAge = 365 * 24 * 3600

@@ -32,7 +32,7 @@ type usageFound struct {
 	More    bool           // there are older ones
 	Sums    usageSums
 	Read    int       // records read
-	Cut     bool      // Most was reached: usageSums cover only the time from Since on
+	Cut     bool      // Most was reached: Sums cover only the time from Since on
 	Since   time.Time // of the oldest record read
 	Damaged int64     // the Seq of an unreadable record, which ended the search, or 0
 }
@@ -40,7 +40,7 @@ type usageFound struct {
 // usageSums are the totals of a usageSearch.
 type usageSums struct {
 	Total  usageSum
-	Days   []usageSum // one per day of the period, the oldest first; one per hour if it is two days or less
+	Days   []usageSum // one per day of the period, the oldest first, or one per hour if it is two days or less
 	Hourly bool
 	Tools  []usageSum // the most calls first
 	Agents []usageSum // likewise

@@ -80,7 +80,7 @@ type Options struct {
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
-	AllowedOrigins   []string             // "https://app.example"; pages of this host itself are always allowed
+	AllowedOrigins   []string             // "https://app.example". Pages of this host itself are always allowed
 	AllowedHosts     []string             // names in the Host header, with or without a port. Nil allows only loopback names on a loopback address
 	Resource         *authserver.Resource // served as RFC 9728 metadata. It may be nil
 	ResourceMetadata string               // URL of the RFC 9728 metadata, named in 401 and 403 responses. "" means that of Resource, or none
@@ -96,7 +96,7 @@ type Options struct {
 	Patience        time.Duration // how long a call waits for a slot. 0 means 30 s
 	Streams         int           // open event streams, shared as calls are. 0 means 1,000
 	Sessions        int           // sessions of the protocols before 2026-07-28. 0 means 1,000
-	SessionKey      []byte        // 32 bytes, with which replicas continue each other's sessions; nil: a session belongs to its process
+	SessionKey      []byte        // 32 bytes, with which replicas continue each other's sessions. With nil a session belongs to its process
 	SessionsEnded   once.Store    // which of these their clients have ended, for all replicas. Nil keeps that in this process
 	SessionsEach    int           // of them for one principal. 0 means 100
 	SessionTimeout  time.Duration // after which an idle session ends. 0 means 30 minutes
@@ -108,7 +108,7 @@ type Options struct {
 
 	Ready  func(context.Context) error // for /readyz. Nil is always ready
 	Notes  func() []string             // further text of /readyz, shown to anyone. It may be nil
-	Extend wire.Extension              // for tests; programs leave it zero
+	Extend wire.Extension              // for tests. Programs leave it zero
 }
 
 // A Server is the MCP transport. It is safe for concurrent use.

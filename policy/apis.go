@@ -14,7 +14,7 @@ type (
 	//     are excluded, and those that give credentials or rights are forbidden, until a rule or Shown names them without *
 	//   - Shown: the visible operations; nil for all that Access doesn't exclude
 	//   - Hidden, Parameters: parts that are hidden, and parameters bound to the principal
-	//   - Write: by class of operation other than a read, how it may run; write.Review if unset
+	//   - Write: by class of operation other than a read, how it may run, or write.Review if unset
 	//   - Reviews: which calls that Write allows are reviewed all the same; New sets it, from the gates and the rules of review
 	//   - OpenBodies: bodies may have members that the document doesn't name
 	//   - OpenFormats: texts and numbers may be of other formats than the document says

@@ -21,7 +21,7 @@ var reasons = map[string]string{
 	"rule_value":       "a rule of it needs what your credential doesn't say",
 }
 
-// disclose returns the refusal that is given instead of as, whose kind is set; as itself if told is nil.
+// disclose returns the refusal that is given instead of as, whose kind is set. If told is nil it is as itself.
 func disclose(as, told *problem.Error) *problem.Error {
 	if told == nil {
 		return as

@@ -13,7 +13,7 @@ const InstallVariable = "BAILIWICK_TOKEN"
 // InstallInputID is the id of the input with which VS Code asks for the token.
 const InstallInputID = "bailiwick-token"
 
-// A InstallLink adds a server to a client.
+// An InstallLink adds a server to a client.
 type InstallLink struct{ Client, URL string }
 
 // InstallInput is the input with which VS Code asks for the token.

@@ -11,7 +11,7 @@ import (
 // outageInterval is the least time between two lines about a failure that goes on.
 const outageInterval = time.Minute
 
-// A OutageLog logs the failures of one loop. It is safe for concurrent use.
+// An OutageLog logs the failures of one loop. It is safe for concurrent use.
 type OutageLog struct {
 	Log   *slog.Logger
 	Level slog.Level // of a failure

@@ -53,7 +53,7 @@ func NetworkOf(a netip.Addr) netip.Prefix {
 // A key is what refusals are counted by: where, why, and from which principal or network.
 type key struct{ door, kind, from string }
 
-// A RefusalLog logs and counts refusals. It is safe for concurrent use; a nil RefusalLog drops them.
+// A RefusalLog logs and counts refusals. It is safe for concurrent use. A nil RefusalLog drops them.
 type RefusalLog struct {
 	log   *slog.Logger
 	count func(door, kind string)

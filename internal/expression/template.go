@@ -30,7 +30,7 @@ type NamedTemplate struct {
 // A Fault reports an error in a declaration, at the path of keys that leads to it.
 type Fault func(at []string, format string, args ...any)
 
-// CompileTemplate compiles v; at is its path. It calls wrong for each error.
+// CompileTemplate compiles v, whose path is at. It calls wrong for each error.
 func CompileTemplate(c *Compiler, v value.Value, at []string, wrong Fault) *Template {
 	t := &Template{value: v}
 	switch v.Kind() {

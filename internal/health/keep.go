@@ -23,7 +23,7 @@ const (
 // KeepOptions configure a ReplicaKeeper.
 type KeepOptions struct {
 	Store ReplicaStore
-	Own   func() ReplicaRow // what is in force in this process. Its ID, Name and DifferentClock are ignored
+	Own   func() ReplicaRow // what is in force in this process. Its ID, Name and Clock are ignored
 	Log   *slog.Logger
 
 	Every time.Duration    // between two beats. 0 is ten seconds

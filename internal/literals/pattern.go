@@ -50,7 +50,7 @@ func CheckPattern(text, options string) (pattern, flags string, err error) {
 	return text, flags, nil
 }
 
-// ParsePattern parses a pattern; flags may contain i and m.
+// ParsePattern parses a pattern. flags may contain i and m.
 func ParsePattern(pattern, flags string) (*syntax.Regexp, error) {
 	mode := syntax.Perl
 	if strings.Contains(flags, "i") {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MergeBSON returns an object or a list as BSON, for a field that holds was; the zero RawValue for none. What is equal to the
+// MergeBSON returns an object or a list as BSON, for a field that holds was, or the zero RawValue. What is equal to the
 // value at the same place of was keeps its BSON type: JSON has no dates, ids or decimals, and shows them as text. bad says
 // why the value can't be stored, or "" if it can.
 func MergeBSON(v value.Value, was bson.RawValue) (out any, bad string) { return merged(v, was, 1) }

@@ -25,7 +25,7 @@ func ReadAgainst(into *writes.Declaration) yamlconf.Shape {
 	}, nil))
 }
 
-// ReadRequirements is the shape of a list of requirements; that describes their expressions.
+// ReadRequirements is the shape of a list of requirements. The argument that describes their expressions.
 func ReadRequirements(into *[]expression.Requirement, that string) yamlconf.Shape {
 	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
 		var r expression.Requirement

@@ -258,7 +258,7 @@ const (
 	Millis // from y to x, both Dates: an Integer, truncated
 
 	Size      // the number of elements of x, JSON: an Integer, or null if it is not a list
-	ElemAt    // the element at y, an Integer; from the end if negative. JSON, or null if there is none
+	ElemAt    // the element at y, an Integer, from the end if negative. JSON, or null if there is none
 	InList    // whether x equals an element of the list y, both JSON: Boolean, never null
 	SliceList // of the list x from y, an Integer (from the end if negative, the first at most), at most z elements (an Integer above 0, else null)
 	IsList    // Boolean, never null

@@ -43,7 +43,7 @@ func (k MaskKind) Masks(t schema.Type) bool {
 // A Mask says how the values of a field are masked.
 type Mask struct {
 	Kind     MaskKind
-	Field    string    // "source.Class.field": equal values of two fields have different hashes; of MaskPseudonym "source.Class", for all fields of a record
+	Field    string    // "source.Class.field": equal values of two fields have different hashes. Of MaskPseudonym "source.Class", for all fields of a record
 	Word     string    // of MaskPseudonym: what the records are, such as Person
 	Patterns []Pattern // of MaskInside: what is replaced
 }

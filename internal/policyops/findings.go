@@ -26,7 +26,7 @@ const (
 	dead               Code = "dead"                // a rule has no effect
 	drift              Code = "drift"               // documented values differ from those of the database
 	unscoped           Code = "unscoped"            // a class with tenants is related to one without. An operation has no bound parameter
-	openClasses        Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
+	openClasses        Code = "open"                // an operation of an API that may not be meant for agents, or a source that acts as master
 	uncallable         Code = "uncallable"          // agents see an operation that can't be called
 	Derived            Code = "derived"             // fields are denied or masked because of what the database makes them from
 )

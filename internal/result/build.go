@@ -40,7 +40,7 @@ type builder struct {
 const mostPassed = 8 << 20
 
 // build reads rows into b's page until the plan's limit. From the first record that doesn't fit the budget on, records are only
-// counted, and only for mostPassed bytes, because the count isn't worth reading a large table. NewPage without a plan are refused: see
+// counted, and only for mostPassed bytes, because the count isn't worth reading a large table. Rows without a plan are refused: see
 // redact.
 func build(rows redact.Rows, b *builder) (*Page, error) {
 	plan := rows.Plan()
@@ -229,7 +229,7 @@ func keyOf(plan *policy.Plan) []int {
 	return out
 }
 
-// id returns the id of a record: its key as a text, or a JSON list of a key of several fields, or "" for a class without one.
+// id returns the id of a record: its key as a text. A key of several fields is a JSON list. A class without a key has "".
 func (b *builder) id(row value.Row) string {
 	switch len(b.key) {
 	case 0:

@@ -129,7 +129,7 @@ func (p *Page) WholePointers() {
 	p.json = json
 }
 
-// WholePage makes a page of all records. Over the budget it drops their largest fields; if that isn't enough it fails
+// WholePage makes a page of all records. Over the budget it drops their largest fields. If that isn't enough it fails
 // with problem.BudgetExceeded.
 func WholePage(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget, whole: true})

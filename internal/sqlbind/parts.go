@@ -129,7 +129,7 @@ func (t *timeNames) Of(d plan.Expr) plan.Expr {
 	return name
 }
 
-// wholeMonths returns how many whole months lie between two Dates; below zero if the second is the earlier one.
+// wholeMonths returns how many whole months lie between two Dates. It is below zero if the second is the earlier one.
 func wholeMonths(from, to plan.Expr) plan.Expr {
 	under := func(x, y plan.Expr) plan.Expr {
 		return plan.Apply{Op: plan.Under, Args: []plan.Expr{x, y}, T: schema.Boolean}

@@ -40,7 +40,7 @@ func JSONRoute(x plan.Expr, path string) (plan.Expr, bool) {
 	return x, ok
 }
 
-// JSONPath follows a path as JSON_VALUE has it, such as $.a."b c"[0]; false for another text, also for a path to several values
+// JSONPath follows a path as JSON_VALUE has it, such as $.a."b c"[0]. It is false for another text, also for a path to several values
 // ($.a[*]) and one with a condition.
 func JSONPath(x plan.Expr, path string) (plan.Expr, bool) {
 	rest, ok := strings.CutPrefix(path, "$")

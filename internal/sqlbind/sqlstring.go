@@ -89,7 +89,7 @@ func padText(x plan.Expr, n int64, fill string, left bool) plan.Expr {
 	return choice(test(plan.Under, length, stringWhole(n)), applyText(plan.Concat, both...), cut)
 }
 
-// repeatText is a constant text, not the empty one, n times; null beyond maxTextLength characters.
+// repeatText is a constant text, not the empty one, n times. It is null beyond maxTextLength characters.
 func repeatText(text string, n plan.Expr) plan.Expr {
 	size := int64(len([]rune(text)))
 	most := maxTextLength / size

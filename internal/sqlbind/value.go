@@ -125,7 +125,7 @@ func moment(micros int64) node {
 	return node{Node: typecheck.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
 }
 
-// word binds a constant that is a word. The time is that of the call; names of users don't exist.
+// word binds a constant that is a word. The time is that of the call. Names of users don't exist.
 func (b *Binder) word(e *sqlparse.Word) (node, error) {
 	switch e.Text {
 	case "true", "false":

@@ -36,7 +36,7 @@ type Gathered struct {
 	Most  int      // the maximum size. A larger list is null
 }
 
-// An Over is a plan.Over with its operands as text; Initial and Limit are "" for none.
+// An Over is a plan.Over with its operands as text. Initial and Limit may be "".
 type Over struct {
 	Do             plan.Each
 	Input          string

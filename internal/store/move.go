@@ -46,7 +46,7 @@ type MovedRecords struct {
 	Base    audit.Head `json:"base"` // the last record that is in an archive now; the zero Head for none
 }
 
-// MoveRecords writes the oldest records of s into files and takes them out of the store, file by file; what it returns has
+// MoveRecords writes the oldest records of s into files and takes them out of the store, file by file. Its result has
 // happened even if it fails later. If another process moves records at the same time, one of them ends with audit.ErrMoved.
 func MoveRecords(ctx context.Context, s ArchiveStore, o ArchiveOptions) (MovedRecords, error) {
 	if o.PerFile == 0 {

@@ -19,7 +19,7 @@ import (
 // maxLine is the size of the longest record that is read from a file.
 const maxLine = 16 << 20
 
-// A ArchivedLog is the files of an archive and the store that they come from, as one log to verify.
+// An ArchivedLog is the files of an archive and the store that they come from, as one log to verify.
 type ArchivedLog struct {
 	store interface {
 		audit.Chain

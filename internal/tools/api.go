@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A APITools is the tools over the APIs of one gateway.
+// An APITools is the tools over the APIs of one gateway.
 type APITools struct{ changes *ChangeTools }
 
 // NewAPITools returns the tools over the APIs of the gateway of c, which formats proposals for agents.

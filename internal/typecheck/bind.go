@@ -46,7 +46,7 @@ type Relation struct {
 	Scope  Scope                 // for filters over it
 	Fields []*schema.Field       // the visible ones
 	Key    []string              // the fields that identify a record, or nil if not all of them are visible
-	Masks  map[string]*plan.Mask // by field; without those that have no mask
+	Masks  map[string]*plan.Mask // by field, without those that have no mask
 
 	// Constraints returns the pointers to other views of the caller, and the fields of unique indexes besides the key, all of them visible.
 	// It is nil except for descriptions in information_schema, where few statements ask for it.

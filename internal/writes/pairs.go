@@ -14,7 +14,7 @@ import (
 )
 
 // Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the
-// principal sees both, or else nil. effects are those of a preview; of them only what stood there before counts, as
+// principal sees both, or else nil. effects are those of a preview. Of them only what stood there before counts, as
 // what the source makes of the write may depend on records that the principal doesn't see.
 func (p *Plan) Pairs(effects []change.Effect) error {
 	for i := range min(len(p.Items), len(effects)) {

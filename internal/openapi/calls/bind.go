@@ -101,7 +101,7 @@ func with(object value.Value, name string, v value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// object binds the member called name of an object; header names are case-insensitive, and except for parameters other
+// object binds the member called name of an object. Header names are case-insensitive, and except for parameters other
 // spellings are bound too. If set is true, a missing member is added.
 func (b *binding) object(object *value.Value, name, at string, set bool) {
 	given := false

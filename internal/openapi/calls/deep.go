@@ -16,7 +16,7 @@ type RequestOptions struct {
 // ListStyle is how the entries of a list are named in queries and forms.
 type ListStyle string
 
-// The ways to name entries. ListStyle of objects and of lists always use indices.
+// The ways to name entries. Lists of objects and of lists always use indices.
 const (
 	Brackets ListStyle = ""        // a[]=1&a[]=2
 	Indices  ListStyle = "indices" // a[0]=1&a[1]=2

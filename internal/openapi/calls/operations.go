@@ -24,8 +24,8 @@ type Rules struct {
 	Shown          []string // the visible operations, as in spec.ClassRule, or nil for all that Access doesn't exclude
 	Hidden         []Hidden
 	Parameters     []Parameter
-	Write          map[spec.Class]write.Mode // how operations other than spec.ClassRead may run; write.Review if unset
-	Reviews        Reviews                   // which of the calls that Write allows are reviewed all the same; policy sets it
+	Write          map[spec.Class]write.Mode // how operations other than spec.ClassRead may run, or write.Review if unset
+	Reviews        Reviews                   // which of the calls that Write allows are reviewed all the same. policy sets it
 	OpenBodies     bool                      // see validate.Options
 	OpenFormats    bool                      // see validate.Options
 	OpenParameters []Opened                  // query parameters that the document doesn't declare

@@ -37,7 +37,7 @@ type Plan struct {
 	API       string
 	Operation *spec.Operation
 	Class     spec.Class
-	Mode      write.Mode         // how it may run, by the rules of the API; unset for spec.ClassRead
+	Mode      write.Mode         // how it may run, by the rules of the API. Unset for spec.ClassRead
 	Partial   bool               // it is a PUT that keeps fields it isn't given
 	View      *spec.View         // the principal's view, to which the answer is reduced
 	Arguments validate.Arguments // as given and bound

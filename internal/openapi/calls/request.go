@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A HTTPRequest is an HTTP request without a host. The same arguments always give the same bytes.
+// An HTTPRequest is an HTTP request without a host. The same arguments always give the same bytes.
 type HTTPRequest struct {
 	Method string
 	Path   string      // percent-encoded, begins with "/"; appended unchanged to the base URL

@@ -2,7 +2,7 @@ package calls
 
 import "net/http"
 
-// A HTTPResponse is the response of an API, of any status.
+// An HTTPResponse is the response of an API, of any status.
 type HTTPResponse struct {
 	Request   *HTTPRequest // the request answered: the Message's, or one returned by Redirected
 	Status    int

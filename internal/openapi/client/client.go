@@ -48,7 +48,7 @@ const (
 	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
 )
 
-// NewOAuthClient returns a OAuthClient. It requests no token yet; it resolves the host of the token URL, which edge.GuardedTransport
+// NewOAuthClient returns an OAuthClient. It requests no token yet. It resolves the host of the token URL, which edge.GuardedTransport
 // protects.
 func NewOAuthClient(o OAuthClientOptions) (*OAuthClient, error) {
 	u, err := edge.ParseURL(o.TokenURL)

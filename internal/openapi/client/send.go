@@ -38,7 +38,7 @@ import (
 
 // Options configure a Sender. Base or Handler is required.
 type Options struct {
-	Base       string        // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
+	Base       string        // scheme, host and path prefix. With a Handler only path and host are used, and "" is http://localhost
 	Handler    http.Handler  // answers in this process instead of the network
 	Credential Credential    // added to every request, or of a CredentialSet those that the request names. Nil adds none
 	Downloads  []string      // hosts, or *.host for those below one, to which reads are redirected without the credential

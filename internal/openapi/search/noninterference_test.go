@@ -18,7 +18,7 @@ import (
 type world struct {
 	operations map[string]operation
 	schemas    map[string]map[string]string // fields → "" or the schema they refer to
-	hidden     map[string]bool              // operations and schemas; fields as DescribeSchema.field
+	hidden     map[string]bool              // operations, schemas, and fields as Schema.field
 }
 
 type operation struct{ tag, summary, body, answer string }

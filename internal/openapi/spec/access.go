@@ -44,7 +44,7 @@ type ClassRule struct {
 // ClassOptions configure the classification of one document.
 type ClassOptions struct {
 	Rules    []ClassRule // the first matching rule applies
-	RPCNames bool        // derive the class of POST operations from their names: Get, List, Search, BatchGet read; Delete destroys
+	RPCNames bool        // derive the class of POST operations from their names: Get, List, Search, BatchGet read, and Delete destroys
 }
 
 // A Decision is the class of one operation and the reason for it.

@@ -13,10 +13,10 @@ import (
 // always return the same result for the same arguments.
 type Filter struct {
 	Operation  func(op *Operation) bool
-	Schema     func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
+	Schema     func(name string) bool          // by the name shown to agents. A hidden schema reads as one that accepts any value
 	Field      func(schema, field string) bool // schema is the named schema that declares the field, or "" for an inline one
 	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
-	Whole      bool                            // Schema and FieldFilter hide nothing that the document or the rules name
+	Whole      bool                            // Schema and Field hide nothing that the document or the rules name
 	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
 	Reviewed   func(op *Operation) string      // what list and detail say of how its calls run. Nil says "needs review" of all that change something
 	Uncallable func(op *Operation) string      // why no call of op is sent, "" if calls are, or nil

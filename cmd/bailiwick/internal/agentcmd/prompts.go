@@ -67,7 +67,7 @@ func PromptsCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// printPrompts lists prompts with their arguments; optional ones are in brackets.
+// printPrompts lists prompts with their arguments. Optional ones are in brackets.
 func printPrompts(t *terminal.Terminal, all []client.Prompt) error {
 	w := t.Table()
 	for _, p := range all {

@@ -25,7 +25,7 @@ func PeopleCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// invitePerson returns the command people invite. The scopes must open the console, else the link would lead nowhere; rights that the rules
+// invitePerson returns the command people invite. The scopes must open the console, else the link would lead nowhere. Rights that the rules
 // don't know are warned about.
 func invitePerson(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep

@@ -126,7 +126,7 @@ func parseLife(text string) (time.Duration, error) {
 	return 0, config.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
 }
 
-// tokenList returns the command token list. Secrets aren't kept, so none is shown; values of filters are printed as digests.
+// tokenList returns the command token list. Secrets aren't kept, so none is shown. Values of filters are printed as digests.
 func tokenList(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
