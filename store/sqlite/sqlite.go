@@ -104,7 +104,7 @@ func (s *Store) open(ctx context.Context) error {
 		return errors.New("open the store: no path is given")
 	}
 	if s.path != Memory {
-		if err := private(s.path); err != nil {
+		if err := regular(s.path); err != nil {
 			return fmt.Errorf("open the store: %w", err)
 		}
 	}
@@ -135,35 +135,45 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// private makes sure that the file exists and that only its owner can read or write it.
-func private(path string) error {
+// regular makes sure that there is a regular file, and creates one that only its owner can read or write.
+func regular(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		return err
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", path)
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", path)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return f.Chmod(0o600)
-	}
-	return nil
+	return err
 }
 
-// source returns the driver's name for a connection. WAL allows reading during a write; FULL makes a commit survive a
-// power failure.
+// own makes the file readable by its owner only, and sets its journal to WAL, which allows reading during a write. Both
+// stay with the file, so they are not done to a file of another program.
+func (s *Store) own(ctx context.Context) error {
+	if s.path != Memory {
+		info, err := os.Stat(s.path)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(s.path, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := s.write.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
+	return err
+}
+
+// source returns the driver's name for a connection. FULL makes a commit survive a power failure.
 func source(path string, readOnly bool) string {
 	q := url.Values{"_busy_timeout": {"10000"}, "_synchronous": {"FULL"}, "_pragma": {"cache_size(-1024)"}}
 	if readOnly {
 		q.Set("_query_only", "1")
 	} else {
 		q.Set("_txlock", "immediate")
-		q.Set("_journal_mode", "WAL")
 	}
 	name := Memory
 	if path != Memory {
@@ -221,13 +231,14 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 		return err
 	}
 	now, err := version(ctx, s.write)
+	if err == nil && now == 0 {
+		err = foreign(ctx, s.write)
+	}
+	if err == nil {
+		err = s.own(ctx)
+	}
 	if err != nil || now == newest { // usually, and without the write lock
 		return err
-	}
-	if now == 0 {
-		if err := foreign(ctx, s.write); err != nil {
-			return err
-		}
 	}
 	if now > 0 && now < newest {
 		if err := s.beforeUpgrade(ctx, now); err != nil {

@@ -120,6 +120,31 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestOpenLeavesOthers checks that the file of another program stays as it was, to the last byte and bit of its mode.
+func TestOpenLeavesOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.db")
+	raw(t, path, `CREATE TABLE issues (id INTEGER PRIMARY KEY)`)
+	if err := os.Chmod(path, 0o664); err != nil {
+		t.Fatal(err)
+	}
+	look := func() string {
+		text, err := os.ReadFile(path)
+		info, failed := os.Stat(path)
+		if err := errors.Join(err, failed); err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().String() + string(text)
+	}
+	before := look()
+	if s, err := sqlite.Open(t.Context(), path); err == nil {
+		s.Close()
+		t.Fatal("it was taken for a store")
+	}
+	if look() != before {
+		t.Error("the file was changed")
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.db")
