@@ -47,7 +47,8 @@ type Options struct {
 	Admit func(ctx context.Context, agent identity.Principal, tool string) error
 	// Authorize is the path of the page where people consent.
 	Authorize string
-	// Client fetches the metadata documents of clients, from public addresses alone, and follows no redirects. Nil means such a one.
+	// Client fetches the metadata documents of clients. It must reach only public addresses and follow no redirects.
+	// Nil means a default one that does so.
 	Client *http.Client
 
 	Access, Idle, Life time.Duration // 0 means the constant of that name
@@ -55,7 +56,7 @@ type Options struct {
 	Now                func() time.Time
 }
 
-// Tokens is the store of grants and tickets; *identity.Tokens is one.
+// Tokens is the store of grants and tickets. *identity.Tokens implements it.
 type Tokens interface {
 	Grant(ctx context.Context, by identity.Principal, g identity.Granting) (identity.Principal, error)
 	EndGrant(ctx context.Context, by identity.Principal, id string) error

@@ -51,8 +51,8 @@ type metadata struct {
 	Method    string   `json:"token_endpoint_auth_method"`
 }
 
-// readMetadata reads an object in the one way that all parsers do: names that occur twice are refused, and other spellings of a name are
-// other names, which mean nothing here.
+// readMetadata reads an object in the same way as all parsers. It refuses names that occur twice. It ignores names in
+// another spelling.
 func readMetadata(body []byte) (m metadata, err error) {
 	v, err := value.Read(body, 0)
 	if err != nil {
@@ -229,8 +229,8 @@ func checkRedirect(to string) error {
 
 func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
-// redirects reports whether codes for c may be sent to an address: exactly one of its own, or on this machine with another
-// port, as apps take a free one.
+// redirects reports whether codes for c may be sent to an address. The address must be one of the client's own. On this
+// machine the port may differ, because apps take a free one.
 func (c *Client) redirects(to string) bool {
 	return slices.ContainsFunc(c.Redirects, func(own string) bool { return own == to || portless(own) != "" && portless(own) == portless(to) })
 }

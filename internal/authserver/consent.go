@@ -18,9 +18,11 @@ import (
 type Asking struct {
 	Client   *Client
 	Redirect string
-	Asked    []identity.Scope // what it asks for; all that the person may hand over, where it names none
-	May      []identity.Scope // of those, what the person may hand over
-	Never    []identity.Scope // of those, what the person may not
+	// Asked are the scopes that the client asks for. If it names none, they are all that a person may lend.
+	Asked []identity.Scope
+	// May are the scopes of Asked that the person may lend, and Never the others.
+	May   []identity.Scope
+	Never []identity.Scope
 
 	state, challenge, base string
 }
@@ -98,8 +100,8 @@ func (a *Asking) read(q url.Values, p identity.Principal) *refusal {
 	return nil
 }
 
-// scopeNames returns the scopes that a request names. A space alone divides them (RFC 6749, 3.3): what else looks like one is part of a
-// name, which nothing has.
+// scopeNames returns the scopes that a request names. Only a space divides them (RFC 6749, 3.3). Any other space
+// character is part of a name, and no scope has such a name.
 func scopeNames(q url.Values) []string {
 	return slices.DeleteFunc(strings.Split(q.Get("scope"), " "), func(s string) bool { return s == "" })
 }
@@ -114,8 +116,8 @@ func ownResource(base, to string) bool {
 		(u.Path == "" || u.Path == "/" || strings.TrimSuffix(u.Path, "/") == "/mcp")
 }
 
-// back returns the address to which the client's answer is sent, with the issuer's name, so that a client of several
-// servers doesn't take it for another one's (RFC 9207).
+// back returns the address to which the client's answer is sent. It has the issuer's name, so that a client of several
+// servers doesn't take the answer for another server's (RFC 9207).
 func (a *Asking) back(with url.Values) string {
 	u, err := url.Parse(a.Redirect)
 	if err != nil {

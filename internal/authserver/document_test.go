@@ -86,8 +86,8 @@ func (d *deal) ask() (*authserver.Asking, error) {
 	return asking, err
 }
 
-// TestClientDocument lets in a client whose identifier is the address of its metadata document: the person is shown its host,
-// the document is read anew each time, and the code and tokens are bound to the identifier.
+// TestClientDocument lets in a client whose identifier is the address of its metadata document. The person is shown its
+// host, the document is read anew each time, and the code and tokens are bound to the identifier.
 func TestClientDocument(t *testing.T) {
 	d := newDeal(t)
 	asking, err := d.ask()
@@ -163,7 +163,7 @@ func TestClientDocumentRefused(t *testing.T) {
 		}
 	}
 	d.answer = func(w http.ResponseWriter, id string) { d.document(w, id, "application/json", "") }
-	d.server.Client = edge.GuardedClient(time.Minute) // which reaches public addresses alone
+	d.server.Client = edge.GuardedClient(time.Minute) // which reaches only public addresses
 	if asking, err := d.ask(); asking != nil || err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Error("a document of this machine is read:", asking, err)
 	}

@@ -122,9 +122,9 @@ func Challenge(address string, parameters ...string) string {
 	return strings.TrimSpace("Bearer " + strings.Join(out, ", "))
 }
 
-// StepUp returns the challenge for a credential that lacks scope. For an issuer's credential it names the existing
-// scopes too, because an issuer, which may be this server, grants only what is requested; for a token of this server
-// beside an issuer, or if r is nil, only the missing one.
+// StepUp returns the challenge for a credential that lacks scope. For an issuer's credential, it names the existing
+// scopes too, because an issuer, which may be this server, grants only the requested scopes. For a token of this server
+// beside an issuer, or if r is nil, it names only the missing scope.
 func (r *Resource) StepUp(address string, p identity.Principal, scope identity.Scope) string {
 	words := string(scope)
 	if r != nil && (p.TokenID == "" || r.Issuers == nil) {

@@ -95,7 +95,7 @@ func (s *Server) exchange(r *http.Request, f url.Values, use identity.TicketUse,
 	return nil, identity.Unauthorized("ticket_ended", nil)
 }
 
-// fail refuses a request. Why a code or token is not good is for the log alone.
+// fail refuses a request. Only the log says why a code or token is not good.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wrong, ok := err.(*refusal); ok {
 		refuse(w, wrong)

@@ -66,8 +66,8 @@ func (e *RPCError) Error() string { return e.Message }
 // codeInvalidParams is the JSON-RPC code for invalid parameters, which MCP also uses for an unknown tool.
 const codeInvalidParams = -32602
 
-// Dial connects to the gateway at u, whose path ends in /mcp, with a token, or "" for none. version is the version of
-// the calling program.
+// Dial connects to the gateway at u, whose path ends in /mcp. token may be "". version is the version of the calling
+// program.
 func Dial(ctx context.Context, u *url.URL, token, version string) (*Client, error) {
 	t := &overHTTP{url: u, token: token, client: &http.Client{
 		// The token must not be sent to another address.

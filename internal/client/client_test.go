@@ -148,7 +148,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestDispatch checks arbitrary requests; parameters that are no object and unknown methods are errors.
+// TestDispatch checks arbitrary requests. Parameters that are not an object and unknown methods are errors.
 func TestDispatch(t *testing.T) {
 	c, err := client.Dial(t.Context(), gateway(t, `{}`, false, false), "good", "1")
 	if err != nil {

@@ -56,7 +56,7 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	}}, true
 }
 
-// refused converts a protocol error to a Refusal; the gateway puts its code and details into the error's data.
+// refused converts a protocol error to a Refusal. The gateway puts its code and details into the error's data.
 func refused(err error) error {
 	rpc, ok := errors.AsType[*RPCError](err)
 	if !ok {

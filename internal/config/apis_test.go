@@ -353,8 +353,8 @@ func TestAPIsDocument(t *testing.T) {
 	}
 }
 
-// TestLargeState checks that the state of a configuration follows its documents, which are read again only once the system
-// says that they changed, and that looking at one doesn't hold it in memory.
+// TestLargeState checks that the state of a configuration follows its documents. They are read again only if the system
+// says that they changed, and looking at one doesn't keep it in memory.
 func TestLargeState(t *testing.T) {
 	dir := t.TempDir()
 	file, doc := filepath.Join(dir, "f.yaml"), filepath.Join(dir, "flow.json")

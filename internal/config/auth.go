@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// auth is the shape of how principals are authenticated. Both flags are true by default and kept negated in c.Auth, so that its zero
-// value is the default; anonymous access exists only if the section is there.
+// auth is the shape of how principals are authenticated. Both flags are true by default and kept negated in c.Auth, so
+// that its zero value is the default. Anonymous access exists only if the section is present.
 func (c *Config) auth() yamlconf.Shape {
 	tokens := true
 	var anonymous identity.Principal

@@ -98,7 +98,7 @@ type Source struct {
 	Name        string
 	URL         string                // "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…". It may contain a password. "" with Metadata or OpenAPI
 	Parse       *ParseServer          // with the URL of a Parse Server, how it is reached, or nil for other sources
-	WriteURL    string                // the same for an account that may write; "" uses URL
+	WriteURL    string                // the same for an account that may write. "" uses URL
 	ReadOnly    bool                  // never opened for writing
 	Metadata    *Metadata             // object descriptions on disk, or nil for other sources
 	OpenAPI     *APISource            // an HTTP API, or nil for other sources
@@ -151,7 +151,7 @@ type Auth struct {
 	SignIn    *oidc.SignInOptions // with OIDC: people sign in there, or nil if they don't
 	Fresh     time.Duration       // the longest time since a sign-in for breaking the glass, or 0 for the default
 	Agents    Agents              // how agents sign in by themselves
-	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" publishes none
+	Resource  string              // with OIDC: the URL of /mcp as clients know it. "" publishes none
 }
 
 // Agents configures how agents sign in by themselves, with a person's consent. A zero field uses its default.
@@ -169,8 +169,8 @@ type Server struct {
 	URL         string        // of this server, as people and agents use it: "https://gate.example", or "" for its address on this machine
 	MaxBody     int           // maximum bytes of a request
 	Concurrency int           // maximum concurrent calls
-	Queue       int           // maximum waiting calls; negative for none
-	Heartbeat   time.Duration // interval of progress notifications; negative for none
+	Queue       int           // maximum waiting calls. Negative means none
+	Heartbeat   time.Duration // interval of progress notifications. Negative means none
 	Drain       time.Duration // from the signal until the listener closes. Negative means none
 	Connections Connections
 	Sessions    Sessions
@@ -315,14 +315,14 @@ func Digest(rules policy.Rules) string {
 }
 
 // Wrong returns a fault at a place of the file, for checks after reading. path lists the keys that lead there, such as
-// "classes", "tracker.issues", "visible"; if the file lacks that place, the deepest existing one is used.
+// "classes", "tracker.issues", "visible". If the file lacks that place, the deepest existing one is used.
 func (c *Config) Wrong(message string, path ...string) Fault {
 	return c.document.Wrong(message, path...)
 }
 
-// PlaceOfRule returns the location of the rule of a class, given by its full name or as in the file, or of one of its
-// keys, such as "visible" or "tenant.field". line starts at 1. It is 0 if no file has such a rule. If the rule lacks
-// the key, the location is that of the rule.
+// PlaceOfRule returns the location of the rule of a class. The class is given by its full name or as in the file. A
+// key, such as "visible" or "tenant.field", asks for the location of that key of the rule. line starts at 1. It is 0 if
+// no file has such a rule. If the rule lacks the key, the location is that of the rule.
 func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 	path := []string{"classes", c.written(class)}
 	if _, ok := c.document.Place(path...); !ok {

@@ -215,7 +215,8 @@ func personShape(p *PersonAccount, into **PersonAccount) yamlconf.Shape {
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = p })
 }
 
-// exchangeShape is the shape of a token exchange; without a client of its own it is that of the person's connection.
+// exchangeShape is the shape of a token exchange. Without a client of its own, it uses the client of the person's
+// connection.
 func exchangeShape(o *OAuthClient, into **OAuthClient) yamlconf.Shape {
 	param := func(name string) yamlconf.Shape {
 		return yamlconf.Text("a text", func(s string) string {

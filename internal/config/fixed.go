@@ -5,8 +5,8 @@ import "slices"
 // apiPlaceholder stands for a secret in what Fixed returns.
 const apiPlaceholder = "*"
 
-// Fixed returns s with placeholders for the secrets that can change without a restart: all but those of accounts that people connect. What a
-// credential is, and where it stands in a request, stays.
+// Fixed returns s with placeholders for the secrets that can change without a restart. These are all secrets except
+// those of accounts that people connect. It keeps the kind of each credential and its place in a request.
 func (s *APISource) Fixed() *APISource {
 	out := *s
 	out.Credential, out.Credentials = s.Credential.fixed(), fixedAll(s.Credentials)

@@ -13,7 +13,7 @@ import (
 // Audit is the section "audit": how the record of every call is kept.
 type Audit struct {
 	Key     []byte        // the seed of the key that signs checkpoints. Nil uses the key in the store
-	Every   time.Duration // time between syncs of a store in a file; 0 syncs before each answer
+	Every   time.Duration // time between syncs of a store in a file. 0 syncs before each answer
 	Archive Archive
 }
 
@@ -48,7 +48,7 @@ func (a *Audit) setKey(_, s string) string {
 	return ""
 }
 
-// folder is the shape of a path; a relative one starts at the folder of its file.
+// folder is the shape of a path. A relative one starts at the folder of its file.
 func folder(into *string) yamlconf.Shape {
 	inner := yamlconf.Text("a folder", func(path string) string {
 		if strings.HasPrefix(path, "~") {

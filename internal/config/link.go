@@ -91,8 +91,8 @@ func (s *Source) urls() [3]string {
 	return all
 }
 
-// Fixed returns s with placeholders for what an open source takes from a changed configuration without a restart: passwords of databases,
-// keys of Parse Server, and credentials of APIs.
+// Fixed returns s with placeholders for passwords of databases, keys of Parse Server, and credentials of APIs. An open
+// source takes these parts from a changed configuration without a restart.
 func (s Source) Fixed() Source {
 	switch {
 	case s.OpenAPI != nil:

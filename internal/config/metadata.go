@@ -26,7 +26,7 @@ func (m *Metadata) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// folders is the shape of a list of paths; a relative one starts at the folder of its file.
+// folders is the shape of a list of paths. A relative one starts at the folder of its file.
 func folders(into *[]string) yamlconf.Shape {
 	inner := yamlconf.List(into, "folders", func(path string) string {
 		if strings.HasPrefix(path, "~") {

@@ -56,7 +56,7 @@ func wrong(take func(string) error) func(string) string {
 	}
 }
 
-// hooks is the shape of hooks by name; of returns the keys of one that others don't have, and a check of it.
+// hooks is the shape of hooks by name. of returns the keys that only this kind of hook has, and a check of a hook.
 func (c *Config) hooks(names string, of func(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader, yamlconf.Node, string))) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: names, Check: sourceName, Of: func(name string) (yamlconf.Shape, func()) {
 		h := webhook.Hook{Name: name}

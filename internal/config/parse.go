@@ -15,7 +15,7 @@ type ParseServer struct {
 	As                        string // session, user, role, public or master
 	Session, User             string // CEL expressions over the principal, for those of As
 	Role                      string
-	Direct                    string   // the URL of Parse's PostgreSQL database; "" reads over REST
+	Direct                    string   // the URL of Parse's PostgreSQL database. "" reads over REST
 	System                    []string // classes of Parse itself that are shown although they are hidden by default
 }
 

@@ -20,7 +20,7 @@ type Prompt struct {
 	Title       string
 	Description string
 	Arguments   []PromptArgument
-	Template    string // in the syntax of text/template; .name is an argument
+	Template    string // in the syntax of text/template. .name is an argument
 }
 
 // A PromptArgument is a value that a person enters for a Prompt.

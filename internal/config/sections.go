@@ -152,10 +152,10 @@ func (c *Config) setStore(folder, s string) string {
 	return ""
 }
 
-// sqliteURL returns the URL of an SQLite file; a relative path starts at folder.
+// sqliteURL returns the URL of an SQLite file. A relative path starts at folder.
 func sqliteURL(folder, path string) string { return "sqlite:" + pathFrom(folder, path) }
 
-// pathFrom returns the path of a URL; a relative one starts at folder.
+// pathFrom returns the path of a URL. A relative one starts at folder.
 func pathFrom(folder, path string) string {
 	path = strings.TrimPrefix(path, "//")
 	if !filepath.IsAbs(path) && path != ":memory:" && folder != "." {
@@ -164,8 +164,8 @@ func pathFrom(folder, path string) string {
 	return path
 }
 
-// sources is the shape of the sources, by name. Exactly one of url, metadata and openapi says what a source is; is records which one
-// was given and checks that the other keys fit it.
+// sources is the shape of the sources, by name. Exactly one of url, metadata and openapi gives the kind of a source. is
+// records which one was given and checks that the other keys fit it.
 func (c *Config) sources() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "source", Check: sourceName, Of: func(name string) (yamlconf.Shape, func()) {
 		s := Source{Name: name}

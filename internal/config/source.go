@@ -53,8 +53,9 @@ type Document struct {
 	Packs    []*pack.Pack   // in the order of APISource.Packs
 }
 
-// Odd returns what of the document can't be used, to follow "the document": which of its files can't be read, at most fifty, and at most
-// five other places; then the number of the rest, as an invalid document has many.
+// Odd returns the parts of the document that can't be used, as texts to follow "the document". It lists at most fifty
+// files that can't be read and at most five other places. Then it gives the number of the others, because an invalid
+// document has many.
 func (c *Document) Odd() []string {
 	if c.Document == nil {
 		return nil
@@ -225,8 +226,9 @@ func (s *APISource) document(contents *Document) yamlconf.Shape {
 	}}
 }
 
-// OpenInFolder returns an Opener of the files in a folder, also through links that stay in it. The function read reads one, by its path. What that gives
-// must be what the folder has: a link that is put in place of the file in between may lead out of it.
+// OpenInFolder returns an Opener of the files in a folder, also through links that stay in it. read reads a file by its
+// path. The Opener fails if the result differs from the file in the folder, because a link that replaces the file in
+// between may lead out of the folder.
 func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		name, err := spec.Folder(name)
@@ -266,7 +268,7 @@ func within(folder, name string) ([]byte, error) {
 	return text, nil
 }
 
-// ofOrigin returns an Opener of the URLs of a document's origin; get fetches one.
+// ofOrigin returns an Opener of the URLs of a document's origin. get fetches one.
 func ofOrigin(document string, get func(url string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		to, err := spec.Origin(document, name)

@@ -1,10 +1,9 @@
-// Package connect keeps the connections of people with HTTP APIs: OAuth 2.0 tokens that a person obtained once, with an
-// authorization code, and that agents acting for that person use.
+// Package connect keeps the connections of people with HTTP APIs. These are OAuth 2.0 tokens that a person obtained
+// once, with an authorization code. Agents that act for that person use them.
 //
 // A connection belongs to one source and one person of one tenant. Its tokens are sealed in the store with a key of the
-// configuration, for that source, person and provider alone, so that a row that was copied to another place can't be opened.
-// Tokens are refreshed by one process at a time, because many providers revoke a connection whose refresh token is used
-// twice.
+// configuration, for that source, person and provider only. So a row that was copied to another place can't be opened.
+// One process at a time refreshes tokens, because many providers revoke a connection whose refresh token is used twice.
 package connect
 
 import (
@@ -76,7 +75,7 @@ type Options struct {
 	Store    Store
 	Used     once.Store
 	Key      []byte        // 32 bytes, the same in all processes that share the store
-	Previous []byte        // the Key before; what it sealed can still be opened. nil for none
+	Previous []byte        // the former Key, which still opens what it sealed, or nil
 	Page     func() string // the URL where people connect
 	Patience time.Duration // how long a process that refreshes tokens may take before another one does. 0 is 20 s
 	Now      func() time.Time
@@ -114,8 +113,8 @@ func New(o Options) (*Connections, error) {
 	return c, nil
 }
 
-// An Account is the credential of a source to which each person connects: requests carry the tokens of the person for
-// whom a principal acts. It implements credential.Credential, credential.Renewer and credential.Holder.
+// An Account is the credential of a source to which each person connects. Requests carry the tokens of the person that
+// a principal acts for. It implements credential.Credential, credential.Renewer and credential.Holder.
 type Account struct {
 	source   string
 	provider Provider

@@ -246,8 +246,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestInjected checks that PKCE refuses the code of one sign-in with the state of another of the same session, and that a
-// provider that names itself is asked for its name.
+// TestInjected checks that PKCE refuses the code of one sign-in with the state of another of the same session. It also
+// checks the issuer name of a provider that sends one.
 func TestInjected(t *testing.T) {
 	h := newHouse(t)
 	first, second := h.begin(t, visit(ana)), h.begin(t, visit(ana))
@@ -284,8 +284,8 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// TestRefresh checks that of many callers in two processes one refreshes a token, also behind a process that died while it did,
-// and that a token that the API refuses is refreshed.
+// TestRefresh checks that only one of many callers in two processes refreshes a token, also after a process died while
+// it did. A token that the API refuses is refreshed too.
 func TestRefresh(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)
@@ -358,8 +358,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestOver checks that a connection without a refresh token is over when its token has expired, or the API refuses it: agents are
-// refused, the person sees it, and can connect again.
+// TestOver checks that a connection without a refresh token is over when its token has expired or the API refuses it.
+// Then agents are refused, the person sees it, and can connect again.
 func TestOver(t *testing.T) {
 	h := newHouse(t)
 	h.provider.Scopes = []string{"openid"}
@@ -453,7 +453,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestKeys checks that keys can be replaced, and that what is sealed opens for its own person, source, provider and key alone.
+// TestKeys checks that keys can be replaced, and that a sealed text opens only for its own person, source, provider and
+// key.
 func TestKeys(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)
@@ -506,7 +507,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestExchange exchanges the token of each person for another one, which is theirs alone.
+// TestExchange exchanges the token of each person for another one, which no other person gets.
 func TestExchange(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)

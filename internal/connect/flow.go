@@ -26,8 +26,8 @@ const flowLife = 10 * time.Minute
 type Visit struct {
 	Who     identity.Principal
 	Source  string
-	Session string // a secret of the person's session, which alone can Finish what it began
-	Back    string // the URL where the provider sends the person back; of this source alone
+	Session string // a secret of the person's session. Only this session can Finish what it began
+	Back    string // the URL where the provider sends the person back, for this source only
 }
 
 // Begin returns the URL where a person agrees to connect a source.
@@ -44,8 +44,8 @@ func (c *Connections) Begin(v Visit) (to string, err error) {
 	return a.config(v.Back).AuthCodeURL(s.text(v.Session, k), extra...), nil
 }
 
-// Finish connects a person who came back with an answer. It is problem.InvalidArgument if the answer is not the one to a
-// Begin of the same person, source and session, or comes twice or too late; then nothing is sent to the provider.
+// Finish connects a person who came back with an answer. It fails with problem.InvalidArgument if the answer is not for
+// a Begin of the same person, source and session, or comes twice or too late. Then it sends nothing to the provider.
 func (c *Connections) Finish(ctx context.Context, v Visit, answer url.Values) error {
 	a, k, err := c.account(v.Who, v.Source)
 	if err != nil {

@@ -83,7 +83,8 @@ func (c *Connections) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// reseal seals r with the newest key. What can't be opened stays as it is: another process may have its key.
+// reseal seals r with the newest key. It leaves a row that it can't open as it is, because another process may have its
+// key.
 func (c *Connections) reseal(ctx context.Context, r Row) error {
 	t, err := c.open(r)
 	if err != nil {

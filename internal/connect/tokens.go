@@ -20,7 +20,7 @@ const (
 	pause      = 50 * time.Millisecond
 )
 
-// Apply implements credential.Credential: it adds the access token of the person for whom p acts.
+// Apply implements credential.Credential. It adds the access token of the person that p acts for.
 func (a *Account) Apply(ctx context.Context, p identity.Principal, r *http.Request) error {
 	token, err := a.Token(ctx, p)
 	if err == nil {
@@ -48,8 +48,9 @@ func (a *Account) Secrets() []string { return []string{a.provider.Secret} }
 // Whose implements credential.Named.
 func (a *Account) Whose(p identity.Principal) string { return "person " + p.Person() }
 
-// Token returns an access token of the person for whom p acts, refreshed if necessary. The error is
-// problem.PermissionDenied, with the URL where the person connects, if there is no connection or the provider has ended it.
+// Token returns an access token of the person that p acts for, refreshed if necessary. The error is
+// problem.PermissionDenied, with the URL where the person connects, if there is no connection or the provider has ended
+// it.
 func (a *Account) Token(ctx context.Context, p identity.Principal) (string, error) {
 	k, err := a.key(p)
 	if err != nil {
@@ -76,7 +77,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 		if t.Refresh == "" {
 			return "", a.connectFirst("connection_expired")
 		}
-		// Another process may be refreshing the token. It gets Patience; a claim older than that is taken over.
+		// Another process may be refreshing the token. It gets Patience. An older claim is taken over.
 		if row.Busy && busy != row.Version {
 			busy, since = row.Version, time.Now()
 		}

@@ -84,7 +84,7 @@ func (p *Parsed) setting(set url.Values, as, v string, java bool) error {
 			}
 		}
 		return nil
-	case "ssl": // Node and asyncpg; the driver of Java verifies the host as well
+	case "ssl": // Node and asyncpg. The driver of Java verifies the host as well
 		switch v {
 		case "", "true", "1":
 			as, v = "sslmode", "require"

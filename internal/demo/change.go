@@ -124,7 +124,7 @@ func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 	return a.change(r, h, &f, empty)
 }
 
-// change updates the fields of an issue; otherwise holds the values of absent fields, if they change too.
+// change updates the fields of an issue. otherwise holds the values of absent fields, if they change too.
 func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
 	var after *apiIssue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {

@@ -29,7 +29,7 @@ func run(r *http.Request, h route) answer {
 	return encode(status, header, out)
 }
 
-// failed returns the response for an error; internal errors are logged, not shown.
+// failed returns the response for an error. It logs internal errors and doesn't show them.
 func failed(err error) answer {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return encode(r.status, http.Header{}, r.problem)
@@ -64,7 +64,7 @@ type answers struct {
 	kept map[string]answer
 }
 
-// maxKept is the maximum number of responses kept; then all are dropped.
+// maxKept is the maximum number of responses kept. Beyond it, all are dropped.
 const maxKept = 10_000
 
 // answer runs a write, or repeats the response to an earlier write with the same key.

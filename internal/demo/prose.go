@@ -109,7 +109,7 @@ func (p *prose) title(typ string) string {
 	return p.say(bugTitles())
 }
 
-// body returns the Markdown description of an issue of type typ, 300 to 2,000 bytes long; one bug in twenty includes a
+// body returns the Markdown description of an issue of type typ, 300 to 2,000 bytes long. One bug in twenty includes a
 // log of several kilobytes.
 func (p *prose) body(typ string) string {
 	var b strings.Builder

@@ -48,8 +48,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. What net/http answers by itself, to what is not a request or has too large a header,
-// passes no handler, and is noted here.
+// Write implements net.Conn. net/http itself answers bytes that are not a request, or requests with too large a header.
+// Such answers pass no handler, so Write notes them.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	alone := !c.handled && c.head.begun && (bytes.HasPrefix(b, []byte("HTTP/1.1 4")) || bytes.HasPrefix(b, []byte("HTTP/1.1 505")))

@@ -63,8 +63,8 @@ func (v *leaving) over(t *testing.T) {
 	}
 }
 
-// TestDrain: a server that was asked to end still serves new connections, ends each of them after its answer, and lets a call in flight
-// end that takes longer than the drain.
+// TestDrain: a server that was asked to end still serves new connections, and ends each of them after its answer. A
+// call in flight may take longer than the drain.
 func TestDrain(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	v := leave(t, edge.Options{Drain: time.Second}, func(w http.ResponseWriter, r *http.Request) {

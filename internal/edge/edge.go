@@ -97,7 +97,7 @@ func New(h http.Handler, o Options) *Server {
 	s.http = &http.Server{
 		Handler:           timed(h, o),
 		ReadHeaderTimeout: o.Header,
-		WriteTimeout:      o.Answer, // for responses that net/http sends itself; each response of h sets its own
+		WriteTimeout:      o.Answer, // for responses that net/http sends itself. Each response of h sets its own
 		IdleTimeout:       o.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
@@ -107,8 +107,8 @@ func New(h http.Handler, o Options) *Server {
 	return s
 }
 
-// Listen opens addr for Serve. Other listeners can be served too, but a connection that comes as one of them closes may be lost: the
-// kernel ignores new connections only to plain TCP, and listeners of package net are multipath.
+// Listen opens addr for Serve. Serve also takes other listeners, but a connection that comes as one of them closes may
+// be lost. The kernel can ignore new connections only to plain TCP, and listeners of package net are multipath.
 func Listen(addr string) (net.Listener, error) {
 	var c net.ListenConfig
 	c.SetMultipathTCP(false)
@@ -147,8 +147,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // drain serves for Options.Drain, or until the listener is broken. Then it takes no further connection, and accepts
-// those that have begun: closing a listener resets the connections that wait for it, and requests sent over them
-// are lost.
+// those that have begun. Closing a listener would reset the connections that wait for it, and lose requests sent over
+// them.
 func (s *Server) drain(l net.Listener, broken <-chan struct{}) {
 	if s.options.Drain <= 0 {
 		return

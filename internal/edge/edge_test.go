@@ -230,8 +230,8 @@ func TestStreamLives(t *testing.T) {
 	}
 }
 
-// TestTwoLengths: a request whose body has two lengths is refused, as the first of a connection and as a later one;
-// so is a request that shares a packet with the previous one.
+// TestTwoLengths: a request whose body has two lengths is refused, as the first of a connection and as a later one. It
+// is also refused if it shares a packet with the previous request.
 func TestTwoLengths(t *testing.T) {
 	const good = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
 	const both = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"

@@ -92,9 +92,9 @@ type exchange struct {
 	bytes  int64         // of the body, written
 }
 
-// WriteHeader implements http.ResponseWriter. It closes the connection after a response that was sent before all of
-// the request arrived, that refuses a credential, or behind which another request already arrived, and while the
-// server drains.
+// WriteHeader implements http.ResponseWriter. It closes the connection while the server drains, and after a response
+// that refuses a credential. It also does so if not all of the request had arrived, or if another request had already
+// arrived behind it.
 func (x *exchange) WriteHeader(status int) {
 	if status >= 200 && !x.begun {
 		x.begun = true
@@ -113,9 +113,9 @@ func (x *exchange) WriteHeader(status int) {
 // transports maps the first element of a path to its transport.
 var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "oauth": "oauth", "metrics": "metrics"}
 
-// report reports a refusal to the RefusalLog, once: a response with a status that refuses, or any other for which a
-// transport has noted a reason, such as a JSON-RPC error with 200 or a redirect to sign in. Refused calls are in the
-// audit log, but requests refused before they become a call are recorded only here.
+// report reports a refusal to the RefusalLog, once. A refusal is a response with a status that refuses. It is also a
+// response for which a transport noted a reason, such as a JSON-RPC error with 200 or a redirect to sign in. The audit
+// has refused calls. Only this log has requests that were refused before they became a call.
 func (x *exchange) report(status int) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(x.request.URL.Path, "/"), "/")
 	remote, _ := netip.ParseAddrPort(x.request.RemoteAddr)

@@ -7,7 +7,7 @@ import (
 )
 
 // Foreign reports whether r comes from a browser page of another site. own is the URL of this server as people know it,
-// or "". A browser sets Sec-Fetch-Site itself, so that it is believed first: a proxy in front may change Host, and forms
+// or "". A browser sets Sec-Fetch-Site itself, so Foreign trusts it first. A proxy in front may change Host, and forms
 // of a page without a referrer have the origin null. Without that header, an Origin must be this host or own. A request
 // with neither does not come from a page. A person may follow a link from another site to a page here, with GET.
 func Foreign(r *http.Request, own string) bool {

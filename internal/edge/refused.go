@@ -26,7 +26,7 @@ type Refusal struct {
 	Kind        string     // the actual reason as an identifier: "no_credential", "host", "body_late"
 	Principal   string     // "" if not authenticated
 	Remote      netip.Addr // the client's address, or the zero value if unknown
-	Correlation string     // "" for none
+	Correlation string     // or ""
 	Err         error      // the cause, only for operators. It may be nil
 }
 

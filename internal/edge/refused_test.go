@@ -32,8 +32,8 @@ func TestBounded(t *testing.T) {
 	none.Close()
 }
 
-// TestFirst: the first refusal of a kind from a source is logged on its own, with its cause; further ones are logged
-// as a sum.
+// TestFirst: the first refusal of a kind from a source is logged by itself, with its cause. Further ones are logged as
+// a sum.
 func TestFirst(t *testing.T) {
 	var out bytes.Buffer
 	l := edge.NewRefusalLog(slog.New(slog.NewTextHandler(&out, nil)), nil)

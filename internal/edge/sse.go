@@ -9,7 +9,7 @@ import (
 // An Event is one event with data. Name is "" where the stream names none.
 type Event struct {
 	Name string
-	Data []byte // the lines of data, joined by line feeds; valid until the next event
+	Data []byte // the lines of data, joined by line feeds, valid until the next event
 }
 
 // ReadEvents calls each for every event of r until r ends or each fails. An event that is cut off by the end counts. most bounds

@@ -9,7 +9,8 @@ type EventStream struct {
 	control *http.ResponseController
 }
 
-// BeginEvents sets the header of a stream. What is sent leaves at once, also through nginx, which would buffer events otherwise.
+// BeginEvents sets the header of a stream. Events are sent at once, also through nginx, which would buffer them
+// otherwise.
 func BeginEvents(w http.ResponseWriter) *EventStream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")

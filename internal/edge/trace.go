@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Trace collects what is known of a request that may be refused: who sent it, once that is known, and why it was
-// refused. What answers the request adds it; what reports the refusal reads it.
+// A Trace collects facts about a request that may be refused: who sent it, once that is known, and why it was refused.
+// The handler that answers the request adds them, and the log of refusals reads them.
 type Trace struct {
 	mu   sync.Mutex
 	what Refusal
@@ -36,7 +36,7 @@ func RefusedBecause(ctx context.Context, kind, correlation string) {
 	})
 }
 
-// RefusalCause notes the error behind a refusal, for operators alone. The first one is kept.
+// RefusalCause notes the error behind a refusal, only for operators. The first one is kept.
 func RefusalCause(ctx context.Context, err error) {
 	note(ctx, func(r *Refusal) {
 		if r.Err == nil {

@@ -27,8 +27,8 @@ type GuardOptions struct {
 
 	Strict bool // only addresses of the internetAddress, whatever the host resolves to
 
-	// Identity returns the certificate to show, nil for none, and the authorities to trust in the place of Roots, nil for
-	// these. It is called for each connection. It may be nil.
+	// Identity returns the certificate to send, or nil, and the authorities to trust in the place of Roots, or nil for
+	// Roots. It is called for each connection. It may be nil.
 	Identity func() (*tls.Certificate, *x509.CertPool)
 }
 
@@ -55,10 +55,10 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// GuardedTransport returns a transport that only connects to the scheme, host and port of to. It uses HTTP/1.1 and no proxy.
-// Addresses outside of the internetAddress are refused when dialled, except those of the kinds of network that the host
-// resolves to now: so an internal API can be configured, and an external one can't start to resolve to an internal
-// address. It resolves the host, for at most two seconds; if that fails, the host is resolved on the first dial.
+// GuardedTransport returns a transport that only connects to the scheme, host and port of to. It uses HTTP/1.1 and no
+// proxy. It refuses to dial addresses outside of internetAddress, except those of the kinds of network that the host
+// resolves to now. So an internal API can be configured, and an external one can't start to resolve to an internal
+// address. GuardedTransport resolves the host for at most two seconds. If that fails, the first dial resolves it.
 func GuardedTransport(to *url.URL, o GuardOptions) *http.Transport {
 	h := &host{address: address(to), resolver: cmp.Or(o.Resolver, net.DefaultResolver)}
 	if o.Strict {
@@ -116,8 +116,8 @@ type host struct {
 	allowed []AddressNetwork // nil until the host was resolved
 }
 
-// dial connects to the one address that is allowed, within internetAddress and the kinds of network that its name resolved to first: a later
-// answer of DNS can't lead into another one.
+// dial connects to the one address that is allowed, within internetAddress and the kinds of network that its name
+// resolved to first. A later answer of DNS can't lead into another kind.
 func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !strings.EqualFold(address, h.address) {
 		return nil, ErrHost

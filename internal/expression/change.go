@@ -8,7 +8,7 @@ import (
 
 // Facts are the properties of a change that a rule can test. The server computes them. Agents can't set them.
 type Facts struct {
-	Op      string   // "create", "update", "delete", "action", "call" or "schema"; "group" for a change with several
+	Op      string   // "create", "update", "delete", "action", "call" or "schema", or "group" for a change with several
 	Class   string   // "source.Class", the first of Classes, or ""
 	Classes []string // "source.Class", sorted
 	Fields  []string // the fields set, sorted and distinct

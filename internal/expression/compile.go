@@ -255,7 +255,7 @@ func claimOf(n ast.NavigableExpr) (string, bool) {
 	return "", false
 }
 
-// path returns the root and the path below it if n is nothing else; "" otherwise.
+// path returns the root and the path below it if n is nothing else. Otherwise the root is "".
 func (c *Compiler) path(n ast.Expr) (string, []string) {
 	name, path := pathOf(n)
 	if !slices.ContainsFunc(c.roots, func(r root) bool { return r.name == name }) {

@@ -50,7 +50,7 @@ var (
 )
 
 // An Expression is a compiled CEL expression. It is immutable and safe for concurrent use. Only a Compiler makes a
-// usable one; the zero Expression yields nothing.
+// usable one. The zero Expression yields nothing.
 type Expression struct {
 	text    string
 	yield   Yield
@@ -64,10 +64,10 @@ type Expression struct {
 // String returns the text that was compiled.
 func (e *Expression) String() string { return e.text }
 
-// Claims returns the names of the claims that e reads, sorted; all reports whether it may read any others as well.
+// Claims returns the names of the claims that e reads, sorted. all reports whether it may read any others as well.
 func (e *Expression) Claims() (names []string, all bool) { return slices.Clone(e.claims), e.all }
 
-// Path returns the variable and the path below it if e is nothing else; "" otherwise.
+// Path returns the variable and the path below it if e is nothing else. Otherwise the variable is "".
 func (e *Expression) Path() (variable string, path []string) { return e.root, slices.Clone(e.path) }
 
 // Eval evaluates e for p. It returns a value of e's Yield, exactly, or one of the errors above. A timestamp is returned

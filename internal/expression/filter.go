@@ -79,8 +79,8 @@ type walk struct {
 	element bool
 }
 
-// filter returns f with each Deferred in it replaced by what visit returns for it, which is given whether it is in an $elemMatch, where
-// fields have no declared type.
+// filter returns f with each Deferred in it replaced by the result of visit. visit also takes whether the Deferred is
+// in an $elemMatch, where fields have no declared type.
 func (w walk) filter(f query.Filter) (out query.Filter, err error) {
 	switch f := f.(type) {
 	case query.Deferred:

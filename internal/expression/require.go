@@ -10,7 +10,7 @@ import (
 
 // A Requirement is a condition that a call must meet.
 type Requirement struct {
-	That    string // a boolean CEL expression; an error counts as false
+	That    string // a boolean CEL expression. An error counts as false
 	Message string // shown to the agent if it is false
 	Field   string // the argument it is about, or ""
 }
@@ -21,8 +21,8 @@ type Requirements struct {
 	is *Expression
 }
 
-// Require compiles requirements on arguments. It returns those that the expressions of first can evaluate, and apart from
-// them those that need over; first may be nil.
+// Require compiles requirements on arguments. early are those that the expressions of first can evaluate, and late
+// those that need over. first may be nil.
 func (a *Arguments) Require(declared []Requirement, first, over *Compiler, wrong Fault) (early, late []Requirements) {
 	for i, r := range declared {
 		at := []string{"require", fmt.Sprint(i)}

@@ -80,7 +80,7 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 		return fmt.Sprintf("has() asks for what can be missing: %s always has %s", r.what, name)
 	case at.AsSelect().IsTestOnly():
 		return "has() asks for a claim: has(principal.claims.region)"
-	case name != claimsField: // principal alone has one
+	case name != claimsField: // only principal has one
 		return ""
 	}
 	if claim, ok := claimOf(at); !ok {

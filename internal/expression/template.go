@@ -64,7 +64,7 @@ func CompileTemplate(c *Compiler, v value.Value, at []string, wrong Fault) *Temp
 	return t
 }
 
-// Path returns the variable and the path below it if t is nothing else; "" otherwise.
+// Path returns the variable and the path below it if t is nothing else. Otherwise the variable is "".
 func (t *Template) Path() (variable string, path []string) {
 	if t.expression == nil {
 		return "", nil
@@ -72,7 +72,7 @@ func (t *Template) Path() (variable string, path []string) {
 	return t.expression.Path()
 }
 
-// Member returns the name if t is just a member of variable; "" otherwise.
+// Member returns the name if t is just a member of variable, or "".
 func (t *Template) Member(variable string) string {
 	if of, path := t.Path(); of == variable && len(path) == 1 {
 		return path[0]
@@ -127,8 +127,9 @@ func EvalTemplates(all []NamedTemplate, s *Scene) ([]value.Member, error) {
 	return members, nil
 }
 
-// eval evaluates e. What an argument, a lookup or an answer doesn't have is ErrAbsent, which templates leave out; what the principal
-// doesn't have is a refusal, because a value that is kept from a rule must not widen what is written.
+// eval evaluates e. It returns ErrAbsent if an argument, a lookup or an answer lacks the value, and templates leave
+// that out. It refuses the call if the principal lacks the value, because a value that is kept from a rule must not
+// widen the write.
 func (s *Scene) eval(e *Expression) (value.Value, error) {
 	v, err := e.EvalOver(s.Who, s.Variables)
 	of, path := e.Path()

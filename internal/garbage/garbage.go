@@ -18,8 +18,8 @@ const limit, ballast = 512 << 20, 32 << 20
 // The percentage with which the least heap that is collected has 16 MB: Go's is 4 MB of 100.
 const starting = 400
 
-// own says that the environment leaves the collector to the program. As this package is initialized, early among those of
-// the program, the collector waits for 16 MB: a start makes less, and collecting three times in it was a fifth of its
+// own says that the environment leaves the collector to the program. This package is initialized early. From then on,
+// the collector waits for 16 MB. A start makes less garbage than that, and three collections took a fifth of its
 // processor time.
 var own = wait()
 
@@ -34,10 +34,11 @@ func wait() bool {
 // A Block is memory that the collector takes for in use. It is never written to, and takes no memory in RAM.
 type Block struct{ bytes atomic.Pointer[[]byte] }
 
-// Bound makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage alone is too
-// little for the few megabytes in use at rest, where it halves the throughput, or too much under a call that makes garbage
-// of gigabytes. The block makes the difference, as long as the caller keeps it. The first collection makes it, since that would
-// be due at once with it. The environment variables GOGC and GOMEMLIMIT override both.
+// Bound makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage is too
+// little for the few megabytes in use at rest, where it halves the throughput. It is too much under a call that makes
+// gigabytes of garbage. The block makes the difference, as long as the caller keeps it. The first collection makes the
+// block, because a collection would be due at once with it. The environment variables GOGC and GOMEMLIMIT override
+// both.
 func Bound() *Block {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit + ballast)
@@ -64,19 +65,21 @@ func (b *Block) fill() {
 	debug.SetGCPercent(50)
 }
 
-// Spare makes the collector run when there is a tenth of garbage, and without the block of Bound, for a command that reads much at
-// once and ends soon: it takes longer and less memory. It is called before anything was collected.
+// Spare makes the collector run when there is a tenth of garbage, without the block of Bound. It is for a command that
+// reads much at once and ends soon. The command takes longer and less memory. Spare must be called before anything was
+// collected.
 func Spare() {
 	if own {
 		debug.SetGCPercent(10)
 	}
 }
 
-// What is given back at once after so many allocated bytes, and the most that an interval at rest allocates.
+// owed is how much the process allocates before memory is given back again. rest is the most that an interval at rest
+// allocates.
 const owed, rest = 64 << 20, 4 << 20
 
-// GiveBack gives unused memory back to the operating system each time that the process comes to rest for an interval, after its
-// start or after work. The collector alone keeps it for minutes. It returns when ctx ends.
+// GiveBack gives unused memory back to the operating system each time that the process comes to rest for an interval,
+// after its start or after work. Without it, the collector keeps the memory for minutes. It returns when ctx ends.
 func GiveBack(ctx context.Context, interval time.Duration) {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()

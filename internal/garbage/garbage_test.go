@@ -65,8 +65,8 @@ func field(name, status string) (kb int) {
 	return kb
 }
 
-// TestBound runs a process that doesn't collect before it began, in which 16 MB of garbage and half of what is in use are
-// collected from then on, and which gives back what it no longer uses. The block of Bound isn't in RAM.
+// TestBound runs a process that doesn't collect before Bound. From then on, it must collect when there is 16 MB of
+// garbage and half of the memory in use, and give back unused memory. The block of Bound isn't in RAM.
 func TestBound(t *testing.T) {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "BAILIWICK_TEST_GARBAGE=1", "GOGC=", "GOMEMLIMIT=")

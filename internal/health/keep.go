@@ -95,7 +95,7 @@ func (k *ReplicaKeeper) run(ctx context.Context) {
 		case <-ctx.Done():
 			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 			defer cancel()
-			_ = k.options.Store.Leave(leaving, k.own.ID) // what stays is ignored soon
+			_ = k.options.Store.Leave(leaving, k.own.ID) // a row that stays is ignored soon
 			return
 		}
 	}

@@ -142,7 +142,7 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// TestReload: replicas that reload one after the other within seconds are no difference for the log.
+// TestReload: replicas that reload one after the other within seconds don't count as a difference in the log.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}

@@ -63,8 +63,8 @@ func encrypted(t *testing.T, ip net.IP, until time.Time) (addr, file string) {
 	return l.Addr().String(), file
 }
 
-// TestTLS: an authority that nobody vouches for, another one than sslrootcert names, a certificate that has expired and one of another host
-// each have a reason of their own.
+// TestTLS: each fault of a certificate has its own reason. These are an unknown authority, another authority than
+// sslrootcert names, an expired certificate, and a certificate of another host.
 func TestTLS(t *testing.T) {
 	here, day := net.IPv4(127, 0, 0, 1), 24*time.Hour
 	fine, fineFile := encrypted(t, here, time.Now().Add(day))

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Word returns the operator of conditions for a word that other languages have for it, such as ">=", "gte", "equals" or "not in",
-// in any case and with or without $, or "". What has no operator of its own has the name under which Rewrite
-// takes it: $between, $like, $isNull and others.
+// Word returns the operator of conditions for a word that other languages have for it, such as ">=", "gte", "equals" or
+// "not in", or "". It accepts any case, with or without $. For a word without an operator of its own it returns the
+// name under which Rewrite takes it: $between, $like, $isNull and others.
 func Word(word string) string {
 	word = strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(strings.TrimPrefix(word, "$")))
 	switch word {
@@ -63,8 +63,9 @@ func Word(word string) string {
 	return ""
 }
 
-// Rewrite returns v, an object of operators at the JSON pointer at, with those of other languages replaced by the ones that there are,
-// and notes for replacements that a reader may not expect. What becomes a name that is there already is left as it is, as is what has no meaning.
+// Rewrite returns v, an object of operators at the JSON pointer at, with the operators of other languages replaced by
+// ours. It also returns notes for replacements that a reader may not expect. It doesn't replace an operator if v
+// already has the new name, or if the operator has no meaning.
 func Rewrite(v value.Value, at string) (value.Value, []string) {
 	var out []value.Member
 	var notes []string

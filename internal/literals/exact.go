@@ -15,8 +15,8 @@ type step struct {
 
 var errInexact = errors.New("what it matches isn't the same in every database: write single characters and classes with *, +, ? or {m,n}, each followed by none of its own characters, and | between parts that begin differently")
 
-// ExactPattern returns an error unless every engine finds the same parts of a text that an expression matches, whether it takes the first
-// alternative or the longest. That is so where the next character alone says how to go on, and where no part is empty.
+// ExactPattern returns an error unless every engine finds the same parts of a text, whether it takes the first
+// alternative or the longest. They do so if the next character determines how to go on, and if no part is empty.
 func ExactPattern(text string) error {
 	tree, err := ParsePattern(text, "")
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Value parses a value to compare with. {__type: Date, iso} becomes a date; {__type: Pointer, className, objectId} is
-// unchanged, as its meaning depends on the field.
+// Value parses a value to compare with. {__type: Date, iso} becomes a date. {__type: Pointer, className, objectId} is
+// unchanged, because its meaning depends on the field.
 func Value(v value.Value, at string) (value.Value, error) {
 	if v.Kind() != value.Object {
 		return v, Sane(v, at)

@@ -13,8 +13,9 @@ import (
 // MaxPattern is the most characters of a regular expression.
 const MaxPattern = 256
 
-// CheckPattern returns a valid pattern and its options, with the options s and x applied and removed: RE2 syntax, at most MaxPattern
-// characters, no quantifier of varying length inside another. The error is a sentence for the caller.
+// CheckPattern returns a valid pattern and its options, with the options s and x applied and removed. A valid pattern
+// has RE2 syntax, at most MaxPattern characters, and no quantifier of varying length inside another. The error is a
+// sentence for the caller.
 func CheckPattern(text, options string) (pattern, flags string, err error) {
 	if len([]rune(text)) > MaxPattern {
 		return "", "", fmt.Errorf("a regular expression has at most %d characters", MaxPattern)

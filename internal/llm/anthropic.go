@@ -10,7 +10,7 @@ import (
 // version is that of the format.
 const version = "2023-06-01"
 
-// defaultMaxTokens is how long a reply may be where nothing is said; the format wants a number.
+// defaultMaxTokens is the longest reply if the request sets no limit. The format requires a number.
 const defaultMaxTokens = 8192
 
 // A Messages is a model behind the messages format. The format has no temperature and no top_p any more.

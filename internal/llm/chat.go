@@ -35,7 +35,7 @@ type usageWanted struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// A chatMessage is one turn, or the result of one call. Content is null for a turn of calls alone.
+// A chatMessage is one turn, or the result of one call. Content is null for a turn that has only calls.
 type chatMessage struct {
 	Role       string     `json:"role"`
 	Content    *string    `json:"content"`
@@ -217,8 +217,8 @@ func (out *chatReply) call(index int, id string) *Call {
 	return &out.Message.Calls[len(out.Message.Calls)-1]
 }
 
-// end returns the reply. Without a finish reason the stream was cut off; calls of small servers that came without an id get one by
-// their place.
+// end returns the reply. Without a finish reason the stream was cut off. Calls of small servers that came without an id
+// get one by their place.
 func (out *chatReply) end() (Reply, error) {
 	if out.Reason == "" {
 		return Reply{}, cutOff()

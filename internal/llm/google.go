@@ -53,7 +53,7 @@ type toolConfig struct {
 	} `json:"functionCallingConfig"`
 }
 
-// A generation is how the reply is sampled; what is left out has the provider's default.
+// A generation is how the reply is sampled. Fields that are left out have the provider's default.
 type generation struct {
 	MaxTokens   int      `json:"maxOutputTokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -256,8 +256,8 @@ func (out *geminiReply) part(raw json.RawMessage) error {
 	return nil
 }
 
-// end returns the reply with why it stopped. Without a reason the stream was cut off; a call that the provider couldn't read is a
-// temporary fault; unknown reasons, such as SAFETY, decline.
+// end returns the reply with the reason why it stopped. Without a reason the stream was cut off. A call that the
+// provider couldn't read is a temporary fault. Unknown reasons, such as SAFETY, decline.
 func (out *geminiReply) end() (Reply, error) {
 	if out.parts != nil {
 		out.Message.Raw, _ = json.Marshal(out.parts) // each was decoded

@@ -73,7 +73,8 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 	return nil
 }
 
-// post sends body to path below the base. Redirects aren't followed: header has the key, which is for this address alone.
+// post sends body to path below the base. It doesn't follow redirects, because header has the key, which is only for
+// this address.
 func (e *Endpoint) post(ctx context.Context, path string, header map[string]string, body []byte) (*http.Response, error) {
 	at, query, _ := strings.Cut(path, "?")
 	u := e.Base.JoinPath(at)
@@ -87,7 +88,8 @@ func (e *Endpoint) post(ctx context.Context, path string, header map[string]stri
 	for name, v := range header {
 		r.Header.Set(name, v)
 	}
-	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the key is for this address alone
+	// The key is only for this address.
+	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if e.HTTP != nil {
 		c.Transport = e.HTTP.Transport
 	}
@@ -176,8 +178,8 @@ func (e *Endpoint) failed(res *http.Response) error {
 	return e.clean(f)
 }
 
-// parseFailure reads {"error": {message, type or status or code}}, as all providers write it, alone or in a list, or
-// nil where it is not that. Status is 0.
+// parseFailure reads {"error": {message, type or status or code}}, as all providers write it, as an object or in a
+// list. It returns nil for other bodies. Status is 0.
 func parseFailure(body []byte) *Failure {
 	type failure struct {
 		Error *struct {

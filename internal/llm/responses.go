@@ -101,7 +101,7 @@ func (m *Responses) Generate(ctx context.Context, r Request, text func(string)) 
 func (m *Responses) request(r Request) responsesRequest {
 	q := responsesRequest{Model: m.Model, Instructions: r.System, Stream: true, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Input: []json.RawMessage{}}
 	if reasons(m.Model) {
-		q.Include = []string{"reasoning.encrypted_content"} // what was thought goes back, though nothing is kept there
+		q.Include = []string{"reasoning.encrypted_content"} // the reasoning is sent back, because the provider keeps nothing
 	}
 	for _, turn := range r.Messages {
 		q.Input = append(q.Input, responsesTurn(turn)...)

@@ -16,8 +16,8 @@ import (
 // short is the size of BSON that is decoded before it is known how long its text is.
 const short = 16 << 10
 
-// BoundedBSON is DecodeBSON for a value of which at most most bytes are wanted, as text of its own, bytes or JSON: the Cut of its
-// length if it is longer. What is cut isn't copied.
+// BoundedBSON is DecodeBSON for a value that is returned only up to most bytes, as text, bytes or JSON. A longer one is
+// the Cut of its length. It is not copied.
 func BoundedBSON(v bson.RawValue, t schema.Type, most int) value.Value {
 	if len(v.Value) > min(short, most) {
 		if n := length(v, t); n > int64(most) {
@@ -153,7 +153,8 @@ func BSONWeight(v bson.RawValue) int64 {
 	return n
 }
 
-// A BSONRange is Length characters of a text or of JSON, or bytes, after the first From; or, if Size is set, how many there are.
+// A BSONRange is Length characters of a text or of JSON, or bytes, after the first From. If Size is set, it is their
+// number.
 type BSONRange struct {
 	From, Length int64
 	Size         bool

@@ -76,8 +76,8 @@ type Writer struct {
 	Keys  Keys // must be set for FerretDB
 }
 
-// Records writes the command that reads the records of a view that are needed. Of the view that a find or a count is over
-// it reads only what the caller's filter may find and, if it can, no more than a page.
+// Records writes the command that reads the needed records of a view. For the view of a find or a count, it reads only
+// records that the caller's filter may find and, if it can, at most a page.
 func (w *Writer) Records(n interpret.Need) (Command, error) {
 	c := n.View.Class()
 	extra := []cond{}
@@ -185,8 +185,8 @@ func Nameable(name string) bool {
 // stage is one stage of a pipeline.
 func stage(name string, operand any) bson.D { return bson.D{{Key: name, Value: operand}} }
 
-// view writes the stages that leave the visible fields of a view's records. extra are further conditions, over visible
-// fields alone.
+// view writes the stages that leave the visible fields of a view's records. extra are further conditions, only over
+// visible fields.
 func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson.A, error) {
 	c := v.Class()
 	var docs, joins bson.A
@@ -228,8 +228,8 @@ func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson
 // Atlas is the Config of an index of Atlas Search.
 const Atlas = "atlas"
 
-// searching writes the stage that finds candidates by an index; what the search means is decided here. Atlas Search takes no
-// part of the view: the stages that follow are the view, and nothing counts or orders before them.
+// searching writes the stage that finds candidates by an index. The gateway then decides which of them match. Atlas
+// Search takes no part of the view. The stages that follow are the view, and nothing counts or orders before them.
 func searching(s *policy.Search) bson.D {
 	x := s.In[0]
 	if x.Index.Config != Atlas {
@@ -338,7 +338,7 @@ func sortableColumn(c *plan.Column) bool {
 	return sortable(&schema.Field{Name: "x", Type: c.Type})
 }
 
-// KeysOf writes the command that reads the keys to which a Through leads; those of only, unless it is nil.
+// KeysOf writes the command that reads the keys to which a Through leads. Unless only is nil, it reads only those.
 func (w *Writer) KeysOf(t *policy.Through, only []value.Value) (Command, error) {
 	var extra []cond
 	if only != nil {
@@ -358,8 +358,8 @@ func (w *Writer) KeysOf(t *policy.Through, only []value.Value) (Command, error) 
 	return Command{Collection: t.View.Class().Table, Pipeline: stages}, nil
 }
 
-// Find writes the first command of a find or a count whose records must be read, and what is done with them here; "" if
-// nothing but following pointers.
+// Find writes the first command of a find or a count whose records must be read. The text lists the parts that the
+// gateway does with them, except for following pointers.
 func (w *Writer) Find() (Command, string, error) {
 	c, err := w.Records(interpret.Need{View: w.Plan.View})
 	if err != nil || c.Whole {

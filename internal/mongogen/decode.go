@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxDepth is the nesting that MongoDB allows; what is deeper is cut.
+// maxDepth is the nesting that MongoDB allows. Deeper values are cut.
 const maxDepth = 100
 
 // DecodeBSON returns a stored value of a field of type t. ObjectIds and UUIDs become text, and, in a field of JSON or of
@@ -109,7 +109,7 @@ func decimal(d bson.Decimal128) value.Value {
 	return value.OfDecimal(d.String())
 }
 
-// date returns an instant of milliseconds; text if it is beyond what a Date holds.
+// date returns an instant of milliseconds, or text if it is outside of the range of a Date.
 func date(ms int64) value.Value {
 	if ms > math.MaxInt64/1000 || ms < math.MinInt64/1000 {
 		return value.OfString("Date(" + strconv.FormatInt(ms, 10) + ")")

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ObjectID is the Native of a field that holds ObjectIds alone; natives of fields with several types are joined by "|".
+// ObjectID is the Native of a field that holds only ObjectIds. Natives of fields with several types are joined by "|".
 const ObjectID = "objectId"
 
 // bsonHolds reports whether the values of a field are, as far as its description says, of a BSON type, as $type names it.
@@ -22,8 +22,9 @@ func bsonHolds(f *schema.Field, native string) bool {
 	return slices.Contains(strings.Split(f.Native, "|"), native)
 }
 
-// number returns a number as BSON compares it exactly with the values of a field: for a field of Doubles as a double, else
-// as a long, a double with the same decimal value, or a Decimal128. It reports false if none is exact.
+// number returns a number as BSON compares it exactly with the values of a field. For a field of Doubles it is a
+// double. Otherwise it is a long, a double with the same decimal value, or a Decimal128. It reports false if none is
+// exact.
 func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	f, _ := v.AsFloat()
 	switch {
@@ -103,8 +104,9 @@ func texts(text string) []any {
 	return out
 }
 
-// StoredBSON returns a value in the form in which a field of a class stores it, for a new or changed document: ObjectIds and
-// UUIDs from their text, and JSON as documents. It reports false for what has no exact form.
+// StoredBSON returns a value in the form in which a field of a class stores it, for a new or changed document. It
+// converts ObjectIds and UUIDs from their text, and JSON to documents. It reports false for a value without an exact
+// form.
 func StoredBSON(v value.Value, f *schema.Field) (any, bool) {
 	switch {
 	case v.IsNull():

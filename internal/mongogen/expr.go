@@ -77,7 +77,7 @@ func (f *flow) expr(e plan.Expr) (any, bool) {
 		if t := e.X.Type(); t == schema.Decimal || t == schema.Bytes || t == schema.UUID || t == schema.Day {
 			return nil, false
 		}
-		return f.expr(e.X) // what JSON doesn't have becomes text when it is decoded
+		return f.expr(e.X) // values that JSON doesn't have become text when they are decoded
 	case plan.Part:
 		return f.part(e)
 	case plan.As:
@@ -238,7 +238,7 @@ func (f *flow) date(e plan.Expr) (any, bool) {
 		name, known := parts[e.Part]
 		return f.onClock(e.X, e.Zone, known, func(x, zone any) any { return ofDate(name, x, zone) })
 	case plan.DateTrunc:
-		// A shorter unit begins with the offset of the date; the server's with that of the beginning.
+		// A shorter unit begins with the offset of the date. The server's begins with the offset of the beginning.
 		known := e.Zone == "" || e.Unit != "hour" && e.Unit != "minute" && e.Unit != "second"
 		return f.onClock(e.X, e.Zone, known && e.WeekStart >= 0 && e.WeekStart < 7, func(x, zone any) any {
 			return let(ofDate("$dateTrunc", x, zone, "unit", e.Unit, "startOfWeek", weekdays[e.WeekStart]), func(began string) any {

@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MergeBSON returns an object or a list as BSON, for a field that holds was, or the zero RawValue. What is equal to the
-// value at the same place of was keeps its BSON type: JSON has no dates, ids or decimals, and shows them as text. bad says
-// why the value can't be stored, or "" if it can.
+// MergeBSON returns an object or a list as BSON, for a field that holds was, or the zero RawValue. A part that equals
+// the value at the same place of was keeps its BSON type. JSON has no dates, ids or decimals, and shows them as text.
+// bad says why the value can't be stored, or is "".
 func MergeBSON(v value.Value, was bson.RawValue) (out any, bad string) { return merged(v, was, 1) }
 
-// merged returns v as BSON, with what v doesn't change taken from was, the stored value: ObjectIDs and dates, which are texts in v,
-// keep their types. The text says why v can't be stored, or "" if it can.
+// merged returns v as BSON, with the unchanged parts taken from was, the stored value. ObjectIDs and dates, which are
+// texts in v, keep their types. The text says why v can't be stored, or is "".
 func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
 	if was.Type != 0 && value.Equal(DecodeBSON(was, schema.JSON), v) {
 		return was, ""

@@ -37,8 +37,8 @@ type matcher struct {
 	columns columns
 }
 
-// match writes a filter. Only conditions whose meaning is the same are exact: a comparison with a part of JSON isn't if a
-// stored value that JSON doesn't have may satisfy it in another way.
+// match writes a filter. Only conditions whose meaning is the same are exact. A comparison with a part of JSON isn't
+// exact if a stored value that is not in JSON may satisfy it in another way.
 func (m matcher) match(f query.Filter) cond {
 	switch f := f.(type) {
 	case nil:
@@ -127,8 +127,9 @@ type spot struct {
 	inside bool // a part of JSON, or an element of a list
 }
 
-// unlisted returns c with the condition that neither the value at the spot nor a value on the way to it is a list, if the whole value is
-// compared: see query.Whole. The query language looks into every list by itself. A document may hold a list in a field of any type.
+// unlisted adds a condition to c if the whole value is compared (see query.Whole). Then neither the value at the spot
+// nor a value on the way to it may be a list. The query language of MongoDB looks into every list. A document may hold
+// a list in a field of any type.
 func (s spot) unlisted(whole bool, c cond) cond {
 	if !whole || c.doc == nil || s.name == "_id" { // an _id is never a list
 		return c

@@ -71,8 +71,8 @@ type flow struct {
 
 func (f *flow) add(name string, operand any) { f.stages = append(f.stages, stage(name, operand)) }
 
-// leading returns the conditions of the filters that a Program begins with, and how many of them are exact. What follows
-// one that isn't can only be done elsewhere.
+// leading returns the conditions of the filters that a Program begins with, and how many of them are exact. Stages
+// after an inexact one can't run in MongoDB.
 func (f *flow) leading(stages []plan.Stage) (int, []cond) {
 	var out []cond
 	for i, s := range stages {

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// named returns the names of the members that hold the columns of a shape: that of the column where it has one that no
-// other has, else a name that no column can have.
+// named returns the names of the members that hold the columns of a shape. It uses the name of the column if it has one
+// that no other column has, or else a name that no column can have.
 func named(s *plan.Shape) []string {
 	out := make([]string, len(s.Columns))
 	for i, c := range s.Columns {

@@ -22,10 +22,10 @@ type Mapping struct {
 
 	Default identity.Kind // the kind without a claim Kind. "" means an agent
 
-	Kind  string                   // its value selects the kind by Kinds; an agent for other values
+	Kind  string                   // its value selects the kind by Kinds. Other values mean an agent
 	Kinds map[string]identity.Kind // by value of the claim Kind
 
-	Scopes  string                      // "" means scope; names separated by spaces, or a list
+	Scopes  string                      // the claim with names separated by spaces, or a list. "" means scope
 	ScopeOf map[string][]identity.Scope // the scopes for each name. Nil means that names are those of package identity
 
 	Tools   string // a list of the tools it may call. A token without the claim may call none
@@ -92,7 +92,7 @@ func (m Mapping) Words() map[identity.Scope]string {
 	return words
 }
 
-// only returns the names in a list claim; nil, which allows all, if no claim is configured.
+// only returns the names in a list claim. It returns nil, which allows all, if no claim is configured.
 func only(claims value.Value, name string) []string {
 	if name == "" {
 		return nil

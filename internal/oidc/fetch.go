@@ -72,8 +72,8 @@ type Endpoints struct {
 	JWKS          string   `json:"jwks_uri"`
 	Authorization string   `json:"authorization_endpoint"`
 	Token         string   `json:"token_endpoint"`
-	UserInfo      string   `json:"userinfo_endpoint"`    // "" for none
-	EndSession    string   `json:"end_session_endpoint"` // "" for none
+	UserInfo      string   `json:"userinfo_endpoint"`    // or ""
+	EndSession    string   `json:"end_session_endpoint"` // or ""
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`
 	NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
 }

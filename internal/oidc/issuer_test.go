@@ -172,7 +172,7 @@ func (i *issuer) sign(kid string, c claims) string {
 	return i.signed(kid, map[string]any{"kid": kid, "typ": "JWT"}, c)
 }
 
-// signed returns a token with the given header; alg defaults to the key's.
+// signed returns a token with the given header. alg defaults to the key's.
 func (i *issuer) signed(key string, header map[string]any, c any) string {
 	i.t.Helper()
 	p := pairs()[key]

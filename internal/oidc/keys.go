@@ -14,8 +14,10 @@ const maxMissing = 1000
 // keys are the issuer's keys, fetched on demand. There is one fetch at a time, and never two within pause, whatever
 // tokens arrive.
 type keys struct {
-	from                source
-	fresh, stale, pause time.Duration // how long a set is not fetched again; how long it is used if that fails; between two fetches
+	from source
+	// fresh is how long a set is not fetched again. stale is how long it is used if that fails. pause is the time
+	// between two fetches.
+	fresh, stale, pause time.Duration
 	now                 func() time.Time
 	failed              func(error) // reports a failed fetch. It may be nil
 

@@ -40,9 +40,9 @@ const maxToken = 16 << 10
 
 // Options configure an Issuer. Issuer and Audience are required. Other fields have useful zero values.
 type Options struct {
-	Issuer     string   // as tokens name it in iss; https, or http on a loopback address
+	Issuer     string   // as tokens name it in iss, with https, or http on a loopback address
 	Audience   []string // a token must be for one of these
-	JWKS       string   // the address of the issuer's keys; "" uses its discovery document
+	JWKS       string   // the address of the issuer's keys. "" uses its discovery document
 	Algorithms []string // a subset of Algorithms(), or nil for all
 	Claims     Mapping
 

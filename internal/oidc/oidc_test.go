@@ -514,8 +514,8 @@ func TestSlowIssuer(t *testing.T) {
 	door.Close() // no fetch in progress: it returns
 }
 
-// TestEndpointsTogether has many visitors ask for the endpoints of an issuer that fails, slowly: they share its failures, and
-// one that goes away ends no fetch of the others.
+// TestEndpointsTogether: many visitors ask for the endpoints of an issuer that fails, slowly. They share its failures.
+// A visitor that goes away ends no fetch of the others.
 func TestEndpointsTogether(t *testing.T) {
 	const visitors = 50
 	var fetches atomic.Int64

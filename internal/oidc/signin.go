@@ -38,7 +38,7 @@ func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
 	if begun.Before(e.tried) && e.failed != nil {
 		return Endpoints{}, e.failed
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // it is not for this visitor alone
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // other visitors wait for it too
 	defer cancel()
 	found, err := i.keys.from.discover(ctx)
 	if err == nil {
@@ -123,7 +123,7 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	if kind != "" {
 		return refuse(kind, nil)
 	}
-	// When they proved who they are. A time in the future is no time.
+	// When they proved who they are. A time in the future counts as missing.
 	at, ok := instant(t.claims, "auth_time")
 	if !ok || at.After(i.now().Add(Skew)) {
 		return refuse("auth_time", nil)
@@ -131,8 +131,8 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	return p, Proof{at, textOf(t.claims, "acr")}, nil
 }
 
-// verified reports whether the first of an ID token and user info that says whether an address is verified says so of this one. What one
-// of them says is about the address that it has itself.
+// verified reports whether an address is verified. The first of an ID token and user info that has email_verified
+// decides. It must be true there, and the address must be the one in the same claims.
 func verified(address string, of ...value.Value) bool {
 	for _, claims := range of {
 		if v, said := claims.Get("email_verified"); said {

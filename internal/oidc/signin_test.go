@@ -169,7 +169,7 @@ func TestUserInfo(t *testing.T) {
 	if p, _, err := door.SignedIn(t.Context(), i.sign("ed", i.person(nil)), oidc.Expect{ClientID: client, Nonce: "n1"}); err != nil || p.Tenant != "" || asked.Load() != nil {
 		t.Errorf("without an access token: %+v, %v, asked for user info", p, err)
 	}
-	// An issuer whose endpoints can't be had signs no person in, though the token is good.
+	// An issuer whose endpoints can't be fetched signs no person in, though the token is good.
 	other := i.signs("")
 	if _, err := other.Authenticate(t.Context(), i.sign("ed", i.good(nil)), nowhere); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package once records one-time values that have been used: continuation tokens of tools that asked back, and
-// sessions that were signed out. A value never recorded is unused; a failing store is an error, never "unused".
+// Package once records one-time values that have been used: continuation tokens of tools that asked back, and sessions
+// that were signed out. A value that was never recorded is unused. A failing store is an error, never "unused".
 package once
 
 import (

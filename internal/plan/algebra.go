@@ -64,7 +64,7 @@ func (p *Program) Leading() []query.Filter {
 type Shape struct {
 	Columns []Column
 	// Order is total: records that are equal in it are equal in every column, except for JSON lists and objects, or
-	// can't be told apart. Null sorts first when ascending; JSON values sort as in value.Order, with all objects equal
+	// can't be told apart. Null sorts first when ascending. JSON values sort as in value.Order, with all objects equal
 	// and all lists equal. A column with a Field sorts by the stored value, as in finds.
 	Order []Place
 	// Optional lists the objects that are null if all of their columns are: those that a Join found no record for.
@@ -86,9 +86,10 @@ type Column struct {
 	Behind query.Path
 	Type   schema.Type
 	// Field is the field of a class whose stored value the column holds, or nil for a computed column. The stored value
-	// may be of another type than Type (SQLite), an invalid date (MariaDB) or in a collation of its own: an expression
-	// sees null if it isn't of the type, and text as its bytes. A Day in a column of Dates is its midnight, a Date at
-	// midnight in one of Days is the Day. A UUID is seen in lower case. Filters see the stored value.
+	// may be of another type than Type (SQLite), an invalid date (MariaDB) or in a collation of its own. An expression
+	// reads a value of another type as null, and text as its bytes. It reads a Day in a column of Dates as its
+	// midnight, and a Date at midnight in a column of Days as the Day. It reads a UUID in lower case. Filters see the
+	// stored value.
 	Field   *schema.Field
 	List    bool // of type JSON, and always a list or null
 	NotNull bool // it is never null, except a List that is larger than ListBytes
@@ -96,9 +97,9 @@ type Column struct {
 	// Class is the class it points to, as the caller addresses it, and ClassKey the field there whose value it holds,
 	// or "".
 	Class, ClassKey string
-	// Mask is applied when the value is returned, or nil. Until then the value is raw, and nothing may depend on
-	// it: it is in no order, only a Ref of a Map or a Union may pass it on, no other expression or condition may refer
-	// to it, and no list of records contains it.
+	// Mask is applied when the value is returned, or nil. Until then the value is raw, and nothing may depend on it. It
+	// is in no order and in no list of records. Only a Ref of a Map or a Union may pass it on. No other expression or
+	// condition may refer to it.
 	Mask  *Mask
 	Known *Known // of type JSON: what it is known to hold, or nil
 	// Tally is set for a column of the result that isn't shown, and says what it counts.
@@ -147,18 +148,19 @@ type (
 		Always       bool
 		Shape        Shape
 	}
-	// Buckets groups into at most N ranges of By: a record whose By has r records with a lesser one (null is least)
-	// among n is in range floor(r*N/n). Its columns are the least By of the range, the least By of the next range (for
-	// the last range its own greatest), then the accumulators. Empty ranges are left out.
+	// Buckets groups into at most N ranges of By. Of n records, r may have a lesser By than a record, where null is
+	// least. Then the record is in range floor(r*N/n). The columns are the least By of the range, the least By of the
+	// next range (for the last range its own greatest), and the accumulators. Empty ranges are left out.
 	Buckets struct {
 		By           Expr
 		N            int64
 		Accumulators []Accumulator
 		Shape        Shape
 	}
-	// Windows adds a column for each of Functions, computed from the record's partition: the records with equal values in
-	// the columns By (null equals null), sorted by Order and then in the order of the stage before. Its own order ends with
-	// the added columns: without a key, records may differ in nothing else.
+	// Windows adds a column for each of Functions, computed from the record's partition. The partition is the records
+	// with equal values in the columns By, where null equals null. It is sorted by Order and then in the order of the
+	// stage before. The order of Windows ends with the added columns, because without a key, records may differ in
+	// nothing else.
 	Windows struct {
 		By        []int
 		Order     []Place
@@ -178,9 +180,9 @@ type (
 		Keep  bool
 		Shape Shape
 	}
-	// Join yields one record for each pair of a record and one of Right for which all of On are equal, where null
-	// equals nothing, and for which If holds, a Boolean over the columns of Shape (nil for none): the columns of the
-	// record, followed by those of Right's result. Keep keeps a record without a match, with nulls.
+	// Join yields one record for each pair of a record and one of Right that match: all of On are equal, and If holds.
+	// Null equals nothing. If is a Boolean over the columns of Shape, or nil. The columns are those of the record,
+	// followed by those of Right's result. Keep keeps a record without a match, with nulls.
 	Join struct {
 		Right *Program
 		On    []Pair
@@ -196,9 +198,9 @@ type (
 		Exists bool
 		Shape  Shape
 	}
-	// Nest adds a column: the list, in Right's order, of the records of Right's result for which all of On are equal,
-	// as objects of its visible columns (see Object); null equals nothing. Right may contain Outers, which are columns
-	// of the record that the list is computed for; then it is Correlated.
+	// Nest adds a column: the list of the records of Right's result for which all of On are equal. They are in Right's
+	// order, as objects of its visible columns (see Object). Null equals nothing. Right may contain Outers, which are
+	// columns of the record that the list is computed for. Then it is Correlated.
 	Nest struct {
 		Right      *Program
 		On         []Pair
@@ -206,9 +208,10 @@ type (
 		Shape      Shape
 	}
 	// Closure adds a column: the list of the reachable records of Right. A record of Right is reached in 0 steps if its
-	// column To equals Start, and in n+1 if its To equals the column From of one reached in n; null equals nothing.
-	// There are at most Depth steps, and each record is in the list once, with its fewest steps. The list is sorted by
-	// steps, then in the order of Right. Its objects have the member DepthName with the steps ("" for none).
+	// column To equals Start. It is reached in n+1 steps if its To equals the column From of one reached in n. Null
+	// equals nothing. There are at most Depth steps, and each record is in the list once, with its fewest steps. The
+	// list is sorted by steps, then in the order of Right. Its objects have the steps in the member DepthName, unless
+	// that is "".
 	Closure struct {
 		Right     *Program // without Outers
 		Start     Expr
@@ -217,8 +220,8 @@ type (
 		DepthName string
 		Shape     Shape
 	}
-	// Union appends the records of Right. Left and Right compute the columns of Shape except its last two: the side
-	// (Integer: 0, 1) and the position in the order of that side, from 1 (Integer).
+	// Union appends the records of Right. Left and Right compute the columns of Shape except its last two. These are
+	// the side (Integer: 0, 1) and the position in the order of that side, from 1 (Integer).
 	Union struct {
 		Right       *Program
 		Left, Added []Expr // over the records, and over Right's result
@@ -305,9 +308,9 @@ type Accumulate uint8
 
 // The accumulators.
 const (
-	// Sum is exact: of Integers null beyond 64 bits; of Decimals a Decimal; of Doubles the exact sum of their shortest
-	// decimal representations, rounded once to a Double, null if a value is infinite or NaN or the sum is out of range.
-	// The sum of no values is 0.
+	// Sum is exact. The sum of Integers is null beyond 64 bits, and the sum of Decimals is a Decimal. The sum of
+	// Doubles is the exact sum of their shortest decimal representations, rounded once to a Double. It is null if a
+	// value is infinite or NaN, or if the sum is out of range. The sum of no values is 0.
 	Sum           Accumulate = iota
 	Avg                      // the exact sum, beyond 64 bits for Integers, as a Double divided by the number of values: a Double, or null for no values
 	Min                      // the least: as in Order for JSON (of objects, or of lists, any one, deterministically), or null for no values
@@ -321,10 +324,12 @@ const (
 	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits, or null for no values, or if a value is not an operand of Add
 	StdDevSamp               // the sample's: null for fewer than two values
 	Percentile               // one of the values other than null, in their order, or null
-	Unread                   // the number of records in which X, a Ref of a stored column, holds a value that expressions read as null; of a Double a NaN or an infinity
+	// Unread is the number of records in which X, a Ref of a stored column, holds a value that expressions read as
+	// null. For a Double, that is a NaN or an infinity.
+	Unread
 )
 
-// An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.
+// An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum, and Double for the deviations.
 type Accumulator struct {
 	Op    Accumulate
 	X     Expr
@@ -375,13 +380,12 @@ type Window struct {
 	Kind Rank
 	Accumulator
 	Frame   Frame
-	Offset  int64 // of a Shifted; of a First how many records of the frame are before its own
+	Offset  int64 // of a Shifted. For a First, how many records of the frame are before its own
 	Default Expr  // a Const, of the type of X, or nil for null
 }
 
-// A Frame is the records around a record that an Accumulator takes: From and To are counted from the record, negative
-// before it. Peers counts records that are equal in Order as the record itself; then
-// To is 0 and First is set.
+// A Frame is the records around a record that an Accumulator takes. From and To are counted from the record, negative
+// before it. Peers counts records that are equal in Order as the record itself. Then To is 0 and First is set.
 type Frame struct {
 	From, To    int64
 	First, Last bool // the frame begins with the partition, ends with it

@@ -25,7 +25,7 @@ func Zone(name string) *time.Location {
 	return time.UTC
 }
 
-// Between returns the intervals after from and before to, no more than most; with down in descending order,
+// Between returns at most most intervals after from and before to. With down, it returns them in descending order,
 // starting at to.
 func (k *Calendar) Between(from, to string, most int, down bool) []string {
 	at, last := k.wall(from), k.wall(to)
@@ -85,8 +85,8 @@ func (k *Calendar) text(t time.Time) string {
 func (k *Calendar) next(t time.Time) time.Time     { return k.step(t, 1) }
 func (k *Calendar) previous(t time.Time) time.Time { return k.step(t, -1) }
 
-// step returns t, the beginning of an interval, n intervals later, in its zone: days and longer ones by the calendar, which may be 23
-// or 25 hours, shorter ones by the clock.
+// step returns t, the beginning of an interval, n intervals later, in its zone. Days and longer intervals follow the
+// calendar, in which a day may have 23 or 25 hours. Shorter ones follow the clock.
 func (k *Calendar) step(t time.Time, n int) time.Time {
 	switch k.Interval {
 	case "year":

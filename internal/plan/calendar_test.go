@@ -20,7 +20,7 @@ func TestBetween(t *testing.T) {
 		{"month", "", "2025-11", "2026-02", 9, false, "2025-12 2026-01"},
 		{"month", "", "2025-11", "2026-02", 9, true, "2026-01 2025-12"},
 		{"month", "", "2025-11", "2025-12", 9, false, ""},
-		// 2020 has 53 ISO weeks; 2026 begins in its own week 1, 2027 in the last week of 2026.
+		// 2020 has 53 ISO weeks. 2026 begins in its own week 1, and 2027 in the last week of 2026.
 		{"week", "", "2020-W52", "2021-W02", 9, false, "2020-W53 2021-W01"},
 		{"week", "", "2026-W52", "2027-W02", 9, false, "2026-W53 2027-W01"},
 		{"week", "", "2025-W51", "2026-W02", 9, true, "2026-W01 2025-W52"},

@@ -43,8 +43,8 @@ type Keyed struct {
 	Key    bool
 }
 
-// Fixed returns the columns that have one value in each group: the keys of the groups, what depends on them, and all
-// columns of a table whose whole key does.
+// Fixed returns the columns that have one value in each group. These are the keys of the groups, the columns that
+// depend on them, and all columns of a table whose whole key is fixed.
 func (d Dependencies) Fixed(keys []Expr, tables map[string][]Keyed) map[int]bool {
 	fixed := map[int]bool{}
 	for _, k := range keys {

@@ -7,8 +7,9 @@ import (
 )
 
 // An Expr is an expression over a record. The set is closed. Its Type is one of String, Integer, Double, Decimal,
-// Boolean, Date, Day, UUID, Bytes and JSON; Any and Opaque only in a Ref that is passed on, or converted to String, or, for Any, in the operand
-// of an As. JSON's null is null. Unless stated otherwise an expression is null if an operand is.
+// Boolean, Date, Day, UUID, Bytes and JSON. Any and Opaque occur only in a Ref that is passed on or converted to
+// String. Any also occurs in the operand of an As. JSON's null is null. Unless stated otherwise an expression is null
+// if an operand is.
 type Expr interface {
 	Type() schema.Type
 	isExpr()
@@ -48,7 +49,7 @@ type (
 		Path query.Path
 		V    Expr
 	}
-	// Object is a JSON object. Its values are JSON (see ToJSON); null values are kept as members.
+	// Object is a JSON object. Its values are JSON (see ToJSON). Null values are kept as members.
 	Object struct {
 		Names  []string
 		Values []Expr
@@ -68,15 +69,15 @@ type (
 		Else     Expr
 		T        schema.Type
 	}
-	// As is X, JSON or Any, if it holds a value of type T: String, Integer (a whole number within 64 bits), Double,
-	// Decimal (any number), Boolean; Date (text that OfDateText accepts: see Convert). It is null for anything else.
+	// As is X, JSON or Any, if it holds a value of type T, or null. T is String, Integer (a whole number within 64
+	// bits), Double, Decimal (any number), Boolean, or Date (text that OfDateText accepts: see Convert).
 	As struct {
 		X Expr
 		T schema.Type
 	}
-	// ToJSON is X as JSON: numbers and booleans as such; text, dates, days, UUIDs and bytes as their text
-	// (value.AppendText); Decimals with all their digits; a NaN or an infinity as text (value.AppendJSON). X is of any
-	// type. JSON is unchanged, and Opaque is the text that is shown.
+	// ToJSON is X as JSON. X is of any type. Numbers and booleans stay such, and Decimals keep all their digits. Text,
+	// dates, days, UUIDs and bytes become their text (value.AppendText). A NaN or an infinity becomes text
+	// (value.AppendJSON). JSON is unchanged, and Opaque is the text that is shown.
 	ToJSON struct{ X Expr }
 	// Convert is X converted to type T, null if that isn't possible:
 	//
@@ -90,14 +91,14 @@ type (
 	//	to Boolean  numbers other than 0, dates, days, UUIDs and text are true; no bytes
 	//	to Date     days; text as OfDateText; truncated numbers as milliseconds since 1970; only years 1 to 9999
 	//
-	// A JSON value converts by its own type: whole numbers within 64 bits as Integers, other numbers as Doubles, but to
-	// Decimal with all their digits; objects and lists give null.
+	// A JSON value converts by its own type. Whole numbers within 64 bits convert as Integers and other numbers as
+	// Doubles, but to Decimal with all their digits. Objects and lists give null.
 	Convert struct {
 		X Expr
 		T schema.Type
 	}
-	// Widen is a number in a wider type (Integer, Decimal, Double; see Convert), a Day as the Date of its midnight UTC,
-	// or a UUID as String.
+	// Widen is a number in a wider type (Integer, Decimal, Double, as in Convert), a Day as the Date of its midnight
+	// UTC, or a UUID as String.
 	Widen struct {
 		X Expr
 		T schema.Type
@@ -128,17 +129,17 @@ type (
 		Zone      string
 		WeekStart int
 	}
-	// DateText is X, a Date, in Zone, formatted by Format: %Y (4 digits) %m %d %H %M %S %L (milliseconds) %j (3 digits)
-	// %G (ISO year) %V (ISO week, 2 digits) %u (1 is Monday) %%. Other text is copied.
+	// DateText is X, a Date, in Zone, formatted by Format. Other text than these is copied: %Y (4 digits) %m %d %H %M
+	// %S, %L (milliseconds), %j (3 digits), %G (ISO year), %V (ISO week, 2 digits), %u (1 is Monday), %%.
 	DateText struct {
 		X      Expr
 		Format string
 		Zone   string
 	}
-	// DateShift is X, a Date, plus Amount, an Integer, of Unit: year, quarter, month (clamped to the last day of a
-	// shorter month), week, day (by the calendar of Zone), hour, minute, second, millisecond. It is null if Amount is
-	// beyond 100,000 years or the result outside of the years 1 to 9999: as an instant, and, for days and longer units,
-	// in the calendar of Zone as well.
+	// DateShift is X, a Date, plus Amount, an Integer, of Unit. Unit is year, quarter, month, week, day, hour, minute,
+	// second or millisecond. A month is clamped to the last day of a shorter month. Days follow the calendar of Zone.
+	// The result is null if Amount is beyond 100,000 years, or if the result is outside of the years 1 to 9999. For
+	// days and longer units, it must be inside in the calendar of Zone as well.
 	DateShift struct {
 		X, Amount Expr
 		Unit      string
@@ -153,8 +154,8 @@ type (
 		Zone      string
 		WeekStart int
 	}
-	// Over iterates over the elements of Input, which is JSON; it is null if that is not a list. Body refers to the element
-	// as Element{0}.
+	// Over iterates over the elements of Input, which is JSON. It is null if that is not a list. Body refers to the
+	// element as Element{0}.
 	//
 	//	Map     the list of the Bodies, which are JSON
 	//	Select  the list of the elements for which Body, Boolean, holds; at most Limit of them (nil: all; null or less than 1: null)
@@ -193,23 +194,28 @@ const (
 	Abs   // Integer, Decimal or Double
 	Ceil  // Decimal or Double, to a whole one of the same type
 	Floor //
-	Sqrt  // of a Double; null below 0
+	Sqrt  // of a Double, or null below 0
 	Pow   // x to the power of y, Doubles: null where that isn't real, or not within e^-345 and e^345 in size. Of 0: 1 for 0, 0 for more
 	Ln    // of a Double, or null unless above 0
 	Log10 //
-	Exp   // e to the power of a Double; null beyond 345 in size
-	Trunc // x to y decimal places (a constant Integer, -20 to 20, negative before the point), towards zero; Doubles by their decimal form
-	Round // the same, to the nearest; halves away from zero. Like Trunc, it leaves a Double beyond 1e15 in size unchanged
+	Exp   // e to the power of a Double, or null beyond 345 in size
+	// Trunc is x to y decimal places, towards zero. y is a constant Integer, -20 to 20, negative before the point.
+	// Doubles count by their decimal form.
+	Trunc
+	// Round is the same, to the nearest, with halves away from zero. Like Trunc, it leaves a Double beyond 1e15 in size
+	// unchanged.
+	Round
 
 	// The bits of Integers, in two's complement: two arguments.
 	BitAnd
 	BitOr
 	BitXor
 
-	// Comparison: both of one type; Boolean, never null. Null equals null and is less than everything else. Text
-	// compares by its bytes, false before true, Doubles with NaN equal to itself and above all. JSON: equal as in
-	// value.Equal; less and greater as numbers, text and booleans among themselves, else by value.Order's order of
-	// types; two objects, or two lists, are neither less nor greater, and at least or at most only if equal.
+	// Comparison: both operands are of one type. The result is Boolean, never null. Null equals null and is less than
+	// everything else. Text compares by its bytes, and false is before true. A NaN equals itself and is above all
+	// Doubles. JSON is equal as in value.Equal. Less and greater compare numbers, text and booleans among themselves,
+	// and else types by value.Order. Two objects, or two lists, are neither less nor greater. They are at least or at
+	// most each other only if equal.
 	Eq
 	Ne
 	Gt
@@ -231,8 +237,10 @@ const (
 	Truth  // of JSON: false for null, false and 0, else true. Never null
 	IfNull // the first argument that isn't null. All are of type T
 
-	Concat     // Strings
-	Substr     // of x, at most z characters (code points) from position y (Integers, from 0); all from y if z is negative; null if y is
+	Concat // Strings
+	// Substr is at most z characters (code points) of x from position y (Integers, from 0). It is all from y if z is
+	// negative, and null if y is.
+	Substr
 	Lower      // the letters A to Z only
 	Upper      // the letters a to z only
 	Trim       // x without the characters of y, a constant String, at both ends
@@ -241,19 +249,22 @@ const (
 	Split      // the JSON list of the parts of x between the separators y, a constant, non-empty String
 	Length     // in code points: an Integer
 	IndexOf    // the first position of y in x in code points, or -1
-	ReplaceAll // x with z for each y; x if y is empty
+	ReplaceAll // x with z for each y, or x if y is empty
 	Reverse    // the characters from the last to the first
-	Capitalize // the first letter of each word in upper case and its others in lower case: A to Z only, and a word is of these, of digits and of all characters beyond ASCII
+	// Capitalize writes the first letter of each word in upper case and its others in lower case, A to Z only. A word
+	// is of these letters, of digits and of all characters beyond ASCII.
+	Capitalize
 
-	// ReplaceMatches is x with z, a constant String, for each part that y matches, a constant String in RE2 syntax that
-	// pattern.Exact takes; with a fourth argument, a constant Boolean that is false, for the first one alone.
+	// ReplaceMatches is x with z, a constant String, for each part that y matches. y is a constant String in RE2 syntax
+	// that literals.ExactPattern accepts. With a fourth argument, a constant Boolean that is false, it replaces only
+	// the first part.
 	ReplaceMatches
 
-	// FindMatch is the first part of x that y matches, a constant String in RE2 syntax, as the JSON object {match, idx, captures}: its
-	// text, the code points before it, and the list of the texts of y's groups, null for one that took no part. It is null if there is
-	// no such part, or if x has more than MostSearched bytes.
+	// FindMatch is the first part of x that y matches, a constant String in RE2 syntax, as the JSON object {match, idx,
+	// captures}. These are its text, the code points before it, and the list of the texts of y's groups, null for one
+	// that took no part. FindMatch is null if there is no such part, or if x has more than MostSearched bytes.
 	FindMatch
-	FindMatches // the list of all such parts, [] for none. y matches no empty text. Null if there are more than MostMatches
+	FindMatches // the list of all such parts, which may be []. y matches no empty text. Null if there are more than MostMatches
 
 	Millis // from y to x, both Dates: an Integer, truncated
 
@@ -263,7 +274,9 @@ const (
 	SliceList // of the list x from y, an Integer (from the end if negative, the first at most), at most z elements (an Integer above 0, else null)
 	IsList    // Boolean, never null
 	JoinLists // the concatenated lists: JSON, or null if one is not a list
-	Common    // the distinct elements of the list x that the list y has too, in the order of their first places in x: JSON; null if one is not a list
+	// Common is the distinct elements of the list x that the list y has too, as JSON, in the order of their first
+	// places in x. It is null if one is not a list.
+	Common
 	Without   // those that the list y doesn't have
 	Pairs     // the members of x, an object, as a list of objects {k, v}, by the bytes of their names: JSON, or null if it is not an object
 	Gather    // the object of the list x of such pairs, or of lists of two: the last of a name counts. JSON, or null if it is not a list of them, or a name isn't text

@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A list that a pipeline gathers (Push, AddToSet, Nest, Closure, Facet) is held in memory before anything is known of its
-// size, so it is null if it is larger than ListBytes: the bytes of its elements as JSON, and ListElement for each. A column
-// that is never null otherwise is a value.Cut in a result. Sources write JSON with spaces or without, so the bound is
-// between half of it and all.
+// A list that a pipeline gathers (Push, AddToSet, Nest, Closure, Facet) is held in memory before its size is known. It
+// is null if it is larger than ListBytes, which counts the bytes of its elements as JSON, and ListElement for each. A
+// column that is never null otherwise is a value.Cut in a result. Sources write JSON with spaces or without, so the
+// limit is between half of ListBytes and all.
 const (
 	mostLists   = 4 << 20 // of all lists of a program
 	leastList   = 64 << 10

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Live reports for each column that a Program begins with whether its result can depend on it: whether a stage reads it, an order
-// does, or it is returned. What isn't live need not be read.
+// Live reports for each column that a Program begins with whether the result can depend on it. That is so if a stage or
+// an order reads it, or if it is returned. Other columns need not be read.
 func (p *Program) Live() []bool { return live(&p.Base, p.Stages) }
 
 // live returns the columns of a shape that are returned, or that the order or one of the stages after it reads.

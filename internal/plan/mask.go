@@ -92,8 +92,8 @@ func (m Mask) Under(k MaskKey) (func(value.Value) value.Value, error) {
 	return nil, problem.New(problem.Internal, "nothing masks "+m.Field+" as "+string(m.Kind))
 }
 
-// hash returns the first 8 bytes of an HMAC of the field's name and the value, as hex: equal values of one field look alike, and those
-// of two fields don't.
+// hash returns the first 8 bytes of an HMAC of the field's name and the value, as hex. Equal values of one field have
+// equal hashes, and those of two fields don't.
 func (m Mask) hash(k MaskKey) func(value.Value) value.Value {
 	h := hmac.New(sha256.New, k.secret)
 	var sum [sha256.Size]byte

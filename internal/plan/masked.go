@@ -7,7 +7,7 @@ import (
 )
 
 // CheckMasks returns an error if p uses a masked column in a way that Column.Mask doesn't allow. Package typecheck
-// rejects such uses in queries; this verifies its result.
+// rejects such uses in queries. CheckMasks verifies its result.
 func CheckMasks(p *Program) error { return (&masks{}).program(p) }
 
 // masks checks the masked columns of a program. around holds the shapes of the enclosing Nests.

@@ -77,8 +77,8 @@ func plus(text string) bool {
 	return strings.HasSuffix(text, "+") || strings.HasSuffix(text, "＋") || strings.HasSuffix(text, "%2B") || strings.HasSuffix(text, "%2b")
 }
 
-// cards finds the numbers of payment cards: 13 to 19 digits, alone or in groups of at least four, that begin as a card does, with a right
-// check digit. Where two overlap, nobody knows which one it is: both are found.
+// cards finds the numbers of payment cards: 13 to 19 digits with a right check digit that begin as a card does. The
+// digits stand together or in groups of at least four. Where two such numbers overlap, it returns both.
 func cards(text string) []span {
 	var out []span
 	for _, r := range runs(text) {

@@ -11,9 +11,9 @@ import (
 // hidden replaces the hidden part of a text, whatever its length.
 const hidden = "•••"
 
-// partial masks a text. It leaves the first characters of an e-mail address and of its domain; the last digits of a
-// long number (4 of 12 or more, 2 of 9 or more); or the first character of any other text. A text so short that this
-// would reveal much of it is hidden entirely. The length of the text is never revealed.
+// partial masks a text. It leaves the first characters of an e-mail address and of its domain. It leaves the last
+// digits of a long number (4 of 12 or more, 2 of 9 or more). Of any other text it leaves the first character. It hides
+// all of a text that is so short that this would reveal much of it. It never reveals the length of the text.
 func partial(v value.Value) value.Value {
 	if v.IsNull() {
 		return v

@@ -61,8 +61,9 @@ func named(text string) bool {
 	return false
 }
 
-// phones finds telephone numbers. A number counts if it begins with + or 00 and a country, or with 0 and an area, if it has the form of
-// North America, or if a word such as tel precedes it. Numbers that belong to a longer word, such as order numbers, don't count.
+// phones finds telephone numbers. A number counts if it begins with + or 00 and a country, or with 0 and an area. It
+// also counts if it has the form of North America, or if a word such as tel precedes it. Numbers that belong to a
+// longer word, such as order numbers, don't count.
 func phones(text string) []span {
 	var out []span
 	for _, r := range runs(text) {
@@ -91,8 +92,8 @@ func start(text string, i int) int {
 	}
 }
 
-// phone returns where the telephone number that begins with group from of a run ends; from if there is none. The longest one counts
-// that ends the run or is followed by another number, or else the longest.
+// phone returns the end of the telephone number that begins with group from of a run, or from if there is none. It
+// prefers the longest one that ends the run or is followed by another number, or else the longest.
 func phone(text string, r run, from int) int {
 	ends := numbers(text, r, from)
 	for _, to := range ends {

@@ -132,7 +132,7 @@ func pairs(on []Pair) string {
 	return strings.Join(out, ", ")
 }
 
-// accumulators returns a list of accumulators as text; names are in the order of the constants of Accumulate.
+// accumulators returns a list of accumulators as text. names is in the order of the constants of Accumulate.
 func accumulators(list []Accumulator) string {
 	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp", "percentile", "unread"}
 	out := make([]string, len(list))

@@ -36,9 +36,9 @@ func (t *Tally) Sentence(n int64) string {
 	return fmt.Sprintf("%d %s of %s %s as null in %s: %s %s", n, many, t.Field.Name, count, in, each, t.Field.Beyond)
 }
 
-// Tally adds to the result of p, for each stored field with a Beyond that its groups read, a column that counts the values that they
-// read as null. The columns come last, and each has a Tally. A count is carried on only by stages that keep the records of a group
-// apart: Tally returns a sentence about each field whose values can't be counted so.
+// Tally adds columns to the result of p, one for each stored field with a Beyond that its groups read. A column counts
+// the values that the groups read as null. The columns come last, and each has a Tally. Only stages that keep the
+// records of a group apart carry a count on. Tally returns a sentence about each field whose values can't be counted.
 func (p *Program) Tally() []string {
 	t := &tallier{p: p, made: map[carried]int{}, unsaid: map[string]*schema.Field{}}
 	for i, s := range p.Stages {
@@ -125,8 +125,8 @@ func (t *tallier) shape(level int) *Shape {
 	return t.p.Stages[level-1].Out()
 }
 
-// of returns the columns at a level, added where they are missing, with what is lost of a column there: their numbers, and with
-// stored also the stored values, for a group that reads them.
+// of returns the columns at a level that hold the losses of a column there, and adds missing ones. These are the
+// numbers of lost values and, with stored, the stored values for a group that reads them.
 func (t *tallier) of(level, column int, stored bool) []lost {
 	shape := t.shape(level)
 	if column >= len(shape.Columns) {

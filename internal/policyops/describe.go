@@ -56,7 +56,7 @@ type Field struct {
 // A Layer is a part of a view's predicate, with digests instead of values.
 type Layer struct {
 	Name    string `json:"layer"` // tenant, principal or canonical
-	Where   string `json:"where"` // a where object; with Through, about the record pointed to
+	Where   string `json:"where"` // a where object. With Through, it is about the record pointed to
 	Through string `json:"through,omitempty"`
 }
 

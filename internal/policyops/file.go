@@ -41,7 +41,7 @@ func (w *When) asks() bool {
 	return w.Keys != nil || w.Include != nil || w.Using != nil || w.Order != "" || w.Where != nil || w.Pipeline != nil || w.ByID
 }
 
-// A Want is the expected outcome; empty fields aren't checked.
+// A Want is the expected outcome. Empty fields aren't checked.
 type Want struct {
 	Refused bool
 	Kind    string // of the refusal
@@ -141,8 +141,8 @@ func (t *Test) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// shape is the shape of a request. Each stage is parsed by itself, so that a fault is reported at its line; what is asked of records
-// needs a class.
+// shape is the shape of a request. Each stage is parsed by itself, so that a fault is reported at its line. A request
+// for records needs a class.
 func (w *When) shape() yamlconf.Shape {
 	pipeline := yamlconf.Items("stages", func(i int) (yamlconf.Shape, func()) {
 		var doc value.Value

@@ -52,8 +52,8 @@ type Finding struct {
 	Suggestion string   `json:"suggestion"`
 }
 
-// A Holder is a principal whose lists and filters are checked, and the path of their definition in the configuration;
-// nil for one of a store, such as a token.
+// A Holder is a principal whose lists and filters are checked. Path is the place of its definition in the
+// configuration, or nil for one of a store, such as a token.
 type Holder struct {
 	Who  identity.Principal
 	Name string
@@ -110,7 +110,7 @@ func (l *look) masters() {
 	}
 }
 
-// of adds a finding about a class; keys is the path within its rule.
+// of adds a finding about a class. keys is the path within its rule.
 func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion string) {
 	_, key, _ := l.regime.Ruled(c)
 	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
@@ -166,8 +166,8 @@ func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// derived reports the fields that are denied or masked because of what the database makes them from, unless the rule of
-// the class denies or masks them as well, and those that are shown although they are made so.
+// derived reports the fields that are denied or masked because of the fields that the database makes them from. It
+// omits those that the rule of the class denies or masks as well. It also reports such fields that a rule shows.
 func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
 	var list, seen []string
 	for _, d := range l.derivations {

@@ -41,7 +41,7 @@ func (d CallDirectory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) 
 	return p, true
 }
 
-// named returns the classes and fields that a record names and that the catalogue has; fields are by class.
+// named returns the classes and fields that a record names and that the catalogue has. fields are by class.
 func named(g *Regime, r *audit.Record) (classes []string, fields map[string][]string) {
 	fields = map[string][]string{}
 	for _, use := range r.Uses {
@@ -90,7 +90,7 @@ func verdicts(g *Regime, p identity.Principal, r *audit.Record) []Verdict {
 // An Explanation is why a recorded call ended as it did.
 type Explanation struct {
 	Refused bool `json:"refused"`
-	// Verdict is the deciding one, under the rules in force now; Allowed means that they would no longer refuse.
+	// Verdict decides the refusal under the rules in force now. Allowed means that they would no longer refuse.
 	Verdict Verdict  `json:"verdict"`
 	Still   bool     `json:"still_refused"` // the current rules would refuse it too
 	Rebuilt bool     `json:"principal_rebuilt,omitempty"`
@@ -168,8 +168,8 @@ func outside(g *Regime, r *audit.Record) (v Verdict, ok bool) {
 	return v, ok
 }
 
-// scan returns whether the rules in force would still refuse a recorded call that was refused as a scan. The record has classes, not
-// filters, so the rules alone are asked.
+// scan returns whether the rules in force would still refuse a recorded call that was refused as a scan. The record has
+// classes and no filters, so only the rules decide.
 func scan(g *Regime, r *audit.Record) Verdict {
 	rules := g.Policy().Rules()
 	v := Verdict{Reason: "scan", DeniedAt: atScan, Rule: []string{"policy", "refuse_scans"},

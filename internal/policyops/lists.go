@@ -26,9 +26,10 @@ func Lists(f query.Filter, c *schema.Class, add func(field *schema.Field, messag
 	})
 }
 
-// wholeScalars calls visit with each condition in a rule that lets a record in only if the whole value of a field is one of some scalars,
-// with the field, and with the condition that matches an element of a list instead. On a list the first one never holds: see query.Whole.
-// Conditions that keep records out look into lists, and are left out here. in tells whether the record is let in where the part f holds.
+// wholeScalars calls visit with each condition in a rule that lets a record in only if the whole value of a field is
+// one of some scalars. visit takes the field, and the condition that matches an element of a list instead. On a list,
+// the condition of the rule never holds: see query.Whole. wholeScalars skips conditions that keep records out, because
+// they look into lists. in says whether the record is let in where the part f holds.
 func wholeScalars(f query.Filter, in bool, visit func(string, query.Filter)) {
 	found := func(path query.Path, lets bool, element query.Filter) {
 		if lets && len(path) == 1 {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Class describes what agents would see of a class, with each field in one list: visible ones (some of them
-// masked), those not in the rule's visible, those denied by the rule, and those denied by name as credentials.
+// A Class describes what agents would see of a class. Each field is in one list. Visible fields may be masked. Hidden
+// fields aren't in the rule's visible. The rule denies some fields, and others are denied by name as credentials.
 type Class struct {
 	Name      string                 `json:"class"` // "source.Class"
 	Shown     bool                   `json:"shown"`
@@ -29,11 +29,11 @@ type Class struct {
 	Canonical bool                   `json:"canonical"`
 
 	Recordless bool   `json:"recordless,omitempty"` // only a description, without records
-	Guarded    string `json:"as,omitempty"`         // whom the source acts as, whose own permissions narrow the class further, or ""
+	Guarded    string `json:"as,omitempty"`         // the user that the source acts as, whose permissions narrow the class further, or ""
 }
 
 // Floor returns the fields visible without any rule, by class as "source.Class": all except those named like
-// credentials. A class without such a field is missing. What fields are made of doesn't count.
+// credentials. It omits a class without such a field. It ignores the origins of fields.
 func Floor(catalogue []schema.Class) (map[string][]string, error) {
 	catalogue = slices.Clone(catalogue)
 	for i := range catalogue {
@@ -129,8 +129,8 @@ func (c *Class) derived(derivations []policy.Derivation) {
 	}
 }
 
-// visible returns the visible fields of each class under rules, after applying change to each rule, their masks by the rules, and the
-// fields that are denied or masked because of what they are made of.
+// visible applies change to each rule. It returns the visible fields of each class and their masks by the rules. It
+// also returns the fields that are denied or masked because of their origins.
 func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, map[string]map[string]policy.Mask, []policy.Derivation, error) {
 	rules.Classes = maps.Clone(rules.Classes)
 	for name, r := range rules.Classes {

@@ -45,7 +45,7 @@ type Difference struct {
 type DiffReport struct {
 	Calls   int          `json:"calls"` // number of calls judged
 	Same    int          `json:"same"`
-	Changes []Difference `json:"changes"` // in the order refused, allowed, changed, undecided; most calls first
+	Changes []Difference `json:"changes"` // in the order refused, allowed, changed, undecided, and by the most calls
 }
 
 // A Trial collects calls and reports which would end differently under New. Similar calls are judged once.
@@ -185,8 +185,8 @@ func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principa
 	return c, true
 }
 
-// claims reports a rule about the classes of a call that depends on the principal's claims, which aren't recorded; ""
-// for none.
+// claims reports a rule about the classes of a call that depends on the principal's claims, which aren't recorded, or
+// "".
 func (t *Trial) claims(r *audit.Record) string {
 	for _, side := range []Side{t.Old, t.New} {
 		classes, _ := named(side.Regime, r)

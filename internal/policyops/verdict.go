@@ -46,9 +46,9 @@ type Verdict struct {
 
 func compare(a, b string) int { return cmp.Compare(a, b) }
 
-// WouldPermit reports whether p could call a tool on a class, checking gates, scopes, lists and the class in this
-// order. class is "" for tools without one; of several classes with that bare name, the first that p sees is judged,
-// or else the first.
+// WouldPermit reports whether p could call a tool on a class. It checks gates, scopes, lists and the class, in this
+// order. class is "" for tools without one. If several classes have that bare name, it judges the first that p sees, or
+// else the first.
 func (r *Regime) WouldPermit(p identity.Principal, tool, class string) Verdict {
 	if v := r.ToolVerdict(p, tool); !v.Allowed || class == "" {
 		return v
@@ -135,8 +135,8 @@ func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 		Why: fmt.Sprintf("there is no class %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, r.Names(), 2)))}
 }
 
-// classVerdict returns whether p sees c, and if not which rule decides, from the kind of the policy's own refusal: it decides nothing
-// itself, so it can't differ from what a call gets.
+// classVerdict returns whether p sees c, and if not, which rule decides. It takes the rule from the kind of the
+// policy's own refusal and decides nothing itself, so it can't differ from the result of a call.
 func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	_, err := r.policy.View(p, c.FullName(), "", false)
 	if err == nil {

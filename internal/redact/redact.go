@@ -27,8 +27,8 @@ type Rows struct {
 	seq     iter.Seq2[Row, error]
 }
 
-// A Row is a record that may be returned: the values of the plan's columns, its place in the plan's order (nil if the order
-// isn't unique), and the numbers of Tallies. It is valid until the next one is read.
+// A Row is a record that may be returned. It has the values of the plan's columns, its place in the plan's order (nil
+// if the order isn't unique), and the numbers of Tallies. It is valid until the next one is read.
 type Row struct{ Values, Place, Counts value.Row }
 
 // Tallies returns the columns of Row.Counts, each with a Tally. They aren't columns of the plan.

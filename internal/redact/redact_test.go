@@ -209,8 +209,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestCut checks that what was too large to be read stays so: an id that a size would be put in the place of, and a masked field,
-// whose size isn't told.
+// TestCut checks that a value that was too large to be read stays a Cut. Its size must not replace an id, and must not
+// show for a masked field.
 func TestCut(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "email", Type: schema.String}, {Name: "notes", Type: schema.String}}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {Mask: map[string]policy.Mask{"email": policy.Partial}}}}, []schema.Class{class})

@@ -17,9 +17,9 @@ import (
 // life is how long a cursor is valid.
 const life = time.Hour
 
-// Sealer encrypts positions for agents to keep: a cursor can't be read, made or modified by others, and is valid
-// only for one principal, query and version of the rules, for life. Agents write cursors out, so they are short:
-// a tag of 12 bytes, which is the nonce of the rest as well (a synthetic nonce), and the position in a binary form.
+// Sealer encrypts positions for agents to keep. Others can't read, make or modify a cursor. It is valid only for one
+// principal, query and version of the rules, for life. Agents write cursors out, so they are short. A cursor is a tag
+// of 12 bytes, which is also the nonce of the rest (a synthetic nonce), and the position in a binary form.
 type Sealer struct {
 	block cipher.Block
 	tags  []byte // the key of the tags
@@ -46,8 +46,8 @@ func NewSealer(secret []byte, now func() time.Time) (*Sealer, error) {
 	return &Sealer{block, derive("cursor tag"), now}, err
 }
 
-// tag authenticates a place that is bound to a call and expires at a minute since 1970. Equal places have equal tags, and
-// so equal cursors; different ones have different nonces.
+// tag authenticates a place that is bound to a call and expires at a minute since 1970. Equal places have equal tags,
+// and so equal cursors. Different places have different nonces.
 func (c *Sealer) tag(bound [32]byte, expires int64, place []byte) []byte {
 	m := hmac.New(sha256.New, c.tags)
 	m.Write(binary.BigEndian.AppendUint64(bound[:], uint64(expires)))

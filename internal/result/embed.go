@@ -22,7 +22,7 @@ func (p *Page) Listed(i int) []value.Value {
 }
 
 // Embed replaces the values in the lists of column i by the records that records has for their texts, as long as the
-// page stays within its budget, and returns how many stay what they are for want of room. Values without a record stay
+// page stays within its budget. It returns how many values stay because there is no room. Values without a record stay
 // as well.
 func (p *Page) Embed(i int, records map[string]value.Value) (left int) {
 	room := p.budget - len(p.json)

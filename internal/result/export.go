@@ -279,7 +279,7 @@ func (e *exporter) write(b []byte) error {
 		total += s.bytes
 	}
 	if e.Budget > 0 && (e.written > e.Budget || e.Format == Table && total > e.Budget) {
-		// The records so far show which columns are heavy; suggest dropping half of their size.
+		// The records so far show which columns are heavy. Suggest dropping half of their size.
 		heavy, keep := heaviest(e.sizes, total, total/2)
 		p := &problem.Error{Code: problem.BudgetExceeded, Suggestion: "ask for fewer records",
 			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d); the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}

@@ -14,9 +14,9 @@ const listedMost = 1000
 // A ReadPage answers a query as the principal that the page is for.
 type ReadPage func(*query.Find) (*Page, error)
 
-// Embed puts the records that the lists of pointers of a page lead to in the place of their keys, as far as read finds
-// them and the budget of the page allows. It returns the number of records read, and notes on those left out, which the
-// page has as well.
+// Embed replaces the keys in the lists of pointers of a page by the records that they lead to. It keeps a key if read
+// doesn't find its record, or if the budget of the page is used up. It returns the number of records read, and notes on
+// those left out, which the page has as well.
 func Embed(page *Page, read ReadPage) (records int, notes []string, err error) {
 	for _, l := range page.Lists {
 		keys := page.Listed(l.Column)

@@ -28,7 +28,7 @@ type Page struct {
 	Cut     bool            // records were cut to fit the budget
 
 	Notes     []string            // comparisons in the query that can't match
-	Missing   []string            // which lists of groups are null, and why they may be; which stored values count as null
+	Missing   []string            // which lists of groups are null and why they may be, and which stored values count as null
 	Truncated map[string][]string // by pointer: fields left out of its record
 	Pointers  map[string]string   // of a pipeline: by column, the class that its ids refer to
 	Lists     []policy.List       // the lists of pointers that Embed replaces
@@ -83,9 +83,9 @@ func (p *Page) AppendJSON(dst []byte) []byte {
 }
 
 // NewPage makes a page of at most the plan's limit of records and budget bytes (0 means DefaultBudget). To fit the
-// budget, it first drops fields that take up most of the page, and then cuts records; Dropped and Full report that.
-// More reports that the limit left out records. A single record of a pipeline over the budget is refused with
-// problem.BudgetExceeded, since a pipeline's result can't be read by id.
+// budget, it first drops fields that take up most of the page, and then cuts records. Dropped and Full report that.
+// More reports that the limit left out records. NewPage refuses a single record of a pipeline over the budget with
+// problem.BudgetExceeded, because a pipeline's result can't be read by id.
 func NewPage(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget})
 }

@@ -154,8 +154,7 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	}
 }
 
-// wide returns records {id, title, body} with bodies of these lengths; bodies from 1,000 on are cut as a source
-// would.
+// wide returns records {id, title, body} with bodies of these lengths. It cuts bodies from 1,000 on as a source would.
 func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	t.Helper()
 	class := schema.Class{Source: "s", Name: "notes", Table: "notes",
@@ -192,8 +191,8 @@ func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	return out
 }
 
-// TestDrops checks that a page over the budget loses the field that takes most of it instead of records, and that a
-// value too large to be read is never shown as null.
+// TestDrops checks that a page over the budget loses the largest field instead of records. A value that is too large to
+// be read must never be shown as null.
 func TestDrops(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

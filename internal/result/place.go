@@ -21,8 +21,9 @@ const (
 	flags    = iota      // how many there are
 )
 
-// appendPlace appends a position in a binary form: what to skip and what else there is, then the digest and the run of the last record,
-// the time, and the values of the record to go on after, each after its kind.
+// appendPlace appends a position in a binary form. First come the number of records to skip and flags for the other
+// parts. Then come the digest and the run of the last record, the time, and the values of the record to go on after.
+// Each value follows its kind.
 func appendPlace(dst []byte, at policy.Position) []byte {
 	head := uint64(at.Skip) << flags
 	if at.After != nil {

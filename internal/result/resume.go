@@ -58,8 +58,8 @@ type seeker struct {
 	done  bool
 }
 
-// next takes the digest of the next row, and reports whether the end of the page before is found: with this row if last is set, else
-// before it.
+// next takes the digest of the next row, and reports whether the page before ends there. If last is set it ends with
+// this row, or else before it.
 func (s *seeker) next(digest uint64) (done bool, err error) {
 	s.read++
 	if !s.Wide {
@@ -133,8 +133,8 @@ func alike(v, w value.Value) bool {
 	return v.Kind() == w.Kind() && value.Equal(v, w)
 }
 
-// next returns where the next page begins: behind the last record's place in the order if a cursor can hold it, else at a number of
-// records to skip.
+// next returns the position where the next page begins. It is behind the last record's place in the order if a cursor
+// can hold that, or else a number of records to skip.
 func (b *builder) next() policy.Position {
 	if b.named() {
 		return policy.Position{After: b.last}

@@ -23,8 +23,8 @@ const (
 	Table     Format = "table" // aligned columns
 )
 
-// AppendLines appends a header line and one line per record, with values as JSON scalars and null as nothing, except
-// for a record of one column: the text sent with structured results.
+// AppendLines appends a header line and one line per record: the text sent with structured results. It writes values as
+// JSON scalars and null as nothing, except in a record of one column.
 func (p *Page) AppendLines(dst []byte) []byte {
 	dst = slices.Grow(dst, len(p.json)+p.Count+1024) // lines have no names, and are seldom longer than the JSON, for which the memory is used next
 	for i, c := range p.Columns {

@@ -190,7 +190,7 @@ func (n *node) leaf(i int) *node {
 	return nil
 }
 
-// shown reports whether column i is a column of the text; the key of a followed pointer's target isn't, since it
+// shown reports whether column i is a column of the text. The key of a followed pointer's target isn't, because it
 // repeats the pointer.
 func (n *node) shown(i int) bool {
 	for _, c := range n.children {

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// takes returns what e takes from the answers of earlier calls, as far as the viewer sees the names; others count as
-// hidden fields.
+// takes returns the values that e takes from the answers of earlier calls, as far as the viewer sees their names. It
+// counts the others as hidden fields.
 func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	for _, t := range e.Takes {
 		if e.Op != write.OpCall {

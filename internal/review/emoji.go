@@ -12,9 +12,9 @@ const (
 	banner = '\U0001F3F4'
 )
 
-// JoinsEmoji reports whether the invisible character at text[i] is part of an emoji: a joiner between two pictures, one
-// selector right behind a picture or in a keycap, or a letter of the flag of England, Scotland or Wales. Anywhere else such a
-// character hides.
+// JoinsEmoji reports whether the invisible character at text[i] is part of an emoji. That is a joiner between two
+// pictures, one selector right behind a picture or in a keycap, or a letter of the flag of England, Scotland or Wales.
+// Anywhere else such a character may hide text.
 func JoinsEmoji(text string, i int) bool {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	before, m := utf8.DecodeLastRuneInString(text[:i])

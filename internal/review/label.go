@@ -173,8 +173,8 @@ func called(text string) string { return Visible(short(text)) }
 // quote returns a label in quotes that it can't end itself.
 func quote(label string) string { return string(value.AppendQuoted(nil, label)) }
 
-// Refer sets the labels of pointers. labels returns what the records of a class are called whose key has one of values,
-// by the text of the key, as far as the viewer sees them.
+// Refer sets the labels of pointers. labels returns the labels of the records of a class whose key is one of values, by
+// the text of the key. It omits records that the viewer doesn't see.
 func (s *Sheet) Refer(labels func(to Pointer, values []value.Value) map[string]string) {
 	type place struct {
 		shown *Shown

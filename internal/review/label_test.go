@@ -21,8 +21,8 @@ func labelled(string) Visibility {
 	return s
 }
 
-// TestTitle checks that the heading of a change is the gateway's: what happens to which records, with their names. What the
-// agent or the template of an action says is apart, whosever it is.
+// TestTitle checks that the gateway writes the heading of a change: what happens to which records, with their names. A
+// text of the agent, or of the template of an action, is separate, whoever wrote it.
 func TestTitle(t *testing.T) {
 	group := func() *change.Change {
 		c := of(t, write.OpUpdate, `{"id":1,"title":"a","status":"x"}`, `{"id":1,"title":"a","status":"y"}`, "status")
@@ -79,8 +79,8 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestRefer checks that a pointer shows what it leads to on both sides, that each class is asked once, and that what the
-// viewer doesn't see is as what has no name.
+// TestRefer checks that a pointer shows the label of its target on both sides, and that each class is queried once. A
+// record that the viewer doesn't see looks like one without a name.
 func TestRefer(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"id":42,"assignee":"u1"}`, `{"id":42,"assignee":"u2"}`, "assignee")
 	c.Effects = append(c.Effects, of(t, write.OpUpdate, `{"id":43,"assignee":null}`, `{"id":43,"assignee":"u3"}`, "assignee").Effects[0])

@@ -15,17 +15,18 @@ import (
 type Viewer struct {
 	Human string // the person, as in change.Party.Owner
 
-	// Reviewer is set for a person who may be asked to decide. Any other viewer is the agent that proposed the
-	// change, and is shown nothing that the source found out: defaults, triggers, cascades and the current state may
-	// depend on records that the agent doesn't see.
+	// Reviewer is set for a person who may be asked to decide. Any other viewer is the agent that proposed the change.
+	// It sees nothing that the source found out: defaults, triggers, cascades and the current state may depend on
+	// records that it doesn't see.
 	Reviewer bool
 
-	// Now has the records that updates and deletes are about, in the order of the effects, as the viewer sees them at this moment: fields
-	// that the change was reviewed over, Null for a record that is gone or hidden, nil for what isn't known. A nil slice is nothing known.
+	// Now has the records that updates and deletes are about, in the order of the effects, as the viewer sees them at
+	// this moment. Each has the fields that the change was reviewed over. It is Null for a record that is gone or
+	// hidden, and nil for an unknown one. A nil slice means that none is known.
 	Now []*value.Value
 }
 
-// New returns c as viewer sees it, through the visibility of each class ("source.Class"). The caller fills in Checks, the
+// New returns c as viewer sees it, through the visibility of each class ("source.Class"). The caller sets Checks, the
 // Can fields, Trail and the audit record's number and hash.
 func New(c *change.Change, visibility func(class string) Visibility, viewer Viewer) *Sheet {
 	sheet := &Sheet{
@@ -69,7 +70,8 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 	return sheet
 }
 
-// groupTool is the tool whose sentence about a change is the agent's own; that of another tool is from its template.
+// groupTool is the tool whose sentence about a change is the agent's own. The sentence of another tool is from its
+// template.
 const groupTool = "propose_changes"
 
 // NewRow returns c as a row of the queue.
@@ -125,8 +127,8 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 	return row
 }
 
-// through returns the visibility of the effect e. A new class is described by the request alone, so every viewer of the
-// change sees it; a removed class only viewers who see the class.
+// through returns the visibility of the effect e. Only the request describes a new class, so every viewer of the change
+// sees it. Only viewers who see the class see a removed one.
 func through(e change.Effect, visibility func(class string) Visibility) Visibility {
 	s := visibility(e.Class)
 	if e.Op != write.OpSchema {

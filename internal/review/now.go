@@ -28,7 +28,7 @@ func (d *differ) differs(one side, record value.Value, f Field) *Shown {
 	return shown
 }
 
-// What became of a record since a change of it was previewed.
+// The states of a record that changed after a change of it was previewed.
 const (
 	Changed = "changed"
 	Gone    = "gone" // or hidden from the viewer

@@ -23,8 +23,8 @@ type Maker struct {
 	Reader  action.Reader
 }
 
-// Request returns what the actions of c propose now, if it is what c asks for. What an action sets may depend on the time:
-// then it has to be what it would have been at the time that c was proposed.
+// Request returns what the actions of c propose now, if it equals what c asks for. Values that an action sets may
+// depend on the time. Then they must equal those of the time at which c was proposed.
 func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (write.Request, error) {
 	made, other, err := m.again(ctx, c, now)
 	if err == nil && other != "" && !c.Now.IsZero() {

@@ -276,8 +276,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestHiddenValuesStayHidden generates changes and sights: no byte of a hidden value, and no name of a hidden field
-// or class, appears in a sheet, a row or its text.
+// TestHiddenValuesStayHidden generates changes and visibilities. No byte of a hidden value, and no name of a hidden
+// field or class, may appear in a sheet, a row or its text.
 func TestHiddenValuesStayHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fields := []string{"f0", "f1", "f2", "f3"}

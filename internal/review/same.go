@@ -2,8 +2,8 @@ package review
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// same reports whether two values are equal: numbers by their exact value, whatever their kind; dates and bytes as
-// texts, since a stored change has them as texts.
+// same reports whether two values are equal. It compares numbers by their exact value, whatever their kind. It compares
+// dates and bytes as texts, because a stored change has them as texts.
 func same(a, b value.Value) bool {
 	switch {
 	case a.IsNumber() && b.IsNumber():

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Inert returns text that a reader's program may show as Markdown, without links and images: they can mislead people, and images are fetched,
-// which reveals data in their addresses. Lists, quotes and everything else stay as they are written.
+// Inert returns text that a reader's program may show as Markdown, without links and images. Links and images can
+// mislead people. Programs fetch images, which reveals the data in their addresses. Lists, quotes and everything else
+// are unchanged.
 func Inert(text string) string {
 	text = entities.ReplaceAllString(text, "&amp;$1")
 	return links.Replace(tags.ReplaceAllString(text, `\<$1`))

@@ -33,11 +33,11 @@ import (
 // A Visibility is what a viewer may see of a class. The zero Visibility shows nothing.
 type Visibility struct {
 	Class  string                 // as the viewer addresses it, or "" if the viewer doesn't see it at all. Of a call: the operation
-	Key    []string               // the fields that identify a record (policy.View.Key); if empty, no key is shown
+	Key    []string               // the fields that identify a record (policy.View.Key). If empty, no key is shown
 	Fields map[string]schema.Type // the visible fields, by name, or nil
 	Label  string                 // the field that holds what a record is called, or ""
 	Points map[string]Pointer     // what the pointers among Fields lead to, by name
-	Masks  map[string]Masked      // the masks of Fields, by name; a masked field blocks an approval as a hidden one does
+	Masks  map[string]Masked      // the masks of Fields, by name. A masked field blocks an approval as a hidden one does
 
 	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in what is
 	// sent and in what changes. It returns nil for a class.
@@ -103,7 +103,7 @@ type Row struct {
 	Need      int          `json:"need"`
 	Agent     string       `json:"agent"`
 	Owner     string       `json:"owner"`
-	Says      string       `json:"says,omitzero"` // one sentence about it, of SaidBy; not checked
+	Says      string       `json:"says,omitzero"` // one sentence about it, by SaidBy. It is not checked
 	SaidBy    string       `json:"said_by,omitzero"`
 	Reason    string       `json:"reason,omitzero"` // as the agent wrote it
 	Created   time.Time    `json:"created_at"`
@@ -127,16 +127,16 @@ type Sheet struct {
 	Reverts     string           `json:"reverts,omitzero"`
 	Asker       string           `json:"asked_by,omitzero"` // the person who asked for it in the agent's name, and who then wrote Reason
 	Items       []Item           `json:"items"`
-	Refused     string           `json:"refused,omitzero"`        // why the source refused the write when it was tried; reviewers only
+	Refused     string           `json:"refused,omitzero"`        // for reviewers: why the source refused the write when it was tried
 	Others      []Other          `json:"conflicts,omitzero"`      // changes that wait and write the same records, of those that the viewer may know of
 	MoreOthers  bool             `json:"more_conflicts,omitzero"` // there are more than Others, which are the newest
 	Cascades    []change.Cascade `json:"cascades,omitzero"`       // of classes that the viewer sees
-	Checks      []Check          `json:"checks,omitzero"`         // made with the sheet; reviewers only
+	Checks      []Check          `json:"checks,omitzero"`         // for reviewers: made with the sheet
 	CanApprove  bool             `json:"can_approve"`
 	CanReject   bool             `json:"can_reject"`
 	CanRevert   bool             `json:"can_revert"`
 	NoRevert    string           `json:"no_revert,omitzero"`    // of an applied change: why it can't be taken back
-	Lasting     []string         `json:"irreversible,omitzero"` // before it is applied: what a revert couldn't bring back; reviewers only
+	Lasting     []string         `json:"irreversible,omitzero"` // for reviewers, before it is applied: what a revert couldn't restore
 	CanAsk      bool             `json:"can_request_changes"`
 	CanEdit     bool             `json:"can_edit"`
 	Replaces    string           `json:"replaces,omitzero"`    // the version before this one
@@ -152,7 +152,7 @@ type Sheet struct {
 	Input       value.Value      `json:"-"`                  // the arguments of Tool
 	Record      int64            `json:"audit_seq,omitzero"`
 	RecordHash  string           `json:"audit_hash,omitzero"`
-	Trail       []Read           `json:"read_trail,omitzero"` // calls of the agent before it proposed; reviewers only
+	Trail       []Read           `json:"read_trail,omitzero"` // for reviewers: calls of the agent before it proposed
 }
 
 // An Other is a change that waits and writes a record of this one.
@@ -166,12 +166,13 @@ type Other struct {
 
 // An Item is the effect of a change on one record.
 type Item struct {
-	Op     string         `json:"op"`
-	Class  string         `json:"class"`
-	Key    string         `json:"key,omitzero"`    // of the record, as text, or "" for one not created yet
-	Label  string         `json:"label,omitzero"`  // what the record is called
-	Action string         `json:"action,omitzero"` // of one of several writes: the action that made it
-	Says   string         `json:"says,omitzero"`   // for reviewers: one sentence about it by the template of Action, with the agent's values; unchecked
+	Op     string `json:"op"`
+	Class  string `json:"class"`
+	Key    string `json:"key,omitzero"`    // of the record, as text, or "" for one not created yet
+	Label  string `json:"label,omitzero"`  // what the record is called
+	Action string `json:"action,omitzero"` // of one of several writes: the action that made it
+	// Says is one sentence for reviewers by the template of Action, with the agent's values. It is not checked.
+	Says   string         `json:"says,omitzero"`
 	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: what it acts on
 	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: what it takes from the answers of those before it
 	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it. See Made
@@ -184,7 +185,7 @@ type Item struct {
 	points map[string]Pointer // of the class
 }
 
-// What became of one of several calls.
+// The outcomes of one of several calls.
 const (
 	Made    = "carried out"
 	Failed  = "failed"
@@ -200,8 +201,10 @@ type Fact struct {
 
 // A Field is one difference.
 type Field struct {
-	Path   string `json:"path"` // the field, or a path below it like a JSON pointer: custom/tags/0; input/… of an action, request/… of a call
-	Type   string `json:"type"` // of the field; below it the kind of the value
+	// Path is the field, or a path below it like a JSON pointer: custom/tags/0. It is input/… for an action and
+	// request/… for a call.
+	Path   string `json:"path"`
+	Type   string `json:"type"` // of the field. Below the field, the kind of the value
 	Before Shown  `json:"before"`
 	After  Shown  `json:"after"`
 	Now    *Shown `json:"now,omitzero"`       // the current value, where the record has moved since it was looked at
@@ -224,8 +227,10 @@ func (f Field) Exact() string {
 
 // A Shown is a value in readable form.
 type Shown struct {
-	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes", "masked", "reference", "unknown" or "unread": see docs/changes.md
-	Text   string `json:"text,omitzero"`   // as Visible returns it; cut at MaxShown characters of the value. Of a masked one: what the mask leaves
+	Kind string `json:"kind"` // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes", "masked", "reference", "unknown" or "unread": see docs/changes.md
+	// Text is the value as Visible returns it, cut at MaxShown characters. For a masked value, it is the rest that the
+	// mask leaves.
+	Text   string `json:"text,omitzero"`
 	Length int    `json:"length,omitzero"` // characters of the whole value, if Text was cut
 	Digest string `json:"sha256,omitzero"` // of the whole value as UTF-8, in hex, if Text was cut
 	Label  string `json:"label,omitzero"`  // of a pointer: what the record is called that it leads to, as far as the viewer sees it
@@ -236,7 +241,7 @@ type Shown struct {
 // MaxShown is the number of characters shown of a value to agents, and to reviewers when a sheet has no room for more.
 const MaxShown = 500
 
-// Limits of what a reviewer's sheet shows. What is over them is opened with Sheet.Whole.
+// Limits of a reviewer's sheet. Sheet.Whole opens values over them.
 const (
 	maxWhole  = 4000    // characters of one value, or of one changed part of a text
 	maxBreaks = 59      // line breaks in it
@@ -245,8 +250,8 @@ const (
 
 // A Word is a part of two compared texts: in both, only before (removed), or only after (added).
 type Word struct {
-	Text string `json:"text"` // as Visible returns it; of a cut part, the number of characters left out: "1234"
-	Kind string `json:"kind"` // "same", "removed" or "added"; "cut" for a part of its neighbour that is too long to show
+	Text string `json:"text"` // as Visible returns it. For a cut part, the number of omitted characters: "1234"
+	Kind string `json:"kind"` // "same", "removed" or "added", or "cut" for a part of its neighbour that is too long to show
 }
 
 // A Check is one condition of a decision, evaluated when the sheet was made.

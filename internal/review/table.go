@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Table shows the records that a change writes, or those of several changes: a row for each record and a column for
-// each field, the rows that differ from most first.
+// A Table shows the records of one or several changes, with a row for each record and a column for each field. The rows
+// that differ from most come first.
 type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    []Line   `json:"rows"`
@@ -48,8 +48,8 @@ type Cell struct {
 // maxColumns is the number of fields up to which records are shown as a table.
 const maxColumns = 8
 
-// Tabular reports whether the items of sheets are clearer as one table than each by itself: there are several, and they
-// set few fields between them, none of which has to be opened.
+// Tabular reports whether the items of sheets are clearer as one table than each by itself. There must be several
+// items. Together they must set only a few fields, none of which has to be opened.
 func Tabular(sheets ...*Sheet) bool {
 	items, paths := 0, map[string]bool{}
 	for _, s := range sheets {
@@ -71,7 +71,7 @@ func Tabular(sheets ...*Sheet) bool {
 	return items >= 3 && len(paths) <= maxColumns
 }
 
-// TableOf returns the table of all items of sheets. What the source sets by itself is not in it.
+// TableOf returns the table of all items of sheets. It omits values that the source sets by itself.
 func TableOf(sheets ...*Sheet) Table {
 	var t Table
 	at := map[string]int{}

@@ -86,7 +86,7 @@ func loud(step change.Step, text string) (exception, rest string) {
 	return "", text
 }
 
-// What a version does with a record otherwise than the version before it, in Item.Op of Sheet.Since.
+// The values of Item.Op of Sheet.Since: how a version treats a record differently from the version before it.
 const (
 	added   = "added"
 	dropped = "dropped"

@@ -36,8 +36,8 @@ func DeniedFields(v *policy.View) int {
 	return n
 }
 
-// sees returns what principal sees of a class, or of an operation of an API, that a change writes; the zero Visibility if nothing. A mask
-// that can't be made shows null.
+// sees returns the principal's visibility of a class, or of an operation of an API, that a change writes. It is the
+// zero Visibility if the principal sees nothing of it. A mask that can't be made shows null.
 func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, class string) Visibility {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return visibilityOfCall(p, principal, api, operation)

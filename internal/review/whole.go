@@ -34,7 +34,7 @@ type Whole struct {
 	Path   string `json:"path"`
 	Before *Size  `json:"before,omitzero"` // nil if absent
 	After  *Size  `json:"after,omitzero"`  // nil if absent
-	Words  []Word `json:"words"`           // the difference, uncut; of kind "same", "removed" or "added"
+	Words  []Word `json:"words"`           // the uncut difference, of kind "same", "removed" or "added"
 	Page   int    `json:"page"`
 	Pages  int    `json:"pages"`
 	Side   string `json:"-"` // Place.Side

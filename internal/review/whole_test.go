@@ -44,7 +44,7 @@ func TestUnread(t *testing.T) {
 			}
 		})
 	}
-	// A sheet of many long values has an end; what is over it counts.
+	// A sheet of many long values has a limit. It counts the values over the limit.
 	var fields []string
 	data := map[string]string{}
 	for i := range 60 {

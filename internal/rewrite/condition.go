@@ -5,8 +5,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// listed returns the where object for a list of conditions, each with a field, an operator and a value, which must all hold; or refuses
-// a where that is not an object. Other values are unchanged.
+// listed returns the where object for a list of conditions, each with a field, an operator and a value, which must all
+// hold. It refuses a where that is not an object. Other values are unchanged.
 func (w *writing) listed(v value.Value, at string) value.Value {
 	if v.Kind() == value.Object {
 		return v

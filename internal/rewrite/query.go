@@ -37,8 +37,8 @@ type writing struct {
 	err   error
 }
 
-// value returns v in the form of the language: forms that models write, such as "$$NOW" and extended JSON, are replaced and noted. What
-// is in a $literal stays as it is.
+// value returns v in the form of the language. It replaces and notes forms that models write, such as "$$NOW" and
+// extended JSON. It doesn't change the contents of a $literal.
 func (w *writing) value(v value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:
@@ -76,8 +76,8 @@ func (w *writing) value(v value.Value, at string) value.Value {
 	return v
 }
 
-// related replaces {"$relatedTo": {"object": pointer, "key": field}} in v, the records that a record is related to on
-// Parse Server, by a condition over the class of the relation.
+// related replaces {"$relatedTo": {"object": pointer, "key": field}} in v by a condition over the class of the
+// relation. On Parse Server, this operator matches the records that a record is related to.
 func (w *writing) related(v, related value.Value, at string) value.Value {
 	object, _ := related.Get("object")
 	class, _ := object.Get("className")

@@ -1,8 +1,8 @@
-// Package samples looks at samples of the values of columns, to find credentials where neither a name nor a type tells of
-// them. It keeps counts and no values.
+// Package samples looks at samples of the values of columns. It finds credentials that neither a name nor a type shows.
+// It keeps counts and no values.
 //
-// The same test runs when a configuration is written, when it is checked, and while a gateway serves it, because a column
-// can be filled after the rules were written.
+// The same test runs when a configuration is written, when it is checked, and while a gateway serves it. A column can
+// be filled after the rules were written.
 package samples
 
 import (

@@ -15,9 +15,9 @@ const (
 	mostTimes  = 20 // how many times the time of a class all its schemas may take
 )
 
-// Turns remember, by class, which schema of a source with one schema per tenant is looked at next, so that looks that reach
-// a few reach all of them in the end. The first is drawn: replicas and restarts begin with others. It is safe for
-// concurrent use.
+// Turns remember, by class, which schema of a source with one schema per tenant is looked at next. So looks that reach
+// only a few schemas reach all of them in the end. The first schema is random, so replicas and restarts begin with
+// different ones. Turns is safe for concurrent use.
 type Turns struct {
 	mu   sync.Mutex
 	next map[string]int
@@ -49,8 +49,8 @@ func (t *Turns) pass(class string) {
 	t.next[class]++
 }
 
-// spaces takes samples of the table in one schema after the other, as many as the bounds allow. What one of them shows
-// counts for all, since the rules are the same.
+// spaces takes samples of the table in one schema after the other, as many as the bounds allow. The samples of one
+// schema count for all, because the rules are the same.
 func (l *look) spaces(ctx context.Context, fields []string) (errs []error) {
 	names := slices.Sorted(maps.Keys(l.class.Spaces))
 	if len(names) == 0 {

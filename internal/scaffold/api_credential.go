@@ -59,8 +59,9 @@ func (w *apiWriter) credential() {
 	w.servers()
 }
 
-// required returns the schemes with which all operations can be called, as far as the gateway has such credentials: the alternative that
-// most operations have, then that of most of the others, and so on. It returns nil if the document requires none.
+// required returns the schemes with which all operations can be called, as far as the gateway has such credentials. It
+// takes the alternative of most operations, then that of most of the others, and so on. It returns nil if the document
+// requires none.
 func (w *apiWriter) required() (out []string) {
 	var left []*spec.Operation
 	for _, op := range w.d.Operations {

@@ -91,8 +91,8 @@ func (a *application) stores() map[string]bool {
 	return out
 }
 
-// TestApplications checks, on the schemas of real applications, that what init writes for empty tables hides at least 99 %
-// of the columns that hold secrets, and at most 3 % of the others for looking like secrets.
+// TestApplications checks the rules that init writes for empty tables, on the schemas of real applications. They must
+// hide at least 99 % of the columns that hold secrets, and at most 3 % of the others because they look like secrets.
 func TestApplications(t *testing.T) {
 	var all outcome
 	for _, app := range applications(t) {

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestApplicationsFilled checks the same as TestApplications where each table has 24 records: secrets in the forms that
-// applications keep them in, and in other columns what they are for. Values decide then, also where no name does.
-// It takes every third application; BAILIWICK_ALL_APPLICATIONS=1 takes all.
+// TestApplicationsFilled checks the same as TestApplications where each table has 24 records. Secret columns hold
+// secrets in the forms that applications use. Other columns hold ordinary values. Then values decide, also where no
+// name does. It takes every third application. BAILIWICK_ALL_APPLICATIONS=1 takes all.
 func TestApplicationsFilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
 	var all outcome

@@ -152,9 +152,9 @@ func follow(guesses []guess, derivations []policy.Derivation) (changed bool) {
 	return changed
 }
 
-// maskOf returns the mask for a field with personal data. Only classes with a visible key can have another mask than null,
-// since records of others are ordered by what is visible of them. The name of whom a record is about becomes a pseudonym,
-// which is made of the key.
+// maskOf returns the mask for a field with personal data. Only classes with a visible key can have another mask than
+// null, because records of other classes are ordered by their visible fields. The name of the person that a record is
+// about becomes a pseudonym, which is made of the key.
 func (g *guess) maskOf(f *schema.Field, what string, whole bool) string {
 	switch {
 	case whole || g.keyless() || f.Type != schema.String:

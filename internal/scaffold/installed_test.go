@@ -22,9 +22,10 @@ import (
 
 var update = flag.Bool("update", false, "record the names of tables and columns of installed applications")
 
-// TestInstalled has applications from npm make their tables by their own migrations. Their names must be those that are recorded,
-// all that the preset names must be there, and what "bailiwick init" writes, without an edit by hand, must show no secret and
-// answer a question. It prints the time from init to the answer, for docs/benchmarks.md.
+// TestInstalled lets applications from npm create their tables by their own migrations. Their names must equal the
+// recorded ones, and all names of the preset must exist. The configuration that "bailiwick init" writes, without an
+// edit by hand, must show no secret and answer a question. The test prints the time from init to the answer, for
+// docs/benchmarks.md.
 func TestInstalled(t *testing.T) {
 	cache := os.Getenv("APPLICATIONS_CACHE")
 	if cache == "" {

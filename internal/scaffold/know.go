@@ -79,8 +79,8 @@ func (g *guess) whole(field string) bool {
 	return !g.kept(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 }
 
-// mayPoint reports whether a field can be declared a pointer to a class: both are seen, the class has one key of a like type,
-// and the database declares no pointer there.
+// mayPoint reports whether a field can be declared a pointer to a class. Both must be visible, the class must have one
+// key of the same type, and the database must declare no pointer there.
 func (g *guess) mayPoint(field string, target *guess) bool {
 	f := g.class.Field(field)
 	if f == nil || !g.whole(field) || target.hidden != "" || len(target.class.Key) != 1 ||

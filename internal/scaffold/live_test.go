@@ -131,7 +131,7 @@ func (l *live) propose(arguments, want string) string {
 func (l *live) decide(id string) string {
 	l.t.Helper()
 	cmd := l.command("changes", "--token", l.human, "approve", "--yes", id)
-	said, _ := cmd.CombinedOutput() // what is stale is an error
+	said, _ := cmd.CombinedOutput() // a stale change is an error
 	for range 50 {
 		var got struct{ Status string }
 		if err := json.Unmarshal([]byte(l.call("get_change", fmt.Sprintf(`{"change_id":%q,"fields":["status"]}`, id))), &got); err != nil {
@@ -198,8 +198,9 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// TestInstalledCalls reads and changes records of a live Directus, whose answers have an envelope that its requests don't. Each review
-// shows what the record really held, a change of a record that was edited in the meantime is refused, and one that is approved is made once.
+// TestInstalledCalls reads and changes records of a live Directus, whose answers have an envelope that its requests
+// don't have. Each review shows the real values of the record. A change of a record that was edited in the meantime is
+// refused. An approved change is made once.
 func TestInstalledCalls(t *testing.T) {
 	if os.Getenv("APPLICATIONS_CACHE") == "" {
 		t.Skip("LEFT OUT: a live Directus, which comes from npm: make applications")

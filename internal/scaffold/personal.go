@@ -44,8 +44,8 @@ var events = []string{"order", "invoice", "bill", "payment", "booking", "reserva
 	"transaction", "transfer", "subscription", "contract", "quote", "quotation", "offer", "cart", "checkout", "return", "refund", "rental", "loan", "claim", "request", "log", "event", "session", "donation", "registration", "submission", "application", "response", "answer", "post", "line", "item", "entry", "entrie",
 	"history", "historie", "stay", "trip", "ride", "examination", "prescription", "consultation", "certificate", "document", "letter", "card", "account", "payroll", "payslip"}
 
-// itself reports whether a field with a name names whom the record is about, so that the key stands for the person. The
-// name of the customer in an order doesn't: each order would make another person of the same customer.
+// itself reports whether a field holds the name of the person that the record is about, so that the key identifies the
+// person. The name of the customer in an order is different: each order would make another person of the same customer.
 func (g *guess) itself(field string) bool {
 	words := secretnames.Words(g.class.Name)
 	last := words[len(words)-1]

@@ -59,9 +59,9 @@ const (
 // Answers are what people know better than names and values. The zero Answers take the best guess at tenants, mask
 // personal data and let agents read only.
 type Answers struct {
-	Tenant   string // the field that says which tenant a record belongs to, such as org_id; None; "" for the best guess
+	Tenant   string // the field with the tenant of a record, such as org_id, or None. "" means the best guess
 	Personal string // Mask, Show or Hide. "" means Mask
-	Writes   string // Off: agents read only; Review: they propose, and a person approves; "" means Off
+	Writes   string // Off: agents only read. Review: they propose, and a person approves. "" means Off
 }
 
 // Known returns what is wrong with a, or nil.

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// table makes a class from fields written as "name:type", with "!" after a type that is never null, or as
-// "name>target" for a pointer, or as "name:type<field" for one that the database makes from another. The first field is the key.
+// table makes a class from fields written as "name:type", with "!" after a type that is never null. A pointer is
+// "name>target". A field that the database makes from another is "name:type<field". The first field is the key.
 func table(name string, fields ...string) schema.Class {
 	types := map[string]schema.Type{"int": schema.Integer, "text": schema.String, "bool": schema.Boolean, "date": schema.Date,
 		"json": schema.JSON, "bytes": schema.Bytes}

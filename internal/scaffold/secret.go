@@ -167,13 +167,13 @@ func pairs(c *schema.Class) bool {
 	})
 }
 
-// keyed reports whether a field is of the key of c or of a pointer: it identifies records, and can't be left out without
-// leaving out what agents work with.
+// keyed reports whether a field belongs to the key of c or to a pointer. Such a field identifies records. Agents need
+// it for their work, so it can't be left out.
 func keyed(c *schema.Class, name string) bool {
 	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
 }
 
-// Hides reports whether init hides a class for its name alone, so that its records need not be looked at.
+// Hides reports whether init hides a class because of its name, so that nobody needs to look at its records.
 func Hides(c *schema.Class) bool { return hiddenClass(c) != "" }
 
 func numeric(t schema.Type) bool {

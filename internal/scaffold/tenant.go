@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// tenantWords are common names for a tenant, the likeliest first. The first plain of them mean nothing else; the others
-// are as often a fact about a record (a customer's company), so that they need more evidence.
+// tenantWords are common names for a tenant, the likeliest first. The first plainWords of them mean nothing else. The
+// others are as often a fact about a record, such as a customer's company, so they need more evidence.
 var tenantWords = []string{"tenant", "organisation", "organization", "org", "workspace", "team", "account", "company", "store", "shop", "site", "customer", "client"}
 
 const plainWords = 5

@@ -73,8 +73,8 @@ func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]
 	}
 }
 
-// mayHold reports whether f may have a mask for what is inside of its texts: it is seen as it is, it is not a key and
-// no pointer, and it holds texts or JSON.
+// mayHold reports whether f may have a mask for the contents of its texts. The field must be visible without a mask,
+// must not be a key or a pointer, and must hold texts or JSON.
 func (g *guess) mayHold(f *schema.Field) bool {
 	if f.Type != schema.String && f.Type != schema.Any && !f.Type.Structured() || f.Values != nil || !g.whole(f.Name) || keyed(g.class, f.Name) {
 		return false

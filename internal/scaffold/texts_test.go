@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestNames checks which names of people become pseudonyms: those of whom the record is about, if its key stands for them.
+// TestNames checks which names become pseudonyms: those of the person that the record is about, if its key identifies
+// that person.
 func TestNames(t *testing.T) {
 	two := table("members", "id:int", "org:int", "full_name:text")
 	two.Key = []string{"org", "id"}

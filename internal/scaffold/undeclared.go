@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Pointers returns, by "source.Class", the pointers that the names of fields suggest and the source doesn't declare:
-// customer_id points to customers, billing_address_id to addresses, created_by to users, tag_ids, a list, to tags, and
-// parent_id to another record of its class. The records
-// have to confirm them. Types are those of lists that the source holds as texts, as e shows.
+// Pointers returns, by "source.Class", the pointers that the names of fields suggest and the source doesn't declare.
+// customer_id points to customers, billing_address_id to addresses, created_by to users, and parent_id to another
+// record of its class. A list tag_ids points to tags. The records have to confirm them. Types are those of lists that
+// the source holds as texts, as e shows.
 func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	out := map[string]policy.ClassRule{}
 	for i := range classes {

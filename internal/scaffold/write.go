@@ -57,7 +57,7 @@ func (w *writer) rules() string {
 		w.parse()
 	} else {
 		address := yamlQuoted(w.source.URL)
-		if w.source.WithPassword { // the only variable; what else looks like one is text
+		if w.source.WithPassword { // the only variable. Anything else that looks like one is text
 			address = strings.Replace(address, "$${"+mongoPassword+"}", "${"+mongoPassword+"}", 1)
 		}
 		w.line("  %s: {url: %s}", w.source.Name, address)
@@ -74,7 +74,7 @@ func (w *writer) rules() string {
 		w.line("#classes:\n#  %s.issues: {tenant: {field: org_id, is: principal.tenant}}", w.source.Name)
 		return w.b.String()
 	}
-	// What holds for all classes, then each class.
+	// The rules for all classes, then each class.
 	w.tenants()
 	if len(w.missed) > 0 {
 		w.line("# confirm: records of these classes could not be sampled, so that their fields were judged by name alone: %s.", some(w.missed))
@@ -123,7 +123,7 @@ func (w *writer) tenants() {
 	}
 }
 
-// class writes the rule of one class; a comment precedes what it is about.
+// class writes the rule of one class. A comment precedes the lines that it explains.
 func (w *writer) class(g *guess) {
 	name := yamlKey(w.source.Name + "." + g.class.Name)
 	if g.hidden != "" {
@@ -232,8 +232,8 @@ func unlessNull(g *guess) string {
 	return ""
 }
 
-// comments says what no rule does: which fields are denied by name alone, which personal data shows, and which field may
-// name the owner of a record.
+// comments writes notes that no rule holds. They say which fields are denied only by name, which visible fields have
+// personal data, and which field may name a record's owner.
 func (w *writer) comments(g *guess) {
 	if g.floor != nil {
 		w.line("    # Denied by their names, without a rule: %s.", strings.Join(yamlTexts(g.floor), ", "))
@@ -270,8 +270,8 @@ func yamlText(s string) string {
 // yamlKey is yamlText for a key, in which ${ is nothing but text.
 func yamlKey(s string) string { return strings.ReplaceAll(yamlText(s), "$${", "${") }
 
-// yamlQuoted returns a quoted text. JSON's quoting is valid YAML; ${ is escaped, since it would be expanded, and so is what shows nothing or
-// turns the direction of the line, since people read the file.
+// yamlQuoted returns a quoted text. JSON's quoting is valid YAML. It escapes ${, which would be expanded. Because
+// people read the file, it also escapes characters that are invisible or change the direction of the line.
 func yamlQuoted(s string) string {
 	b, _ := json.Marshal(strings.ReplaceAll(s, "${", "$${")) // a string always encodes
 	var out strings.Builder

@@ -16,10 +16,11 @@ var attributes = []string{"id", "ids", "at", "on", "by", "date", "dates", "time"
 // asking are the first words of names that ask whether something is so, or how much of it may be: has_password, max_tokens.
 var asking = []string{"is", "has", "had", "was", "can", "must", "should", "may", "allow", "allows", "allowed", "requires", "required", "force", "need", "needs", "num", "max", "min", "shows", "hides", "uses", "trace", "count", "total"}
 
-// whole are the ends that name a credential although they end like an attribute: the id of a session, of a key of AWS, the secret id of an AppRole.
+// whole are the ends that name a credential although they end like an attribute. They are the id of a session, the id
+// of an AWS access key, and the secret id of an AppRole.
 var whole = [][]string{{"session", "id"}, {"sessionid"}, {"access", "key", "id"}, {"accesskeyid"}, {"secret", "id"}, {"secretid"}}
 
-// squashedEnds are the ends of one word that is a credential and says something of it, besides the longer attributes.
+// squashedEnds are the ends of a single word that is a credential and an attribute of it, beside the longer attributes.
 var squashedEnds = append([]string{"update", "reset"}, attributes...)
 
 // about reports whether a name of these words, which may mark a credential, only says something of one.

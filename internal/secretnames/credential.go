@@ -178,8 +178,9 @@ func variable(name string) bool {
 	return strings.ToUpper(name) == name && strings.HasSuffix(name, "_KEY") && !strings.Contains(name, "PUBLIC")
 }
 
-// Key reports whether text, under this name, is a key: it is called a key and nothing else that keys are called, and is at least 30 bytes in
-// base64. The keys of records, files and translations are called the same and don't look so.
+// Key reports whether text, under this name, is a key. The name must be one for keys and nothing else, and the text
+// must be at least 30 bytes in base64. The keys of records, files and translations have the same names but look
+// different.
 func Key(name, text string) bool {
 	return called(name) && len(text) >= 40 && len(text)%4 == 0 && inBase64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
 }

@@ -12,17 +12,18 @@ var keysOfRecords = []string{"public", "pub", "primary", "foreign", "partition",
 
 var uuid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// Names of members, without separators, in an object beside a credential: what it allows, to whom, and what became of it. Those of
-// things say that a key identifies the object.
+// Names of members, without separators, in an object beside a credential. grants say what the credential allows, who
+// has it, and whether it still holds. things say that a key identifies the object.
 var (
 	grants = []string{"acl", "acls", "actions", "scope", "scopes", "permission", "permissions", "privileges", "abilities", "capabilities", "consumer", "consumerid", "revoked", "revokedat", "isrevoked", "ratelimit", "ratelimits",
 		"allowedips", "ipwhitelist", "ipallowlist", "referers", "referrers", "lastused", "lastusedat", "lastuseddate", "algorithm", "collections", "indexes"}
 	things = []string{"size", "sizebytes", "sizeinbytes", "bytes", "length", "etag", "contenttype", "mime", "mimetype", "mediatype", "bucket", "filename", "path", "url", "thumbnailurl", "sha", "sha256", "md5", "checksum", "version", "filekey", "nodeid", "ref"}
 )
 
-// Drawn reports whether text, under name in an object with members of the names beside, is a credential in a form that
-// ids and hashes have too: letters and digits at random, or a UUID. It is called just key or value, and the object says
-// what the key allows (scopes, acl, actions) and nothing that files, versions and things found by a key have.
+// Drawn reports whether text is a credential in a form that ids and hashes have too: random letters and digits, or a
+// UUID. name is its name in an object, and beside are the names of the other members. The name must be just key or
+// value. The object must say what the key allows (scopes, acl, actions), and have no member that is typical of files,
+// versions and things found by a key.
 func Drawn(name, text string, beside iter.Seq[string]) bool {
 	value := strings.EqualFold(name, "value")
 	if !value && !called(name) || !random(text) {
@@ -42,8 +43,9 @@ func Drawn(name, text string, beside iter.Seq[string]) bool {
 	return rights > 0 && !key
 }
 
-// Named reports whether members of the names beside say that a key in their object is the name of a value, as in a store of keys and
-// values, which may have it in base64: etcd answers with {"key", "create_revision", "mod_revision", "version", "value"}.
+// Named reports whether the members beside say that a key in their object is the name of a value, as in a store of keys
+// and values. Such a store may have the key in base64: etcd answers with {"key", "create_revision", "mod_revision",
+// "version", "value"}.
 func Named(beside iter.Seq[string]) bool {
 	for other := range beside {
 		switch strings.Join(Words(other), "") {

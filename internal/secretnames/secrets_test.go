@@ -55,8 +55,8 @@ func TestSecretsInTexts(t *testing.T) {
 	}
 }
 
-// TestOrdinaryTexts checks that no ordinary text is masked: 2,000 sentences and values that name credentials, or look a little like them,
-// and the sentences of the documentation of this program.
+// TestOrdinaryTexts checks that no ordinary text is masked. It takes 2,000 sentences and values that name credentials,
+// or look a little like them, and the sentences of the documentation of this program.
 func TestOrdinaryTexts(t *testing.T) {
 	var all []string
 	names := []string{"password", "token", "secret", "API key", "access token", "cookie", "session", "credential", "signature", "bearer token", "private key", "webhook", "connection string"}

@@ -116,9 +116,9 @@ func unmasked(text, mask string) string {
 	return strings.ReplaceAll(text, mask, "k0")
 }
 
-// Mask replaces the parts of text that look like credentials by mask: keys and tokens of known forms, private keys,
-// URLs with a password or a signature, connection strings, headers, and settings with names of credentials
-// (STRIPE_KEY=…, "password":"…", api_key: …).
+// Mask replaces the parts of text that look like credentials by mask. These are keys and tokens of known forms, private
+// keys, URLs with a password or a signature, connection strings, and headers. They are also settings with names of
+// credentials (STRIPE_KEY=…, "password":"…", api_key: …).
 func Mask(text, mask string) string {
 	masked, _ := cover(text, mask)
 	return masked

@@ -26,12 +26,13 @@ const (
 	certain          // it has a form that only credentials have, or it is a document with one
 )
 
-// Value reports whether a text holds a credential, by its shape alone.
+// Value reports whether a text holds a credential, judged only by its shape.
 func Value(text string) bool { return Judge(text) != Harmless }
 
-// Judge says whether a text holds a credential, by its shape alone: a key or token of a known form, a private key, a URL
-// with a password, a stored password, or JSON in which one of these or a member named like a credential has a value. It is
-// for looking at samples. It is never used for answers.
+// Judge says whether a text holds a credential, judged only by its shape. Credentials are a key or token of a known
+// form, a private key, a URL with a password, and a stored password. JSON holds one if a member is one, or if a member
+// named like a credential has a value. A settings file holds one if it has a password. Judge is for looking at samples.
+// It is never used for answers.
 func Judge(text string) Verdict {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
@@ -59,8 +60,8 @@ func Judge(text string) Verdict {
 	return found
 }
 
-// setting matches a line of a settings file in the forms of INI, YAML, TOML and of an environment, and what may stand
-// between such lines: sections and remarks.
+// setting matches a line of a settings file, of an environment, or in the forms of INI, YAML and TOML. between matches
+// the lines between settings: sections and remarks.
 var (
 	setting = regexp.MustCompile(`^\s*(?:- )?(?:export\s+)?["']?([A-Za-z_][\w.-]*)["']?\s*[:=]\s*(.*?),?\s*$`)
 	between = regexp.MustCompile(`^\s*(?:[#;!].*|\[.*\]|---|[{}\]])?\s*$`)
@@ -122,8 +123,8 @@ var (
 	pairMarks  = []string{"secret", "issecret", "sensitive", "issensitive", "secure", "issecure", "password", "ispassword", "encrypted", "isencrypted", "masked", "protected", "confidential", "hidden"}
 )
 
-// pairHolds reports whether an object is a name and a value, such as {"key": "SMTP_PASSWORD", "value": "x"}, where the name
-// is that of a credential or the object says that the value is secret.
+// pairHolds reports whether an object is a name and a value, such as {"key": "SMTP_PASSWORD", "value": "x"}. The name
+// must be that of a credential, or the object must say that the value is secret.
 func pairHolds(object map[string]any) bool {
 	is, marked := "", false
 	for name, member := range object {
@@ -141,9 +142,9 @@ func pairHolds(object map[string]any) bool {
 	return marked && value(is)
 }
 
-// Random reports whether a text looks like a key, a token or a hash of no known form: one word of at least 24 characters
-// that mixes letters and digits, but no UUID, date or path. Identifiers and checksums look the same, so that one such
-// value says little.
+// Random reports whether a text looks like a key, a token or a hash of no known form. It is one word of at least 24
+// characters that mixes letters and digits, and not a UUID, date or path. Identifiers and checksums look the same, so
+// one such value proves little.
 func Random(text string) bool {
 	if len(text) < 24 || len(text) > 1024 {
 		return false

@@ -92,7 +92,7 @@ func (s *Sender) data(ctx context.Context, e change.Event) (Data, error) {
 	return data, nil
 }
 
-// message encodes the notification of deliveries to one hook; several only for the form Email.
+// message encodes the notification of deliveries to one hook. Only the form Email takes several.
 func (s *Sender) message(ctx context.Context, t *target, list []Delivery) (outgoing, error) {
 	var notes []note
 	for _, d := range list {
@@ -227,7 +227,7 @@ func clientFor(h Hook) *http.Client {
 // A sent is the result of one attempt.
 type sent struct {
 	status  int
-	failure string        // in our own text; "" on success
+	failure string        // in our own text. "" on success
 	after   time.Duration // the delay the receiver asks for
 	gone    bool          // the receiver wants no more notifications
 }

@@ -40,7 +40,7 @@ type Hook struct {
 	Tenant string                // only events of this tenant. "" means of all
 	As     Person                // whose view of the change is shown. Zero shows neither title nor values
 	People map[string]Person     // by account in the receiver's system, the people who decide there. Nil takes no answers
-	To     string                // the address; for the form Email
+	To     string                // for the form Email: the address
 	Digest time.Duration         // of the form Email: one letter in this time, about all events of it, or 0 for one each
 }
 
@@ -114,17 +114,17 @@ type Store interface {
 	// FedTo returns the Seq of the event up to which deliveries were made. begun is false before the first Feed.
 	FedTo(ctx context.Context) (seq int64, begun bool, err error)
 
-	// Feed stores deliveries, due at once or at their Due, and moves the cursor from from to to: both or neither, with ErrMoved if the
-	// cursor isn't at from any more. The first Feed has from -1. It drops deliveries that ended more than SentKept or
-	// DeadKept ago.
+	// Feed stores deliveries, due at once or at their Due, and moves the cursor from from to to. It does both or
+	// neither. It fails with ErrMoved if the cursor is no longer at from. The first Feed has from -1. It drops
+	// deliveries that ended more than SentKept or DeadKept ago.
 	Feed(ctx context.Context, from, to int64, list []Delivery) error
 
-	// Claim returns at most n due deliveries of these hooks and increments their Attempts; none of them can be
-	// claimed again during lease.
+	// Claim returns at most n due deliveries of these hooks and increments their Attempts. None of them can be claimed
+	// again during lease.
 	Claim(ctx context.Context, hooks []string, n int, lease time.Duration) ([]Delivery, error)
 
-	// Finish stores State, Status and Failure of a claimed delivery; if it still waits, it is due again after that
-	// duration. It fails with ErrMoved if the delivery has been claimed again since.
+	// Finish stores State, Status and Failure of a claimed delivery. If the delivery still waits, it is due again after
+	// that duration. Finish fails with ErrMoved if the delivery has been claimed again since.
 	Finish(ctx context.Context, d Delivery, after time.Duration) error
 
 	// Deliveries returns the deliveries that match f, newest first, and whether there are more.

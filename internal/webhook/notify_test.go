@@ -325,8 +325,8 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestTell sends the event of a hidden field, which is about no change: once to each hook that wants it, also before any
-// event of a change was followed.
+// TestTell sends the event of a hidden field, which is not about a change. It must arrive once at each hook that wants
+// it, also before any event of a change was followed.
 func TestTell(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "store.db"))
 	all, slack, tenant := newReceiver(t), newReceiver(t), newReceiver(t)

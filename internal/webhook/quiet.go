@@ -9,7 +9,7 @@ import (
 
 // Quiet is the hours of a day in which nothing is sent, such as 22:00-07:00 in a time zone.
 type Quiet struct {
-	From, To int    // minutes of the day; if To isn't after From, it is that of the next day
+	From, To int    // minutes of the day. If To isn't after From, it is on the next day
 	Zone     string // such as Europe/Berlin. "" is UTC
 }
 
@@ -25,7 +25,7 @@ func ParseQuiet(text string) (q Quiet, err error) {
 	return q, nil
 }
 
-// until returns when the quiet hours that at lies in end; at if it lies in none.
+// until returns the end of the quiet hours that contain at. It returns at if none contain it.
 func (q *Quiet) until(at time.Time) time.Time {
 	if q == nil {
 		return at

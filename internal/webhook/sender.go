@@ -33,7 +33,7 @@ type Options struct {
 	Changes Changes
 	Store   Store
 	Hooks   []Hook
-	Link    string // prefix of a link to a change, followed by its id; "" sends no links
+	Link    string // prefix of a link to a change, followed by its id. "" sends no links
 	Answers string // prefix of the address that takes signed decisions, followed by the hook's name. "" takes none
 
 	// Show returns a change as a person sees it. Nil shows none.
@@ -42,7 +42,7 @@ type Options struct {
 	Mail   func(ctx context.Context, to string, l Letter) error
 	Logger *slog.Logger // nil logs nothing
 
-	First time.Duration // approximate delay after the first attempt; it doubles each time, up to an hour. 0 means 5 s
+	First time.Duration // approximate delay after the first attempt. It doubles each time, up to an hour. 0 means 5 s
 	Poll  time.Duration // how often to look for due deliveries. 0 means 1 s
 }
 

@@ -36,7 +36,7 @@ func Arguments(v value.Value) (validate.Arguments, error) {
 	return a, nil
 }
 
-// Kept encodes arguments as write.Call keeps them; Arguments decodes them.
+// Kept encodes arguments as write.Call keeps them. Arguments decodes them.
 func Kept(a validate.Arguments) value.Value {
 	var members []value.Member
 	put := func(name string, v value.Value, given bool) {

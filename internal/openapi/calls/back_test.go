@@ -99,7 +99,7 @@ func planned(t *testing.T, all *calls.APIs, who identity.Principal, operation, a
 	return plan
 }
 
-// sent returns the request of a permit, or "" for none.
+// sent returns the method and the target of a permit's request, or "" without a permit.
 func sent(t *testing.T, p *calls.Permit) string {
 	t.Helper()
 	if p == nil {

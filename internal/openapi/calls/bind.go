@@ -166,8 +166,9 @@ func (b *binding) body(r *Reach, op *spec.Operation, args *validate.Arguments) {
 	}
 }
 
-// inBody reports whether the body of op has a top-level field called name in a content of that media type, or in any if it is "";
-// whether a list is a JSON Patch there; and whether the elements of a list have the field.
+// inBody reports three facts about the body of op, in the contents of the given media type, or in all contents if media
+// is "". at: it has a top-level field called name. patched: a list there is a JSON Patch. items: the elements of a list
+// have the field.
 func inBody(v *spec.View, op *spec.Operation, media, name string) (at, patched, items bool) {
 	has := func(r spec.Raw) bool {
 		for _, f := range v.Object(v.Schema(r)).Fields {
@@ -199,8 +200,8 @@ func (b *binding) form(op *spec.Operation, body value.Value) {
 	}
 }
 
-// patch binds what one operation of a JSON Patch (RFC 6902) does: it may set the field to the value that it must have, at the top of the
-// document, or of an element where that is a list.
+// patch binds the effect of one operation of a JSON Patch (RFC 6902). The operation may set the field only to the
+// required value. The field is at the top of the document, or of an element if the document is a list.
 func (b *binding) patch(one value.Value, at string) {
 	for _, key := range []string{"path", "from"} {
 		pointer, given := one.Get(key)

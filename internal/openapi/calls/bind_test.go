@@ -161,7 +161,7 @@ func TestHiddenInBodies(t *testing.T) {
 		{"open", `{"body": {"Hush[0]": "x"}}`, unknown("/body", "Hush[0]", "name"), `POST /o {"Hush[0]":"x"}`},
 		{"open", `{"body": {"none": "x"}, "media": "multipart/form-data"}`, unknown("/body", "none", "name"), ""},
 		{"free", `{"body": {"a": [{"HUSH": "x"}]}}`, `invalid_argument schema /body/a/0/HUSH unknown field "HUSH"; it takes none`, `POST /f {"a":[{"HUSH":"x"}]}`},
-		{"free", `{"body": {"a": [{"sly": "x"}]}}`, `POST /f {"a":[{"sly":"x"}]}`, `POST /f {"a":[{"sly":"x"}]}`}, // hidden in Part alone
+		{"free", `{"body": {"a": [{"sly": "x"}]}}`, `POST /f {"a":[{"sly":"x"}]}`, `POST /f {"a":[{"sly":"x"}]}`}, // hidden only in Part
 		{"change", `{"body": [{"op": "add", "path": "", "value": {"hush": "x"}}]}`, unknown("/body/0/path", "hush", "name, parts"), ""},
 		{"change", `{"body": [{"op": "add", "path": "", "value": {"name": "x"}}]}`, `PATCH /m [{"op":"add","path":"","value":{"name":"x"}}]`, ""},
 		{"change", `{"body": [{"op": "add", "path": "hush", "value": "x"}]}`, `invalid_argument schema /body/0/path a JSON pointer is a text that is empty or begins with "/"`, ""},

@@ -101,7 +101,7 @@ func TestBodiesChecked(t *testing.T) {
 	}
 }
 
-// onWire returns a body as it is sent; of a form its parts, each with its name, its media type and its content.
+// onWire returns a body as it is sent. For a form, it returns each part with its name, media type and content.
 func onWire(r *calls.HTTPRequest) string {
 	_, boundary, form := strings.Cut(r.Header.Get("Content-Type"), "boundary=")
 	if !form {

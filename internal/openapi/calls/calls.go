@@ -6,6 +6,6 @@
 // supplies the document and the classes of operations, and package validate the checked arguments. The zero Permit
 // refuses.
 //
-// BuildRequest writes the HTTP request of a checked call. A ReadBack says how to find out whether a call that creates
-// something was carried out although its answer was lost: a read lists what exists, before and after.
+// BuildRequest writes the HTTP request of a checked call. A ReadBack applies to a call that creates something and whose
+// answer was lost. It lists what exists before and after the call, to find out whether the call was carried out.
 package calls

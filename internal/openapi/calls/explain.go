@@ -59,7 +59,8 @@ func (all *APIs) Hides(p identity.Principal, name string) map[int]Hidden {
 	return out
 }
 
-// Explain returns whether p sees an operation of the API called name; "" selects the first API that has the operation.
+// Explain returns whether p sees an operation of the API called name. The name "" selects the first API that has the
+// operation.
 func (all *APIs) Explain(p identity.Principal, name, operation string) Explanation {
 	none := Explanation{API: name}
 	for _, api := range all.Names() {

@@ -72,8 +72,9 @@ func holdsArrays(v value.Value) bool {
 	return false
 }
 
-// part writes one part of a multipart form: a file from its base64, or in base64 where the document says so, an object or a list as JSON, else the text. Names and media types
-// are checked for line breaks, which would begin another header.
+// part writes one part of a multipart form. It decodes a file from base64, unless the document asks for base64. It
+// writes an object or a list as JSON, and other values as text. It refuses line breaks in names and media types,
+// because they would begin another header.
 func part(w *multipart.Writer, name string, v value.Value, mediaType string, c validate.Checked) error {
 	at := pointer("/body", name)
 	head := textproto.MIMEHeader{}

@@ -8,15 +8,16 @@ import (
 )
 
 // Classes returns the class of every operation of the document. An operation that looks unsuitable for agents is held
-// until a rule of the owner names it: one whose answer may contain credentials is excluded, and one that gives
-// credentials, rights or a way in is forbidden. A pattern with * or a tag names no operation, because its author may not
-// know all that it matches.
+// until a rule of the owner names it. An operation whose answer may contain credentials is excluded. An operation that
+// gives credentials, rights or a way in is forbidden. A pattern with * or a tag names no operation, because its author
+// may not know all that it matches.
 func (r Rules) Classes() (*spec.Classifier, error) {
 	classes, err := spec.NewClassifier(r.Document, r.Access)
 	if err != nil {
 		return nil, err
 	}
-	// A pattern can class a POST as a read, or a GET as a write. What an operation is suspected of comes from its own class too.
+	// A pattern can class a POST as a read, or a GET as a write. So the suspicion also depends on the operation's own
+	// class.
 	own, err := spec.NewClassifier(r.Document, spec.ClassOptions{RPCNames: r.Access.RPCNames})
 	if err != nil {
 		return nil, err

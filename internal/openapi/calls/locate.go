@@ -129,8 +129,8 @@ func pairs(query string) (out [][2]string) {
 // brackets matches the name of a member of a parameter: filter[name], ids[].
 var brackets = regexp.MustCompile(`^([^\[\]]+)\[([^\[\]]*)\]$`)
 
-// arguments returns the pairs of a query as the arguments of op, in their order. Names that op doesn't have stay as they are, for the check
-// of the arguments to refuse. What the document fixes in the path of op is left out.
+// arguments returns the pairs of a query as the arguments of op, in their order. It keeps names that op doesn't have,
+// so that the check of the arguments refuses them. It omits the pairs that the document fixes in the path of op.
 func (r *Reach) arguments(op *spec.Operation, query [][2]string) (out []value.Member) {
 	_, text := op.Target()
 	fixed := pairs(text)

@@ -60,13 +60,13 @@ type Place struct {
 type Hidden struct {
 	Operations []string // as in spec.ClassRule
 	Tags       []string
-	Schemas    []string // by full or short name; * matches any text
+	Schemas    []string // by full or short name. * matches any text
 	Fields     []string // "Schema.field" with the schema that declares it, or a field's name for all schemas
 	When       string   // a CEL condition over principal. "" means always, and an error hides
 }
 
-// A Parameter binds a parameter, or a field of a body, of all operations that have one of this name: if given, it must
-// equal the value; if missing, it is set.
+// A Parameter binds a parameter, or a field of a body, of all operations that have one of this name. A given value must
+// equal Is. A missing one is set.
 type Parameter struct {
 	Name       string   // of a path, query or header parameter, or of a top-level field of a body
 	Operations []string // as in spec.ClassRule, or nil for all
@@ -134,8 +134,8 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 	return all, errors.Join(errs...)
 }
 
-// compile compiles the rules of the API against its document, and calls fail for each fault with its JSON pointer. a.whole is what a
-// principal sees from whom only the unconditional rules hide something.
+// compile compiles the rules of the API against its document. It calls fail for each fault with its JSON pointer. It
+// sets a.whole to the view of a principal for which only the unconditional rules hide something.
 func (a *api) compile(c *expression.Compiler, fail func(pointer string, err error)) {
 	d := a.rules.Document
 	a.there, a.routes = spec.NewView(d, nil, spec.Filter{}), routesOf(d)
@@ -324,8 +324,8 @@ func (a *api) mode(class spec.Class) write.Mode {
 	return write.Review
 }
 
-// reviewed says how the calls of op run, from the decision that mode makes for them and from what else may ask for a review. What changes
-// something that no operation reads is always reviewed.
+// reviewed says how the calls of op run. This depends on the mode of its class and on the other reasons for a review. A
+// call that changes something that no operation reads is always reviewed.
 func (a *api) reviewed(op *spec.Operation) string {
 	unread := func() bool {
 		return (op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")) &&

@@ -65,9 +65,9 @@ func (p Permit) Plan() (Plan, error) {
 	return *p.plan, nil
 }
 
-// Permit allows p to make a call within r, which must be p's own, or refuses it: by scope, by the parameter rules, or
-// because the arguments don't fit the operation as p sees it. The pointers in errors are those of the tools:
-// /operationId, /path/…, /query/…, /headers/…, /cookies/…, /body/….
+// Permit allows p to make a call within r, which must be p's own, or refuses it. Reasons to refuse are a missing scope,
+// the parameter rules, and arguments that don't fit the operation as p sees it. The pointers in errors are those of the
+// tools: /operationId, /path/…, /query/…, /headers/…, /cookies/…, /body/….
 func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
 	if err != nil {
@@ -177,8 +177,8 @@ func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Opera
 	return nil
 }
 
-// collects reports whether a read is of a collection, as far as the document tells: it answers with an array, itself or as a member of an
-// object, or the path of one of its things begins with its own.
+// collects reports whether the document tells that a read returns a collection. Then its answer is an array or has an
+// array as a member, or the path of a single thing begins with its path.
 func (r *Reach) collects(reads *spec.Operation) bool {
 	below := strings.TrimSuffix(reads.Path, "/") + "/{"
 	if slices.ContainsFunc(r.api.rules.Document.Operations, func(op *spec.Operation) bool { return strings.HasPrefix(op.Path, below) }) {
@@ -239,8 +239,8 @@ func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operati
 	return &Permit{plan, r}, look
 }
 
-// about returns the permit to read what a call of op acts on: by the GET of the longest path before op's that ends with a
-// parameter, or nil.
+// about returns the permit to read the thing that a call of op acts on, or nil. It is the GET of the longest path
+// before op's that ends with a parameter.
 func (r *Reach) about(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if op.Method == "GET" || op.Method == "HEAD" || !p.Has(identity.Read) {
 		return nil

@@ -25,7 +25,8 @@ func loaded(t *testing.T, doc string, rules calls.Rules) *calls.APIs {
 	return all
 }
 
-// TestSends checks that what a credential sets is hidden in its own place alone, and that a path is never left out.
+// TestSends checks that a value that a credential sets is hidden only in its own place, and that a path is never left
+// out.
 func TestSends(t *testing.T) {
 	const doc = `{"openapi": "3.0.0", "paths": {
 		"/x": {"get": {"operationId": "x", "parameters": [{"name": "Token", "in": "header", "required": true, "schema": {"type": "string"}}, {"name": "q", "in": "query", "schema": {"type": "string"}}], "responses": {}}},
@@ -71,7 +72,7 @@ func TestAnother(t *testing.T) {
 		{"run", `{}`, true, "GET /teams/run"},                                // and not getTeam, which is less specific
 		{"getFile", `{"path": {"a": "x", "b": "z"}}`, false, "GET /files/x/z"},
 		{"getFile", `{"path": {"a": "x", "b": "y"}}`, false, gone}, // also the path of getX, which may be called
-		{"getTeam", `{"path": {"id": "7/a%1.json"}}`, false, gone}, // what can't be decoded again is read as it is
+		{"getTeam", `{"path": {"id": "7/a%1.json"}}`, false, gone}, // a text that can't be decoded again is read as it is
 	} {
 		if got := tried(all, agent("t", identity.Read, identity.Write), calls.Request{Operation: tt.operation, Writes: tt.writes}, object(t, tt.args)); got != tt.want {
 			t.Errorf("%s %s\n got %s\nwant %s", tt.operation, tt.args, got, tt.want)

@@ -203,7 +203,8 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 	if w.rules.Shown != nil {
 		left.Shown = []string{"base"}
 	}
-	for _, h := range w.rules.Hidden { // what a rule hides by its name alone is refused wherever it stands, whatever the document has
+	// A name that a rule hides without a schema is refused in every place, even if the document doesn't have it.
+	for _, h := range w.rules.Hidden {
 		if len(h.Fields) > 0 && !strings.Contains(h.Fields[0], ".") && hides(h, p) {
 			left.Hidden = append(left.Hidden, calls.Hidden{Fields: h.Fields})
 		}

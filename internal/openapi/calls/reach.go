@@ -62,8 +62,8 @@ func (all *APIs) All(p identity.Principal) []*Reach {
 	return out
 }
 
-// Reach returns p's view of the API called name; "" selects the only one p can see. Otherwise the error is a
-// problem.NotFound at the pointer at, which suggests similar names that p can see.
+// Reach returns p's view of the API called name. The name "" selects the only one that p can see. Otherwise the error
+// is a problem.NotFound at the pointer at, which suggests similar names that p can see.
 func (all *APIs) Reach(p identity.Principal, name, at string) (*Reach, error) {
 	if all.Has(name) { // avoid building the others
 		if r := all.byName[name].reach(p); len(r.View.Operations()) > 0 {

@@ -21,8 +21,9 @@ type ReadBack struct {
 	one bool // the read has what the call made, and nothing else. See Linked
 }
 
-// Linked returns the rule that a link of op in its document makes: one to a read of a single thing, all of whose path
-// parameters are given by the request. A link that needs the answer is none, since the answer is what was lost.
+// Linked returns the rule that a link of op in its document makes. The link leads to a read of a single thing, and the
+// request gives all path parameters of that read. A link that needs the answer can't be used, because the answer was
+// lost.
 func Linked(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
 	for _, link := range op.Links {
 		by := d.Called(link.To)

@@ -15,13 +15,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Reference is an argument that an earlier call of the same change determines by its answer, or a value of a record that an
-// earlier write of the same change makes. It is written as a text, "$1.id": the number of the call or write, from 1, and
-// where the value is in the answer.
+// A Reference is an argument that an earlier call or write of the same change determines. It takes a part of the call's
+// answer, or a value of the written record. It is written as a text, "$1.id": the number of the call or write, from 1,
+// and the place of the value in the answer.
 type Reference struct {
 	At   string   // the JSON pointer of the argument: "/path/id"
 	Call int      // from 1
-	Path []string // names of members, and numbers of elements from 0; not empty
+	Path []string // names of members, and numbers of elements from 0. It is not empty
 
 	text bool // the document says that the value is a text
 }
@@ -110,9 +110,9 @@ func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 	return all, err
 }
 
-// answersWith refuses a reference to a field that the answer of plan's operation doesn't declare, as far as the principal's
-// view describes it, or that is masked in it. A change that stops halfway is worse than one that is refused. It returns the types
-// that the document declares for the value, or nil for any.
+// answersWith checks the field of a reference. As far as the principal's view describes the answer of plan's operation,
+// it must declare the field. No mask may cover the field. Otherwise it refuses, because a change that stops halfway is
+// worse than one that is refused. It returns the types that the document declares for the value, or nil for any.
 func answersWith(plan *Plan, r Reference) ([]string, error) {
 	var at spec.Raw
 	if ok := plan.Operation.Success(); ok != nil {
@@ -180,9 +180,9 @@ func missing(plan *Plan, r Reference, name string, known []string) error {
 // Later reports whether p has references, so that Answered makes the call that can be sent.
 func (p Permit) Later() bool { return p.plan != nil && len(p.plan.References) > 0 }
 
-// Answered returns the permit for the call that p is once the calls before it have answered: answers are their answers,
-// in order, as the principal sees them and without what is masked, or Null. All rules are applied again to the
-// values. What is not text, number or boolean there is refused: what the principal doesn't see is never sent for it.
+// Answered returns the permit for the call p once the calls before it have answered. answers are their answers in
+// order, as the principal sees them and without masked values, or Null. All rules are applied again to the values. Only
+// texts, numbers and booleans are accepted. Values that the principal doesn't see are never sent for it.
 func (p Permit) Answered(ctx context.Context, answers []value.Value) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil || !p.Later() {

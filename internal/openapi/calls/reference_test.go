@@ -192,8 +192,8 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-// TestWaits checks that what is read of a thing is known before a call only if its path is, that a call of its own has no
-// references, and that a read waits for nothing.
+// TestWaits checks that the read before a call is known only if its path is known. It also checks that a single call
+// has no references, and that a read waits for nothing.
 func TestWaits(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"path": {"id": "$1.id"}, "body": {}}`:            "",

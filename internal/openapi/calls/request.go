@@ -15,12 +15,12 @@ import (
 // An HTTPRequest is an HTTP request without a host. The same arguments always give the same bytes.
 type HTTPRequest struct {
 	Method string
-	Path   string      // percent-encoded, begins with "/"; appended unchanged to the base URL
+	Path   string      // percent-encoded, begins with "/". It is appended unchanged to the base URL
 	Query  string      // encoded, without "?", or ""
-	Header http.Header // without credentials; has Accept, and Content-Type if there is a body
-	Body   []byte      // nil for none
+	Header http.Header // without credentials. It has Accept, and Content-Type if there is a body
+	Body   []byte      // nil without a body
 
-	Server      string   // the address that the request is sent to in the place of the API's, or "" for that
+	Server      string   // the address that replaces the API's, or ""
 	Credentials []string // the names of the credentials that it carries, or nil for all that are configured
 }
 
@@ -32,9 +32,9 @@ func (r *HTTPRequest) Target() string {
 	return r.Path + "?" + r.Query
 }
 
-// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: a path
-// value that is not a valid segment, a header of more than one line, values nested too deeply in a query. The zero
-// Checked is refused with problem.Internal.
+// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: invalid
+// path segments, headers of more than one line, and values nested too deeply in a query. It refuses the zero Checked
+// with problem.Internal.
 func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 	op := c.Operation()
 	if op == nil {
@@ -96,9 +96,9 @@ func finish(path string) (string, error) {
 	return fixed(path), nil
 }
 
-// Climbs reports whether a path segment can be read as "." or "..", alone or between slashes it contains. Some servers
-// and proxies decode slashes before they look for such segments, decode twice, treat a backslash as a slash, or drop
-// what follows a semicolon.
+// Climbs reports whether a path segment can be read as "." or "..", as a whole or in a part between slashes. Some
+// servers and proxies decode slashes before they look for such segments, decode twice, treat a backslash as a slash, or
+// drop what follows a semicolon.
 func Climbs(segment string) bool {
 	for range 8 {
 		for part := range strings.FieldsFuncSeq(segment, func(r rune) bool { return r == '/' || r == '\\' }) {
@@ -115,7 +115,7 @@ func Climbs(segment string) bool {
 	return true // encoded too often to be legitimate
 }
 
-// decode percent-decodes s; invalid escapes are kept unchanged.
+// decode percent-decodes s. It keeps invalid escapes unchanged.
 func decode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

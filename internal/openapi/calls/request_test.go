@@ -355,7 +355,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestLists checks how lists in objects are encoded for each option; lists of objects have indices.
+// TestLists checks how each option encodes lists in objects. Lists of objects have indices.
 func TestLists(t *testing.T) {
 	doc := one("/t", "get", `"parameters":[{"name":"q","in":"query","style":"deepObject"}]`)
 	for lists, want := range map[ListStyle]string{

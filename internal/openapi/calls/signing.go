@@ -106,8 +106,8 @@ func (r Rules) atBase(op *spec.Operation) bool {
 	})
 }
 
-// Elsewhere returns the address at which the document serves op, if it is neither that of the API nor one of Servers: the
-// servers of its path or of itself. "" means that op can be called.
+// Elsewhere returns the address at which the document serves op: a server of its path or of the operation. It returns
+// "" if that address is the API's or one of Servers. Then op can be called.
 func (r Rules) Elsewhere(op *spec.Operation) string {
 	if r.atBase(op) || r.server(op) != "" {
 		return ""
@@ -115,7 +115,7 @@ func (r Rules) Elsewhere(op *spec.Operation) string {
 	return op.Servers[0]
 }
 
-// address returns a server's URL in a form that compares: a path alone is below the host of base.
+// address returns a server's URL in a form that can be compared. A URL that is only a path is below the host of base.
 func address(base, server string) string {
 	to, err := url.Parse(server)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// spells reports whether an API may read a member of a body as the one called name. Many ignore case; some, and the JSON of protocol
-// buffers, take team_id for teamId; PHP takes "team.id" and "team[id" for team_id; forms name parts in brackets or after a dot.
+// spells reports whether an API may read a member of a body as the one called name. Many APIs ignore case. Some, and
+// the JSON of protocol buffers, read team_id as teamId. PHP reads "team.id" and "team[id" as team_id. Forms name parts
+// in brackets or after a dot.
 func spells(given, name string) bool {
 	if strings.EqualFold(given, name) {
 		return true
@@ -33,8 +34,8 @@ func spells(given, name string) bool {
 	return strings.EqualFold(letters(given), plain) || strings.EqualFold(letters(whole), plain)
 }
 
-// undeclared returns a function that reports whether a body may have a field which the document doesn't declare: none that is hidden by
-// its name alone, however it is spelt.
+// undeclared returns a function that reports whether a body may have a field that the document doesn't declare. It
+// reports false for names that a rule hides in all schemas, however they are spelt.
 func undeclared(out []Hidden) func(name string) bool {
 	var bare []string
 	for _, h := range out {

@@ -13,7 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
-// A style is a way to write a parameter; between are the characters that its readers split at, also where they were escaped.
+// A style is a way to write a parameter. Readers split at the characters of between, even at escaped ones.
 type style struct {
 	in, text string
 	lists    bool // of lists, or else of objects
@@ -30,7 +30,8 @@ var styles = []style{
 	{"header", `"style":"simple","explode":false`, true, ", "}, {"header", `"style":"simple","explode":false`, false, ", "}, {"header", `"style":"simple","explode":true`, false, ", ="},
 }
 
-// any returns a random text without the characters that the style splits at; in headers only what a line of ASCII holds.
+// any returns a random text without the characters at which the style splits. In headers, the text is one line of
+// ASCII.
 func (s style) any(r *rand.Rand) string {
 	letters := "ab1Z-_~&=+#%?/;:@!$'()*[]|,. \"<>\\^`{}"
 	between := s.between

@@ -37,7 +37,8 @@ func NewCertificate(files CertificateFiles) (*Certificate, error) {
 	return c, err
 }
 
-// Current returns the certificate to show, nil for none, and the authorities to trust, nil for those of the system.
+// Current returns the certificate to send, or nil, and the authorities to trust. Nil authorities mean those of the
+// system.
 func (c *Certificate) Current() (*tls.Certificate, *x509.CertPool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -74,12 +74,12 @@ func (h HeaderFunc) Apply(ctx context.Context, who identity.Principal, r *http.R
 // Whose implements named.
 func (h HeaderFunc) Whose(who identity.Principal) string { return "program for " + who.Account() }
 
-// A SubjectToken returns the token of the one for whom a principal acts, and its type as RFC 8693 names it. "" means
-// urn:ietf:params:oauth:token-type:access_token. Its errors are those of Credential.Apply.
+// A SubjectToken returns a token of the person for a principal that acts for that person, and the token's type as RFC
+// 8693 names it. "" means urn:ietf:params:oauth:token-type:access_token. Its errors are those of Credential.Apply.
 type SubjectToken func(ctx context.Context, who identity.Principal) (token, kind string, err error)
 
-// A TokenExchange is a credential that exchanges a token of the one for whom a principal acts for one of the API (RFC
-// 8693). It keeps tokens in memory, each for the token that it was exchanged for, so that it is never another one's.
+// A TokenExchange is a credential that exchanges the subject token of a principal for a token of the API (RFC 8693). It
+// keeps tokens in memory by subject token, so no principal gets the token of another one.
 type TokenExchange struct {
 	options OAuthClientOptions
 	subject SubjectToken
@@ -92,8 +92,8 @@ type TokenExchange struct {
 // maxExchangeTokens is the most exchanged tokens that are kept.
 const maxExchangeTokens = 10_000
 
-// NewTokenExchange returns a TokenExchange at o.TokenURL for what subject returns. o.ID and o.Secret are the client's; for
-// audience and resource use o.Params.
+// NewTokenExchange returns a TokenExchange at o.TokenURL for the tokens that subject returns. o.ID and o.Secret
+// identify the client. o.Params holds audience and resource.
 func NewTokenExchange(o OAuthClientOptions, subject SubjectToken) (*TokenExchange, error) {
 	if subject == nil {
 		return nil, errors.New("a token exchange needs a subject")

@@ -13,9 +13,9 @@ import (
 // otherHost says why a redirect isn't followed that leaves the address of the API.
 const otherHost = "to another host, scheme or port"
 
-// download returns the target of a redirect that leaves the API, if its host is one of Options.Downloads: by https, or by http if the API
-// itself is reached so on this machine.
-// A host that is listed itself may be one of a private network. Those below a listed one may not.
+// download returns the target of a redirect that leaves the API, if its host is one of Options.Downloads. The target
+// must use https, or http if the API itself uses http on this machine. A listed host may be in a private network. Hosts
+// below a listed one may not.
 func (s *Sender) download(at *url.URL, res *calls.HTTPResponse) (to *url.URL, private, ok bool) {
 	to, err := at.Parse(res.Header.Get("Location"))
 	if err != nil || to.User != nil || to.Opaque != "" || to.Scheme != "https" && (to.Scheme != "http" || s.base.Scheme != "http") {

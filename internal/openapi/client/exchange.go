@@ -89,8 +89,8 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 	if signer == nil {
 		return r, nil, nil
 	}
-	// The credential is learnt by what Apply changes, so that a response that repeats it can be masked. It may change headers and the
-	// query alone.
+	// Comparing the request before and after Apply shows the credential, so that a response that repeats it can be
+	// masked. Apply may change only headers and the query.
 	before := r.Clone(ctx)
 	if err := signer.Apply(ctx, m.Who, r); err != nil {
 		return nil, nil, withoutCredential(ctx, err)

@@ -35,8 +35,8 @@ var (
 	errCut       = problem.Said("the connection was cut")
 )
 
-// broken returns the failure for err. Its detail is always a text of this package, and so is what it logs except for
-// network errors: other texts can repeat what the API sent, including the credential.
+// broken returns the failure for err. Its detail is always a text of this package. Its logged error is too, except for
+// network errors. Other texts can repeat what the API sent, including the credential.
 func broken(ctx context.Context, err error, sent bool) *failure {
 	p := &problem.Error{Code: problem.Upstream, Err: loggable(err)}
 	f := &failure{problem: p, sent: sent}

@@ -142,7 +142,7 @@ func anywhere(path, query string) (*calls.HTTPRequest, error) {
 	return m.Request, nil
 }
 
-// TestRedirects checks which redirects of a GET are followed and with what request; another host receives none.
+// TestRedirects checks which redirects of a GET are followed, and with which request. Another host receives no request.
 func TestRedirects(t *testing.T) {
 	other := listen(t, says(fine))
 	for name, tt := range map[string]struct {

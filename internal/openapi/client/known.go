@@ -16,9 +16,10 @@ import (
 // masked replaces a credential in a response.
 const masked = "[masked]"
 
-// KnownSecrets is a set of credentials to find in responses: any nine consecutive bytes of one, plain, in lower or upper case, in base64 or
-// hexadecimal, or escaped for URLs, JSON or HTML up to three times. A credential shorter than nine bytes is found only
-// as a whole word, one shorter than four not at all. It is safe for concurrent use.
+// KnownSecrets is a set of credentials to find in responses. It finds any nine consecutive bytes of a credential, as
+// they are or in lower or upper case. It also finds them in base64 or hexadecimal, or escaped for URLs, JSON or HTML up
+// to three times. A credential of four to eight bytes is found only as a whole word. A shorter one is not found. It is
+// safe for concurrent use.
 type KnownSecrets struct {
 	mu    sync.RWMutex
 	fixed grams
@@ -127,9 +128,9 @@ func (g *grams) windows(text string, n int) {
 	}
 }
 
-// add adds the pieces by which s is found: windows of nine bytes of it, as it is and in one case, since APIs write keys of hexadecimal
-// digits as they like; of its base64 at each of the three alignments, where only
-// characters that depend on s alone count, and of its hexadecimal. A short s is looked for whole.
+// add adds the pieces by which s is found. They are windows of nine bytes of s, and of its lower and upper case because
+// APIs write hexadecimal keys in either. They are also windows of its hexadecimal, and of its base64 at each of the
+// three alignments. In base64 only the characters that depend only on s count. A short s is searched as a whole.
 func (g *grams) add(s string) {
 	if len(s) < least || g.seen[s] {
 		return
@@ -153,7 +154,7 @@ func (g *grams) add(s string) {
 	for shift := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + s))
-			text = text[(8*shift+5)/6 : 8*(shift+len(s))/6] // the characters that depend on s alone
+			text = text[(8*shift+5)/6 : 8*(shift+len(s))/6] // the characters that depend only on s
 			switch {
 			case !short:
 				g.windows(text, 11) // the characters determined by nine bytes

@@ -13,8 +13,9 @@ import (
 // hops is the maximum number of redirects followed.
 const hops = 5
 
-// follow sends m to at and follows redirects of a GET or HEAD that changes nothing: only to the same scheme, host and
-// port, below the prefix, and as the request that m.Redirected builds. One to a host of Options.Downloads ends with what is there.
+// follow sends m to at. It follows redirects of a GET or HEAD that changes nothing, to the same scheme, host and port,
+// below the prefix. m.Redirected builds the next request. A redirect to a host of Options.Downloads ends with the
+// download.
 func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for hop := 0; ; hop++ {
 		res, f := s.exchange(ctx, m, at)

@@ -43,7 +43,7 @@ type Options struct {
 	Credential Credential    // added to every request, or of a CredentialSet those that the request names. Nil adds none
 	Downloads  []string      // hosts, or *.host for those below one, to which reads are redirected without the credential
 	Headers    http.Header   // added to every request. They are not secrets
-	Identity   *Certificate  // the certificate of TLS connections, and the authorities, or nil for none and Roots
+	Identity   *Certificate  // the certificate of TLS connections, and the authorities, or nil to use only Roots
 	Known      *KnownSecrets // credentials masked in responses, shared with other APIs. Nil masks only the Sender's own
 	Timeout    time.Duration // for one Send including its retries. 0 is 30 s
 	MaxBody    int           // maximum bytes of a response body. 0 is 8 MiB
@@ -145,9 +145,9 @@ func New(o Options) (*Sender, error) {
 		guard.Identity = o.Identity.Current
 	}
 	reads := counted(edge.GuardedTransport(base, guard))
-	// An idle connection can be closed while a request is written to it, which leaves open whether the request was
-	// read, and net/http itself repeats a request with an Idempotency-Key on a new one. So each write uses a new
-	// connection.
+	// A connection that was idle can be closed while a request is written to it. Then it is unknown whether the server
+	// read the request. net/http also repeats a request with an Idempotency-Key on a new connection. So each write uses
+	// a new connection.
 	writes := reads.Clone()
 	writes.DisableKeepAlives = true
 	s.reads, s.writes, s.close = reads, writes, reads.CloseIdleConnections
@@ -165,12 +165,17 @@ func (s *Sender) Whose(who identity.Principal, r *calls.HTTPRequest) []string {
 	return owners(s.of(r), who)
 }
 
-// Send sends m and returns the API's response once it was read completely, whatever its status except 429. A request
-// that changes nothing is retried if the connection failed or the status is 429, 502, 503 or 504. The errors are
-// problem.InvalidArgument for a request that can't be sent, problem.PermissionDenied for a principal without a
-// credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and problem.Upstream.
-// Errors of writes with an unknown outcome wrap ErrUnsure. A write whose status was read has a response: its body is left out, with the
-// reason in Unread, if it is too large, or if there is no memory for it. The caller closes the response.
+// Send sends m and returns the API's response once it was read completely, whatever its status except 429. It retries a
+// request that changes nothing if the connection failed or the status is 429, 502, 503 or 504. The errors are:
+//
+//   - problem.InvalidArgument for a request that can't be sent,
+//   - problem.PermissionDenied for a principal without a credential,
+//   - problem.RateLimited with the time to wait,
+//   - problem.Timeout, problem.Cancelled and problem.Upstream.
+//
+// Errors of writes with an unknown outcome wrap ErrUnsure. A write whose status was read has a response. If its body is
+// too large, or if there is no memory for it, the response omits the body and Unread holds the reason. The caller
+// closes the response.
 func (s *Sender) Send(ctx context.Context, m Message) (*calls.HTTPResponse, error) {
 	at, err := s.target(m, m.Request)
 	if err != nil {

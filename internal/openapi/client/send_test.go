@@ -221,7 +221,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNew checks base URLs that are refused; the errors repeat none of their text.
+// TestNew checks which base URLs are refused. The errors repeat none of their text.
 func TestNew(t *testing.T) {
 	for base, want := range map[string]string{
 		"": "the base URL must begin with https:// or http://", "ftp://a": "the base URL must begin with https:// or http://", "https:///a": "the base URL has no host", "https:a": "the base URL has no host",

@@ -39,7 +39,7 @@ type Options struct {
 	Where     query.Filter           // keeps the items of the main list for which it holds. Nil keeps all
 	Context   context.Context        // ends the evaluation of Where, or nil for never
 	At        string                 // the part of the body that is wanted, as notes name it: items[3].log, or "" for all
-	From      int                    // the first item of the list, or character of the text, that is wanted; 0 and 1 are the first
+	From      int                    // the first item of the list, or character of the text, to return. 0 and 1 are the first
 	Budget    int                    // maximum bytes of Body as JSON. 0 is DefaultBudget, the minimum is MinBudget
 	Denied    func(name string) bool // names that are always removed, or nil
 	Mask      func(name string) bool // names whose values are replaced by Masked, or nil for those of credentials
@@ -95,10 +95,13 @@ type Blob struct {
 	Bytes     []byte
 }
 
-// Make returns the Answer for the response of op. v is the principal's View of the document. The errors are: a
-// problem.Error with a problem.Reply for a status of 300 or more; problem.Upstream for a body that doesn't match its
-// media type; problem.Unsupported for a stream; problem.SecurityBlocked for a body that can't be filtered although
-// parts of it are hidden; problem.NotFound if op is not in v.
+// Make returns the Answer for the response of op. v is the principal's View of the document. The errors are:
+//
+//   - a problem.Error with a problem.Reply for a status of 300 or more,
+//   - problem.Upstream for a body that doesn't match its media type,
+//   - problem.Unsupported for a stream,
+//   - problem.SecurityBlocked for a body that can't be filtered although parts of it are hidden,
+//   - problem.NotFound if op is not in v.
 func Make(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, o Options) (*Answer, error) {
 	if v == nil || op == nil || r == nil || !v.Has(op) {
 		return nil, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
@@ -183,7 +186,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	if picked {
 		body = a.pick(w, root, whole, body)
 	}
-	// What is masked in parts that weren't asked for is of no interest.
+	// Count only the masks in the part that was asked for.
 	asked := body
 	if w.o.At != "" {
 		found, err := find(body, w.o.At)

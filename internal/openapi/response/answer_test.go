@@ -237,7 +237,7 @@ func TestAbsent(t *testing.T) {
 
 func second(_ *Answer, err error) error { return err }
 
-// TestNames checks what is masked because of names alone, and the notes on it.
+// TestNames checks which values are masked only because of names, and the notes on them.
 func TestNames(t *testing.T) {
 	v, op := seen(t, ref("Team"), "")
 	gone := func(name string) bool { return name == "internal" }

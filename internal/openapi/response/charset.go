@@ -49,7 +49,7 @@ func decoded(r *calls.HTTPResponse) []byte {
 // zeros reports whether the beginning of a body has zero bytes, as UTF-16 and UTF-32 have.
 func zeros(body []byte) bool { return bytes.IndexByte(body[:min(len(body), 4)], 0) >= 0 }
 
-// marked returns the encoding that a byte order mark names, nil for none and for UTF-8.
+// marked returns the encoding that a byte order mark names, or nil without a mark and for UTF-8.
 func marked(body []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xFF\xFE\x00\x00")), bytes.HasPrefix(body, []byte("\x00\x00\xFE\xFF")):

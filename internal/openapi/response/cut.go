@@ -42,7 +42,8 @@ func (c *cutter) size(v value.Value) int {
 	return len(c.scratch)
 }
 
-// lose records a loss. What an earlier cut took of the same value counts as well, and what it took inside of what is gone now doesn't.
+// lose records a loss. It adds an earlier loss of the same value to l, and removes losses inside of the part that is
+// gone now.
 func (c *cutter) lose(l loss) {
 	c.was = slices.DeleteFunc(c.was, func(w loss) bool {
 		if w.path == l.path {
@@ -124,7 +125,7 @@ func (c *cutter) object(members []value.Member, budget int, path string) value.V
 	if needs > room {
 		return c.names(members, sizes, budget, path)
 	}
-	// Lists are shortened first; if that is not enough, strings are too, the longest first.
+	// Lists are shortened first. If that is not enough, strings are shortened too, the longest first.
 	if low > room {
 		lows = make([]int, len(members))
 	}

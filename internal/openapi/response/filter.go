@@ -24,7 +24,7 @@ type walker struct {
 	dropped int // members that are hidden, or that answers never have
 }
 
-// A mark is the decision for a name alone.
+// A mark is the decision that depends only on a name.
 type mark struct {
 	denied bool
 	cover  cover
@@ -35,7 +35,7 @@ type cover uint8
 
 const (
 	open    cover = iota
-	texts         // strings are masked; numbers and booleans are kept
+	texts         // strings are masked, numbers and booleans are kept
 	numbers       // numbers too, because they are the secret (such as a PIN)
 )
 
@@ -52,7 +52,7 @@ func newWalker(v *spec.View, o Options) *walker {
 	return &walker{v: v, o: o, marks: map[string]mark{}, ids: map[at]int{}, nodes: map[string]*node{}}
 }
 
-// mark returns the decision for a name alone, by the operator's lists, cached.
+// mark returns the decision for a name by the operator's lists, and caches it.
 func (w *walker) mark(name string) mark {
 	m, ok := w.marks[name]
 	if !ok {
@@ -93,7 +93,7 @@ func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 	return val, true
 }
 
-// array returns the visible elements of val; what is hidden of one doesn't show in the number of the others.
+// array returns the visible elements of val. Hidden parts of one element don't change how many others are returned.
 func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 	in := w.element(n)
 	list := val.List()
@@ -106,8 +106,9 @@ func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 	return value.OfArray(out)
 }
 
-// object returns the visible members of val. A member's cover is the strongest of those of the object, of its name, of its schema and,
-// for the value of a pair, of the name beside it, and of its form if it is called a key. Where it begins, the name is noted.
+// object returns the visible members of val. A member's cover is the strongest of those of the object, of its name and
+// of its schema. The value of a pair also has the cover of the name beside it. A member that is called a key also has
+// the cover of its form. The name is noted where a cover begins.
 func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	members := val.Members()
 	pair := w.pair(members, n)
@@ -205,8 +206,8 @@ func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 	return p
 }
 
-// naming returns the members of an object that may name its value, and those of an object among them that has no value of its own, as in
-// {variable: {key: DB_PASSWORD}, value: …}.
+// naming returns the members of an object that may name its value. It also returns the members of an object among them
+// that has no value of its own, as in {variable: {key: DB_PASSWORD}, value: …}.
 func (w *walker) naming(members []value.Member, n *node) []value.Member {
 	out := slices.Clone(members)
 	for _, m := range members {

@@ -13,8 +13,9 @@ const (
 	longestLocation = 1000
 )
 
-// headers fills a from the headers that say something of the whole of what was read. They change with each part of it, so they are told
-// only if the caller sees all of it: nothing is hidden from the caller in any body, and nothing of this one is masked.
+// headers sets the fields of a from headers that describe the whole body. These headers change with each part of the
+// body. So they are returned only if the caller sees all of it: nothing is hidden from the caller in any body, and
+// nothing is masked in this one.
 func (a *Answer) headers(w *walker, header http.Header) {
 	if !w.v.Whole() || w.covered+w.shaped+w.dropped > 0 {
 		return

@@ -25,8 +25,9 @@ type world struct {
 
 // A definition is an object with fields and possibly allOf parts, or a choice of alternatives.
 type definition struct {
-	fields  []string
-	of      map[string]int // field → the schema of its value; -1 for a string, -2 for a list of strings; 100 + n for a list of schema n
+	fields []string
+	// of maps a field to the schema of its value. -1 is a string, -2 a list of strings, and 100 + n a list of schema n.
+	of      map[string]int
 	parts   []int
 	choices []int
 	says    bool // "a" names the chosen alternative

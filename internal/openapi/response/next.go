@@ -67,8 +67,8 @@ func newPager(v *spec.View, op *spec.Operation, a validate.Arguments) *pager {
 	return p
 }
 
-// add adds a parameter if its name is one of pagination, and the first for its role; pages, offsets and sizes must be numbers. Its
-// value is what was given, else the default.
+// add adds a parameter if its name is one of pagination and no other parameter has its role. Pages, offsets and sizes
+// must be numbers. The value is the given one, or else the default.
 func (p *pager) add(in, name string, s spec.Schema, given value.Value) {
 	for _, role := range []role{byCursor, byPage, byOffset, bySize} {
 		if !slices.Contains(roles[role], plain(name)) || role != byCursor && !s.Is("integer") && !s.Is("number") || p.param(role) != nil {

@@ -65,8 +65,8 @@ func (p *page) within(v value.Value, depth int) {
 	}
 }
 
-// member reads one member by its normalized name. next is a URL if it looks like one, else a cursor; last as a Boolean is the opposite
-// of more.
+// member reads one member by its normalized name. next is a URL if it looks like one, or else a cursor. A Boolean last
+// is the opposite of more.
 func (p *page) member(name string, v value.Value) {
 	switch name {
 	case "total", "totalcount", "totalitems", "totalresults", "totalelements", "totalsize", "totalrecords", "totalhits", "totalentries", "odatacount", "resultcount":

@@ -6,8 +6,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Join returns b, the answer to the page after a, with the main list of a before its own, and whether it could: both have a main
-// list in the same place, nothing was cut, and the whole stays within budget bytes. A From counts the items of both.
+// Join puts the main list of a before the main list of b, the answer to the next page. It reports whether it could:
+// both have a main list in the same place, nothing was cut, and the whole is at most budget bytes. A From counts the
+// items of both.
 func Join(a, b *Answer, budget int) (*Answer, bool) {
 	if budget <= 0 {
 		budget = DefaultBudget

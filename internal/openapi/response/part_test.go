@@ -79,8 +79,8 @@ func TestTextContinues(t *testing.T) {
 	}
 }
 
-// TestContinuing checks that what is cut can be read to its end by following the answers: all items of a list that a filter keeps, each
-// once and in order, and the whole of each text, also if the answer was cut twice.
+// TestContinuing checks that following the answers reads an answer that was cut to its end. It expects each item of a
+// list that a filter keeps, once and in order, and the whole of each text, also if the answer was cut twice.
 func TestContinuing(t *testing.T) {
 	v, op := viewed(t, plainDocument, spec.Filter{})
 	rapid.Check(t, func(rt *rapid.T) {

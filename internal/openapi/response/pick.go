@@ -12,11 +12,11 @@ import (
 // A tree holds the requested fields by the first name of their paths. An entry without branches is returned whole.
 type tree map[string]tree
 
-// maxFields is the maximum number of fields in a request; a note reports that further ones are ignored.
+// maxFields is the maximum number of fields in a request. A note reports that further ones are ignored.
 const maxFields = 200
 
-// pick returns the requested fields of body. A path that matches nothing in whole, the body before its list was filtered, gives a note with
-// the nearest names.
+// pick returns the requested fields of body. whole is the body before its list was filtered. A path that matches
+// nothing in whole gives a note with the nearest names.
 func (a *Answer) pick(w *walker, root *node, whole, body value.Value) value.Value {
 	want, unknown := tree{}, 0
 	for i, path := range w.o.Fields {

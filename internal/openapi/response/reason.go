@@ -15,7 +15,8 @@ import (
 // A reason is the code and message an API gives for a failure.
 type reason struct{ code, message string }
 
-// told reads the reason from the visible part of the response. What the usual forms don't hold is added as it is, in one line.
+// told reads the reason from the visible part of the response. It adds the parts that the usual forms don't have as
+// they are, in one line.
 func (w *walker) told(op *spec.Operation, r *calls.HTTPResponse) reason {
 	body := inJSON(decoded(r))
 	if len(body) == 0 {
@@ -68,7 +69,7 @@ func eachLine(body []byte) (value.Value, bool) {
 	return value.OfArray(list), list != nil
 }
 
-// readXML reads XML as objects by the names of elements, without namespaces; elements of the same name make a list.
+// readXML reads XML as objects by the names of elements, without namespaces. Elements of the same name become a list.
 func readXML(body []byte) (value.Value, error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false

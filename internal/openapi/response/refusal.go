@@ -104,8 +104,9 @@ func Refused(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value
 	return newWalker(v, Options{}).refusal(op, r)
 }
 
-// declines reports whether an object is the envelope of a failure: a member says that the call did not succeed, or that there is an
-// error, and no record is in it. A member that was sent is a field of what was made, and no such word.
+// declines reports whether an object is the envelope of a failure. Then a member says that the call did not succeed, or
+// that there is an error, and the object has no record. A member that was also sent is a field of the new record and
+// doesn't count.
 func declines(read, sent value.Value) bool {
 	failed, says, erred, other := false, false, false, false
 	for _, m := range read.Members() {

@@ -8,23 +8,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// alsoBytes and alsoBytesWeak are the sizes, in bytes of ids, of the further operations that a search names: more where nothing matches
-// well, since the right one is often among them then.
+// alsoBytes and alsoBytesWeak limit the ids of the further operations that a search names, in bytes. A search without a
+// good match names more, because the right operation is often among them.
 const alsoBytes, alsoBytesWeak = 400, 900
 
-// also names further operations by their ids alone, in one line.
+// also names further operations only by their ids, in one line.
 func (p *printer) also(all []*spec.Operation) {
 	if ids := idsOf(all[:fitting(all, alsoBytes)]); len(ids) > 0 {
 		p.line(0, "Also: "+joined(ids))
 	}
 }
 
-// The maximum numbers of services that a search without a good match lists: in full, if it found nothing at all; by name; and by name
-// beside further operations.
+// A search without a good match lists services. maxElsewhere is the most it lists in full, if it found nothing.
+// maxNames is the most it lists by name, and maxOthers the most by name beside further operations.
 const maxElsewhere, maxNames, maxOthers = 12, 60, 24
 
-// elsewhere says where else to look after a search without a good match: further operations by their services, the service of the best
-// one first, and then the other services.
+// elsewhere lists other places to look after a search without a good match. First come further operations by their
+// services, beginning with the service of the best one. The other services follow.
 func (p *printer) elsewhere(r Result) {
 	if len(r.Operations) == 0 && len(r.Services) <= maxElsewhere {
 		p.line(0, "Services:")

@@ -23,8 +23,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestAlso checks that a search names what it doesn't show, within its budget, each operation once, and that the services of a search
-// without a good match are all told of.
+// TestAlso checks that a search names further operations, each once and within its budget. A search without a good
+// match must name all services.
 func TestAlso(t *testing.T) {
 	v := see(t, file(t, "../testdata/trackline.json"), spec.Filter{})
 	is := func(id string) bool {

@@ -169,11 +169,11 @@ func (ix *Index) answer(i int, op *spec.Operation, st stemmer) {
 	}
 }
 
-// own is the segment of paths, and the term, of what belongs to the caller; as a word it is a stop word.
+// own is the segment of paths, and the term, of things that belong to the caller. As a word it is a stop word.
 const own = "me"
 
-// add indexes op by BM25F: the words of each field count by its weight and by their share of the field's length relative to the mean. n
-// is the number of operations, total the words of each field in all.
+// add indexes op by BM25F. The words of each field count by its weight and by their share of the field's length
+// relative to the mean. n is the number of operations, and total holds the words of each field in all operations.
 func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]int, n int) {
 	weight, title := map[string]float32{}, map[string]bool{}
 	var order []string

@@ -74,7 +74,7 @@ func (p *printer) enum(s spec.Schema) string {
 	return text
 }
 
-// value returns an enum value; strings are not quoted, unless they are empty.
+// value returns an enum value. Only empty strings are quoted.
 func value(e spec.Raw) string {
 	switch e.Kind() {
 	case '"':

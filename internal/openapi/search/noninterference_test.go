@@ -60,7 +60,7 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-// text returns the document; without omits the hidden parts.
+// text returns the document. If without is true, it omits the hidden parts.
 func (w world) text(without bool, other string) string {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.0","paths":{"/none":{}`)
@@ -104,7 +104,7 @@ func (w world) text(without bool, other string) string {
 	return b.String()
 }
 
-// example returns a value of a schema. What is hidden is omitted, or has another text.
+// example returns a value of a schema. Hidden parts are omitted, or have another text.
 func (w world) example(name string, without bool, other string, depth int) string {
 	switch {
 	case name == "" || depth == 0:

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestNothing checks that a query which no operation answers is told so: 17 of 75 are not, and 33 were not before the words that no operation has counted.
-// Queries that have an answer among the first five are rarely called weak, and never in the words of the API. A weak answer lists the same
-// operations.
+// TestNothing checks that a search says so if no operation answers the query. 17 of 75 queries don't get that answer.
+// It was 33 before words that no operation has counted. Queries with an answer among the first five are rarely called
+// weak, and never if they use the words of the API. A weak answer lists the same operations.
 func TestNothing(t *testing.T) {
 	b, err := os.ReadFile("../testdata/nothing.txt")
 	if err != nil {

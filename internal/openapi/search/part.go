@@ -13,10 +13,11 @@ import (
 // partMeasures are tried in order until a part is short enough.
 var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1, 200, false}, {1, 100, false}, {1, 60, false}, {1, 25, false}}
 
-// DescribePart returns the description of one part of op, an operation visible in v: path, query, headers, cookies, body or response, and
-// dotted names below (body.line_items.price_data), or description for the whole description of op, in parts of
-// maxDescription characters (description.2). Lists are passed through. An alternative is named by its schema or by
-// its number, from 1. It returns problem.NotFound with near names for a part that does not exist.
+// DescribePart returns the description of one part of op, an operation visible in v. A part is path, query, headers,
+// cookies, body or response, with dotted names below (body.line_items.price_data). The part description is the whole
+// description of op, in parts of maxDescription characters (description.2). Names skip lists. An alternative is named
+// by its schema or by its number, from 1. DescribePart returns problem.NotFound with near names for a part that does
+// not exist.
 func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
 	if place == "description" {
@@ -173,8 +174,8 @@ func described(v *spec.View, s spec.Schema, at, rest string, request bool) (stri
 	}), nil
 }
 
-// step returns the schema of the first name in rest, in s or in what s is a list of, and what is left of rest: all of it
-// if there is no such name, with the names that there are.
+// step returns the schema of the first name in rest, in s or in the elements of s if it is a list. It also returns the
+// remaining names. If there is no such name, it returns all of rest and the names that exist.
 func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, string, []string) {
 	for range 4 {
 		if s.Items != nil && s.Is("array") {

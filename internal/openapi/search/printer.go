@@ -178,8 +178,8 @@ func (p *printer) answers(op *spec.Operation) {
 	}
 }
 
-// media returns the media type of a response that is not JSON, and the further ones that a call can choose, except for
-// other names of JSON and plain text.
+// media returns the media type of a response that is not JSON. It adds the other media types that a call can choose,
+// except for other names of JSON and plain text.
 func media(op *spec.Operation, c *spec.Content) string {
 	text := ""
 	if !spec.IsJSON(c.MediaType) {
@@ -214,12 +214,13 @@ func (p *printer) content(title string, c *spec.Content) {
 	p.inside(1, s, 0)
 }
 
-// describes reports whether s says anything of its values. What it says nothing of may be hidden, and so has no example.
+// describes reports whether s says anything about its values. Values that it doesn't describe may be hidden, so they
+// have no example.
 func describes(s spec.Schema) bool {
 	return len(s.Types)+len(s.Enum)+len(s.Properties)+len(s.AllOf)+len(s.OneOf)+len(s.AnyOf) > 0 || s.Items != nil || s.Additional != nil
 }
 
-// given describes the fields of s that the API alone sets, which the description of the body has left out.
+// given describes the fields of s that only the API sets. The description of the body omits them.
 func (p *printer) given(indent int, s spec.Schema) {
 	for _, f := range p.v.Object(s).Fields {
 		if in := p.v.Schema(f.Schema); in.ReadOnly {

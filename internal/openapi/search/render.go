@@ -135,8 +135,8 @@ func summary(op *spec.Operation) string {
 	return text
 }
 
-// DescribeFound returns a search result as text: one line for each operation, then further ones by their ids alone, and the services to look in
-// if nothing matches well.
+// DescribeFound returns a search result as text: one line for each operation, then further ones only by their ids. If
+// nothing matches well, it adds the services to look in.
 func DescribeFound(v *spec.View, r Result) string {
 	p := &printer{v: v}
 	switch {

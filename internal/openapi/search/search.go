@@ -33,7 +33,7 @@ const maxWords = 24
 
 // A Result is the result of a Query.
 type Result struct {
-	Operations []*spec.Operation // best first; those of a service in the document's order
+	Operations []*spec.Operation // best first, or in the document's order for a service
 	Total      int               // number of matches
 	Offset     int               // number of matches before Operations
 	Service    string            // the full name of the requested service, or "" for all
@@ -207,8 +207,8 @@ const related, phrased, direct = 0.6, 0.9, 0.5
 // nothing of an operation.
 const untitled = 0.6
 
-// covering and short are the weights of how much of its title a query covers, and of how short its path is: POST /refunds
-// is meant more often than POST /charges/{charge}/refunds.
+// covering is the weight of how much of its title a query covers, and short the weight of how short its path is. POST
+// /refunds is meant more often than POST /charges/{charge}/refunds.
 const covering, short = 1.5, 1.5
 
 // inAnswer is the weight of a word of the query that only an answer has.

@@ -64,8 +64,8 @@ var particles = []string{"off", "out", "in", "on", "up", "down", "back", "away",
 // apart is how many words further the particle of a verb may stand.
 const apart = 4
 
-// phrases returns, for each entry of several words in the query, also where its particle stands apart, and for each pair of words
-// that documents write as one, the stems it means.
+// phrases returns the stems of each entry of several words in the query, and of each pair of words that documents write
+// as one. It also finds an entry whose particle stands apart.
 func (ix *Index) phrases(words []string) [][]string {
 	var out [][]string
 	for i := range words {

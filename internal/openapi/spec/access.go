@@ -34,7 +34,7 @@ func ParseClass(name string) (Class, bool) {
 // A ClassRule assigns a class to the operations it matches: those that match one of Operations and, if Tags is not empty,
 // have one of its tags. At least one of the two lists must be set.
 type ClassRule struct {
-	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"); * matches any text
+	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"). * matches any text
 	Tags       []string
 	Class      Class
 	Reason     string // for ClassForbidden: the reason, shown to agents
@@ -98,7 +98,7 @@ func (r ClassRule) check(d *Document, at string) error {
 	return r.Names(d, at)
 }
 
-// Names checks that r names at least one operation or tag and that each of them occurs in d; at is the pointer of r.
+// Names checks that r names at least one operation or tag and that each of them occurs in d. at is the pointer of r.
 func (r ClassRule) Names(d *Document, at string) error {
 	if len(r.Operations)+len(r.Tags) == 0 {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}

@@ -13,7 +13,7 @@ import (
 // readJSON reads one JSON document of about size bytes, to its end, and returns it without space. A duplicate name in an
 // object gives a warning and the last value is kept, as in most parsers.
 func readJSON(from io.Reader, size int64) (Raw, []Warning, error) {
-	// What isn't written of the block takes no memory, so a document takes as much as it has without its space.
+	// Only the written part of the block takes memory, so a document takes as much as it has without its space.
 	c := &compactor{from: from, out: make([]byte, 0, size+1), deep: -1}
 	dec := jsontext.NewDecoder(c, jsontext.AllowInvalidUTF8(true))
 	err := dec.SkipValue()

@@ -46,7 +46,7 @@ type Document struct {
 	Version     string // of the API
 	Description string
 	Dialect     Dialect
-	Servers     []string // URLs with the defaults of their variables; for Swagger 2.0 scheme, host and basePath
+	Servers     []string // URLs with the defaults of their variables. In Swagger 2.0, scheme, host and basePath
 	Tags        []Tag    // as declared. Operations may have further ones
 	Operations  []*Operation
 	Schemes     []Scheme  // the security schemes, as declared

@@ -15,7 +15,7 @@ var (
 	changes = []string{"update", "edit", "modify", "patch", "replace", "change", "configure", "enable", "disable", "activate", "deactivate", "reactivate"}
 	// ways are the prepositions that end the object of a sentence.
 	ways = []string{"to", "for", "of", "with", "by", "from", "in", "into", "as", "on", "at", "and", "or", "using", "via", "if", "that", "who", "whose", "per", "within", "under", "through", "inside"}
-	// entrants are whom an operation lets in.
+	// entrants are names of those that an operation lets in.
 	entrants = []string{"user", "member", "membership", "collaborator", "invitation", "invite", "admin", "administrator", "owner", "maintainer", "teammate", "superuser", "operator", "staff", "staff account", "subuser"}
 	// hooks are what sends events to an address.
 	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook setting", "webhook url",

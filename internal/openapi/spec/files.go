@@ -208,8 +208,8 @@ func (f *files) refer(ref, cur string) string {
 	return ref
 }
 
-// name adds the schemas in files to those of the document: the values that look like schemas, by the last part of their
-// reference or the name of the file, unless a schema has that name already.
+// name adds the schemas in files to those of the document. These are the values that look like schemas. Their name is
+// the last part of their reference or the name of the file, unless a schema has that name already.
 func (f *files) name() {
 	taken := map[string]bool{}
 	for _, ref := range f.d.schemas {

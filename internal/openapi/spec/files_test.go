@@ -39,8 +39,8 @@ responses: {"200": {description: ok}}
 `,
 }
 
-// TestFiles checks a document in several files: references are relative to the file that has them, each file is read
-// once, schemas have names, and what can't be read has one warning.
+// TestFiles checks a document in several files. References are relative to the file that has them, each file is read
+// once, schemas have names, and each unreadable file has one warning.
 func TestFiles(t *testing.T) {
 	asked := map[string]int{}
 	d, err := Read(strings.NewReader(several["api.yaml"]), 0, func(name string) ([]byte, error) {

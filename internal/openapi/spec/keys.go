@@ -24,8 +24,8 @@ func holdsKeys(path string) bool {
 var keysOf = []string{"access", "account", "activation", "api", "application", "auth", "bucket", "crypto", "deploy", "encryption", "gpg", "hmac", "master", "pgp", "private", "recovery", "root", "secret", "service",
 	"setup", "shared", "signing", "ssh", "storage", "tsig", "unlock", "wrapping"}
 
-// namesKey reports whether said, words separated by spaces, has a key that is a credential. What an API shows of a person's GPG keys is
-// their public part, but who adds one can sign for them.
+// namesKey reports whether said, words separated by spaces, has a key that is a credential. Reading a person's GPG keys
+// returns only their public part. But someone who adds a key can sign for that person.
 func namesKey(said string, reads bool) bool {
 	before := ""
 	for w := range strings.FieldsSeq(said) {
@@ -58,7 +58,8 @@ func unnumbered(w string) string {
 	return w
 }
 
-// people are what an operation is about that can be given rights; levels and roles are the names of fields that give them.
+// people are the objects of an operation that can be given rights. levels and roles are the names of fields that give
+// them.
 var (
 	people = []string{"user", "directory", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
 	levels = []string{"admin", "isadmin", "superuser", "issuperuser", "isstaff", "siteadmin", "isowner", "rootrole", "globalrole", "accessrole"}

@@ -103,8 +103,8 @@ type declared struct {
 	format                     string // collectionFormat
 }
 
-// member reads one member of a parameter, of OpenAPI or Swagger 2.0; unknown ones are skipped. What depends on in, such as the default
-// of style, is set later, because members come in any order.
+// member reads one member of a parameter of OpenAPI or Swagger 2.0, and skips unknown members. Values that depend on
+// in, such as the default of style, are set later, because members come in any order.
 func (p *declared) member(name string, m Raw) {
 	switch name {
 	case "name":

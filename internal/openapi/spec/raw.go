@@ -14,7 +14,8 @@ import (
 // changed. The nil Raw is not a value. Every Raw of a Document is well-formed, and its objects have no duplicate names.
 type Raw []byte
 
-// Kind returns the kind of r as its first byte, one of {["tfn or 0 for any number; the zero byte for no value.
+// Kind returns the kind of r as its first byte, one of {["tfn, or 0 for any number. Without a value it is the zero
+// byte.
 func (r Raw) Kind() byte {
 	switch {
 	case len(r) == 0:
@@ -25,7 +26,7 @@ func (r Raw) Kind() byte {
 	return r[0]
 }
 
-// Members iterates over the members of an object in order; it yields nothing for other values.
+// Members iterates over the members of an object in order. It yields nothing for other values.
 func (r Raw) Members() iter.Seq2[string, Raw] {
 	return func(yield func(string, Raw) bool) {
 		if r.Kind() != '{' {
@@ -44,7 +45,7 @@ func (r Raw) Members() iter.Seq2[string, Raw] {
 	}
 }
 
-// Elements iterates over the elements of an array in order; it yields nothing for other values.
+// Elements iterates over the elements of an array in order. It yields nothing for other values.
 func (r Raw) Elements() iter.Seq[Raw] {
 	return func(yield func(Raw) bool) {
 		if r.Kind() != '[' {

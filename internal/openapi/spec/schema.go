@@ -173,7 +173,7 @@ func (d *Document) nameSchemas() {
 	}
 }
 
-// keyOf returns the last part of a reference; that of a whole file is the file's name without its ending.
+// keyOf returns the last part of a reference. For a whole file, it is the file's name without its ending.
 func keyOf(ref string) string {
 	if file, ok := strings.CutSuffix(ref, "#"); ok {
 		file = path.Base(file)

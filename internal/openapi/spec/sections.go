@@ -15,10 +15,11 @@ const portion = 4 << 10
 // errWhole reports a text whose members can't be parsed one by one.
 var errWhole = errors.New("it is parsed as a whole")
 
-// section appends the block mapping in b, at that depth, as an object. Members are parsed alone or with their neighbours,
-// those larger than w.portion by their own members. If b could mean something else, it returns an error, and then all is parsed as a whole:
-// a line that is taken for a member but lies in a quoted text or in brackets leaves both open, which is an error of
-// the part before it, and so is an alias whose anchor is in another part.
+// section appends the block mapping in b, at that depth, as an object. It parses members one by one or with their
+// neighbours, and members larger than w.portion by their own members. If b could mean something else, it returns an
+// error, and the whole is parsed instead. A line in a quoted text or in brackets can be taken for a member. Then the
+// part before it has an open quote or bracket, which is an error. An alias whose anchor is in another part is an error
+// too.
 func (w *writer) section(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errWhole

@@ -7,7 +7,7 @@ import (
 // A Scheme is a security scheme that a document declares: one way in which callers say who they are.
 type Scheme struct {
 	Name     string
-	Kind     string // apiKey, http, oauth2, openIdConnect or mutualTLS; basic of Swagger 2.0 is http
+	Kind     string // apiKey, http, oauth2, openIdConnect or mutualTLS. The basic of Swagger 2.0 is http
 	HTTP     string // of http: basic, bearer or another scheme of the header Authorization, in lower case
 	In       string // of apiKey: header, query or cookie
 	Field    string // of apiKey: the name of the header, the parameter or the cookie

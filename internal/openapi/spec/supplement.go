@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Supplement adds to d what only other, a document of the same API, declares: operations, and parameters of operations
-// in both. What d declares is unchanged. Operations are the same if their method and path are, whatever their variables
-// are called and whether the path ends in a slash. A schema of other is replaced by d's schema of the same name. If
-// there is none, it is inlined, and a recursive one is refused with problem.InvalidArgument. Supplement must be called
-// before d is shared.
+// Supplement adds to d the operations, and the parameters of common operations, that only other declares, a document of
+// the same API. It doesn't change the declarations of d. Operations are the same if their method and path are, whatever
+// the names of their variables and whether the path ends in a slash. It replaces a schema of other by d's schema of the
+// same name. If d has none, it inlines the schema. It refuses a recursive one with problem.InvalidArgument. Supplement
+// must be called before d is shared.
 func (d *Document) Supplement(other *Document) error {
 	known := make(map[string]*Operation, len(d.Operations))
 	for _, op := range d.Operations {
@@ -63,7 +63,7 @@ func anonymous(op *Operation) string {
 // A supplement converts schemas of one document for another.
 type supplement struct{ into, from *Document }
 
-// operation adds to own what only op has; whole means that own is a new copy of op.
+// operation adds to own the parts that only op has. whole means that own is a new copy of op.
 func (s supplement) operation(own, op *Operation, whole bool) error {
 	var err error
 	for _, p := range op.Parameters {

@@ -51,7 +51,7 @@ func (k Suspicion) Reason() string {
 	return ""
 }
 
-// words lists the terms that indicate each kind of change; a term of two words matches them in that order.
+// words lists the terms that indicate each kind of change. A term of two words matches them in that order.
 var words = []struct {
 	kind Suspicion
 	say  []string

@@ -94,9 +94,10 @@ func (v *View) Uncallable(op *Operation) string {
 	return v.f.Uncallable(op)
 }
 
-// Operation returns the operation with that id, or that method and path, or whose id ends with that name after a dot or
-// slash if it is unique (SQLService/Query for bytebase.v1.SQLService.Query), in any case. It returns problem.NotFound with near
-// names, or problem.SecurityBlocked with where a person can do it if the operation is forbidden to all agents.
+// Operation returns the operation with that id, or with that method and path. It also matches a unique id that ends
+// with name after a dot or slash (SQLService/Query for bytebase.v1.SQLService.Query), in any case. It returns
+// problem.NotFound with near names. If the operation is forbidden to all agents, it returns problem.SecurityBlocked and
+// says where a person can do it.
 func (v *View) Operation(name string) (*Operation, error) {
 	if op := v.d.Called(name); op != nil {
 		if v.has[op] {
@@ -140,7 +141,7 @@ func (v *View) called(name string) (found []*Operation) {
 	return nil
 }
 
-// ending reports whether id ends with name at the start of a part; dots and slashes are the same.
+// ending reports whether id ends with name at the start of a part. Dots and slashes are the same.
 func ending(id, name string) bool {
 	if name == "" || len(id) <= len(name) {
 		return false

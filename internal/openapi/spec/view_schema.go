@@ -30,11 +30,11 @@ type FieldFilter struct {
 // maxParts is the maximum number of allOf parts combined in an ObjectFilter.
 const maxParts = 64
 
-// Schema reads the visible part of r, one level deep. A hidden schema reads as one that accepts any value; a schema
-// that only wraps another, to describe it or to allow null, reads as that one.
+// Schema reads the visible part of r, one level deep. A hidden schema reads as one that accepts any value. A schema
+// that only wraps another, to describe it or to allow null, reads as the wrapped one.
 func (v *View) Schema(r Raw) Schema { return v.in("", r) }
 
-// in reads r, an allOf part of the named schema of, or of none if "".
+// in reads r, which is an allOf part of the schema named of unless of is "".
 func (v *View) in(of string, r Raw) Schema {
 	s := v.read(of, r)
 	for range 8 {
@@ -92,8 +92,8 @@ func (v *View) Undeclared(name string) bool { return v.f.Undeclared == nil || v.
 // Hides reports whether a part of what r describes is hidden, at any depth.
 func (v *View) Hides(r Raw) bool { return v.lacks(r, true) }
 
-// Closes reports whether r describes objects that have a hidden field of their own. They take no undeclared names, whatever the document
-// says: the hidden one would be among these, and refusing it alone would tell that it is there.
+// Closes reports whether r describes objects that have a hidden field of their own. They take no undeclared names,
+// whatever the document says. The hidden field would be one of these, and refusing only it would show that it exists.
 func (v *View) Closes(r Raw) bool { return v.lacks(r, false) }
 
 // lacks is Hides if deep is set, and else Closes.
@@ -192,7 +192,7 @@ type parts struct {
 	closed bool
 }
 
-// add adds the part s; of is the named schema that contains it.
+// add adds the part s. of names the schema that contains it.
 func (p *parts) add(s Schema, of string) {
 	if p.n++; p.n > maxParts || s.Name != "" && p.past[s.Name] {
 		return
@@ -318,7 +318,7 @@ func (v *View) reach() {
 	}
 }
 
-// A walk visits the schemas that references lead to, each once; next are those that wait.
+// A walk visits the schemas that references lead to, each once. next holds those that wait.
 type walk struct {
 	v    *View
 	past map[place]bool // a named schema is stored without its reference

@@ -54,8 +54,8 @@ type writer struct {
 
 var errLarge = errors.New("its aliases make it too large")
 
-// value appends n as JSON. Aliases are written out where they are used; the bounds on depth and length stop those that grow
-// exponentially or contain themselves.
+// value appends n as JSON. It writes out aliases where they are used. The bounds on depth and length stop aliases that
+// grow exponentially or contain themselves.
 func (w *writer) value(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// unsent returns the names of p and of the composition around it that are readOnly: the server sets them, so a request need not have them
-// even where they are required.
+// unsent returns the readOnly names of p and of the composition around it. The server sets them, so a request may omit
+// them even where they are required.
 func (t *translator) unsent(p place) []string {
 	if p.raw.Get("required") == nil && p.raw.Get("allOf") == nil {
 		return p.unsent
@@ -47,8 +47,8 @@ func onlyRequire(alternatives any) bool {
 	return len(list) > 1
 }
 
-// mixed lets an enum hold what its type excludes: the numbers and truths that authors write without quotes for a type of texts, and the
-// texts that they write for a type of numbers. Both forms of such a value are accepted.
+// mixed lets an enum hold values that its type excludes. Authors write numbers and booleans without quotes for a type
+// of texts, and texts for a type of numbers. Both forms of such a value are accepted.
 func mixed(out map[string]any) {
 	list, _ := out["enum"].([]any)
 	if is, ok := out["const"]; ok && list == nil {

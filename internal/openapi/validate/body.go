@@ -175,8 +175,8 @@ func (c *Checker) form(r spec.Raw, body value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// exact converts texts of whole numbers to numbers where a body of JSON declares numbers of 64 bits: clients that hold numbers as floats
-// can give exact ones only as texts.
+// exact converts texts of whole numbers to numbers where a JSON body declares numbers of 64 bits. Clients that hold
+// numbers as floats can give exact ones only as texts.
 func (c *Checker) exact(r spec.Raw, v value.Value, depth int) value.Value {
 	if r == nil || depth > maxNames {
 		return v
@@ -230,8 +230,9 @@ func (c *Checker) exactFields(o spec.ObjectFilter, v value.Value, depth int) val
 	return value.OfObject(members)
 }
 
-// evades reports whether a text, or bytes, may set fields that are hidden: names in them can't be checked. What looks like JSON, however
-// loosely written, may be read as another content of the operation by an API that doesn't look at the media type.
+// evades reports whether a text, or bytes, may set hidden fields. Names in such a value can't be checked. An API that
+// ignores the media type may read a text that looks like JSON, however loosely written, as another content of the
+// operation.
 func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Value) bool {
 	if c.v.Hides(content.Schema) {
 		return true

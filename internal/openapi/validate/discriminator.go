@@ -101,9 +101,8 @@ func (c *Checker) extends(r spec.Raw, base string, depth int) bool {
 	})
 }
 
-// discriminate replaces the alternatives of a schema that has a discriminator by the one that the tag selects, so that
-// faults are those of the alternative that was meant. Without a tag, any alternative may
-// be meant.
+// discriminate replaces the alternatives of a schema that has a discriminator by the one that the tag selects. So
+// faults are those of the alternative that was meant. Without a tag, any alternative may be meant.
 func (t *translator) discriminate(out map[string]any, r spec.Raw) {
 	d := discriminatorOf(r)
 	if d.field == "" {

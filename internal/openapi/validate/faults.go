@@ -36,8 +36,8 @@ func (f *faults) add(at, rule, format string, args ...any) {
 	f.all = append(f.all, problem.Fault{Pointer: at, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
-// unknowable reports whether a fault may be gone once the values are known that are not known yet: it is about one of
-// them, or about which alternative applies to an object that holds one.
+// unknowable reports whether a fault may vanish once the pending values are known. Then it is about one of them, or
+// about the choice of an alternative for an object that holds one.
 func (f *faults) unknowable(at, rule string) bool {
 	switch rule {
 	case "unknown", "forbidden", "required":
@@ -263,8 +263,8 @@ func distance(e *jsonschema.ValidationError, depth int) int {
 	return max(n, 1)
 }
 
-// together returns best or, if it fails on the allowed values of a field, an error with the values that all
-// alternatives allow for that field: any of them may be what was meant.
+// together returns best. If best fails on the allowed values of a field, together returns an error with the values that
+// all alternatives allow for that field. Any of these alternatives may be meant.
 func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationError) *jsonschema.ValidationError {
 	words, got := wordsOf(best)
 	if words == nil {

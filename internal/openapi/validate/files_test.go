@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMappedFiles checks bodies against the alternative in another file that a discriminator's mapping selects; nothing
-// else in the document refers to it.
+// TestMappedFiles checks bodies against an alternative in another file, which the mapping of a discriminator selects.
+// Nothing else in the document refers to that file.
 func TestMappedFiles(t *testing.T) {
 	files := map[string]string{
 		"schemas/cat.yaml":  "allOf: [{$ref: '../api.json#/components/schemas/Animal'}, {type: object, required: [lives], properties: {lives: {type: integer}}}]",

@@ -13,9 +13,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A format is a format of texts. What is refused for it is certainly not meant by it: services read more than the standard
-// that a format names (a date and time with a space, without a zone, in seconds), so those are let through, and the
-// service decides. The empty text, which clears a field, is always let through.
+// A format is a format of texts. It refuses only values that certainly don't have the format. Services read more than
+// the standard that a format names, such as a date and time with a space, without a zone, or in seconds. Such values
+// pass, and the service decides. The empty text, which clears a field, always passes.
 type format struct {
 	is   string // what a text of the format is
 	like string // an example

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// restrict writes the format of r into out, a translated schema, unless the document itself uses values that are not of
-// that format: then its author means something else by it. A list of values needs no format.
+// restrict writes the format of r into out, a translated schema. It omits the format if the document itself uses values
+// that don't have it, because then its author means something else by it. A list of values needs no format.
 func (w *written) restrict(out map[string]any, r spec.Raw) {
 	own := values(r)
 	if _, ok := formats[w.format]; ok && out["enum"] == nil && out["const"] == nil && meant(w.format, own) {

@@ -15,9 +15,9 @@ func IsPatch(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
 }
 
-// ownForm reports whether a body of the media type of a JSON Patch is none: a list of operations in a form of the API's own, which the
-// document declares without a path (Box: {"op": "editEnumOption", "fieldKey", "data"}). One with a path or from in it is a JSON Patch all
-// the same.
+// ownForm reports whether a body with the media type of a JSON Patch isn't one. It is then a list of operations in a
+// form of the API's own, which the document declares without a path (Box: {"op": "editEnumOption", "fieldKey",
+// "data"}). A list in which an operation has a path or from is still a JSON Patch.
 func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
 	s := c.v.Schema(content.Schema)
 	if s.Items == nil || body.Kind() != value.Array {
@@ -64,8 +64,9 @@ func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 	}
 }
 
-// pointed checks one pointer of an operation of a JSON Patch: the names in it and, at path, those of the value there. What has hidden
-// parts is neither copied nor moved, to where they might be seen, nor compared.
+// pointed checks one pointer of an operation of a JSON Patch. It checks the names in the pointer and, at path, the
+// names of the value there. A value with hidden parts can't be copied or moved to a visible place, and can't be
+// compared.
 func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value, at string) {
 	if text := pointer.Text(); pointer.Kind() != value.String || text != "" && !strings.HasPrefix(text, "/") {
 		f.add(at, "type", `a JSON pointer is a text that is empty or begins with "/"`)
@@ -127,8 +128,8 @@ func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	return schemas
 }
 
-// patched returns the schema of what op changes: what a GET of the same path answers with, or else what op takes in another form, or a PUT
-// of the same path. It returns nil where nothing says it.
+// patched returns the schema of the thing that op changes, or nil. It is the answer of a GET of the same path, or else
+// another body of op, or the body of a PUT of the same path.
 func (c *Checker) patched(op *spec.Operation) spec.Raw {
 	for _, reads := range c.v.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path {

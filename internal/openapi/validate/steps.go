@@ -19,8 +19,8 @@ const (
 	elementBytes = 16   // what an element or member counts beside its name
 )
 
-// steps counts the comparisons that checking a value takes, before it is checked. The library that checks compares a
-// value again for each path through the schemas that leads to it; steps visits each pair of value and schema once.
+// steps counts the comparisons that checking a value would take, before the value is checked. The library compares a
+// value again for each path through the schemas that leads to it. steps visits each pair of value and schema once.
 type steps struct {
 	made  map[pair]int
 	ended func() error
@@ -69,7 +69,7 @@ func nodes(v any, next *int) node {
 	return n
 }
 
-// count returns the number of comparisons of n with s, at least; more than MaxSteps is as much as MaxSteps+1.
+// count returns the number of comparisons of n with s, at least. It stops at MaxSteps+1.
 func (c *steps) count(s *jsonschema.Schema, n node) int {
 	if s == nil || s.Bool != nil {
 		return 1

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// nested returns a document whose operation takes W0; W0 to W11 are made by level from the reference to the next one.
+// nested returns a document whose operation takes W0. level makes each of W0 to W11 from the reference to the next one.
 func nested(level func(n int, next string) string, last string) string {
 	var all strings.Builder
 	for n := range 12 {

@@ -11,7 +11,7 @@ import (
 )
 
 // A translator converts schemas of a document to JSON Schema 2020-12, one level of named schemas at a time. It ignores
-// keywords that it doesn't know or that are malformed; the server checks those.
+// unknown and malformed keywords, which the server checks.
 type translator struct {
 	v    *spec.View
 	urls map[string]int // by name, or by target if there is none
@@ -127,9 +127,9 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 	t.list(out, name, m, place{of: of, part: part, unsent: p.unsent})
 }
 
-// several makes a oneOf accept a value that fits several alternatives, as anyOf does: an integer is also a number, a date also a text,
-// and an object with a name and a list fits each alternative that has them. Authors don't mean that it then fits none, and services
-// don't refuse it.
+// several makes a oneOf accept a value that fits several alternatives, as anyOf does. An integer is also a number, a
+// date is also a text, and an object with a name and a list fits each alternative that has both. Authors don't want
+// such a value refused, and services don't refuse it.
 func several(out map[string]any) {
 	one := out["oneOf"]
 	switch {
@@ -152,8 +152,8 @@ type written struct {
 	format                             string
 }
 
-// member translates one keyword of a schema into out. Keywords whose meaning depends on another one, such as nullable and OpenAPI 3.0's
-// Boolean exclusiveMinimum, go into w. What is malformed is left out.
+// member translates one keyword of a schema into out. It puts keywords whose meaning depends on another one into w,
+// such as nullable and OpenAPI 3.0's Boolean exclusiveMinimum. It omits malformed keywords.
 func (t *translator) member(out map[string]any, w *written, name string, m spec.Raw, p place) {
 	switch name {
 	case "type":

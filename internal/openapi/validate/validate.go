@@ -113,9 +113,9 @@ func (c Checked) File(name string) bool { return slices.Contains(c.files, name) 
 // Encoded reports whether the content of the file in a field is sent as base64.
 func (c Checked) Encoded(name string) bool { return slices.Contains(c.encoded, name) }
 
-// Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error (at
-// most MaxFaults), with pointers into {path, query, headers, body}, problem.NotFound if op is not in the View, and the
-// error of ctx if it ends meanwhile.
+// Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error, at
+// most MaxFaults, with pointers into {path, query, headers, body}. It returns problem.NotFound if op is not in the
+// View, and the error of ctx if it ends meanwhile.
 func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
@@ -227,8 +227,8 @@ func member(of value.Value, name string, fold bool) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// suit converts a string to a number or boolean, or back, if the schema requires it; also in lists. A single value for a
-// list is a list of one, as it is in the request.
+// suit converts a string to a number or boolean, or back, if the schema requires it. It does so in lists too. A single
+// value for a list becomes a list of one, as it is in the request.
 func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	s := c.v.Schema(r)
 	if len(s.Types) == 0 {
