@@ -311,7 +311,7 @@ func TestAgentAttacks(t *testing.T) {
 	if res := g.do(g.ana, g.request("GET", "/console/allow?"+change(g.asks(client), "redirect_uri", "http://127.0.0.1:9/back").Encode(), "")); res.StatusCode != 200 {
 		t.Error("another port of this machine:", res.Status)
 	}
-	// What the client receives.
+	// The errors that the client receives.
 	for _, row := range [][3]string{{"response_type", "token", "unsupported_response_type"}, {"code_challenge", "", "invalid_request"}, {"code_challenge_method", "plain", "invalid_request"},
 		{"resource", "https://other.example/mcp", "invalid_target"}, {"scope", "review", "invalid_scope"}, {"scope", "operator read", "invalid_scope"}, {"scope", "read\u00a0write", "invalid_scope"},
 		{"scope", "read\twrite", "invalid_scope"}, {"request_uri", "https://evil.example", "request_not_supported"}} {
@@ -394,7 +394,7 @@ func TestAgentAttacks(t *testing.T) {
 	}
 }
 
-// TestSessionAtAPI checks that a session of the console opens the JSON API, for requests of its own pages alone.
+// TestSessionAtAPI checks that a session of the console opens the JSON API only for requests of its own pages.
 func TestSessionAtAPI(t *testing.T) {
 	g := newGate(t, "")
 	if !strings.Contains(g.page(g.ana, "/api/changes", 200), "changes") {
@@ -468,8 +468,8 @@ func TestFreshAtAPI(t *testing.T) {
 	}
 }
 
-// TestOperatorsAPI checks that the JSON API manages tokens, people and sessions for operators alone, those of their tenant
-// alone, and never for an agent.
+// TestOperatorsAPI checks that only operators manage tokens, people and sessions through the JSON API. They manage only
+// those of their tenant, and agents never do.
 func TestOperatorsAPI(t *testing.T) {
 	g := newGate(t, "")
 	call := func(b *http.Client, method, path, body string) (int, map[string]any) {

@@ -134,9 +134,9 @@ func (p *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// openGateway makes the gateway over the opened sources and store, checks what only the catalogue can decide (lists, tools, tokens,
-// actions), and makes the tools by the rules and actions in force. Keys are made in the store on first use, so that replicas share
-// them.
+// openGateway makes the gateway over the opened sources and store. It checks settings that only the catalogue can
+// decide: lists, tools, tokens and actions. Then it makes the tools by the rules and actions in force. Keys are made in
+// the store on first use, so that replicas share them.
 func (p *App) openGateway(ctx context.Context) error {
 	keys := map[string][]byte{"audit arguments": nil, "cursors": nil}
 	for name := range keys {

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestAuthorities checks that tls.ca is trusted for the token URL of each form of OAuth and for further servers, and that
-// none of these is shown the gateway's own certificate.
+// TestAuthorities checks that tls.ca is trusted for the token URL of each form of OAuth and for further servers. None
+// of these may receive the gateway's own certificate.
 func TestAuthorities(t *testing.T) {
 	var none *issuer
 	authority, _ := none.issue(t, "authority")

@@ -78,8 +78,8 @@ func apiSecrets(s *config.APISource) []string {
 	return all
 }
 
-// APICredentials returns the credentials of a source for base_url, and those for its further servers, by address; each is nil if there is
-// none. Accounts that people connect need connections. If they are nil, calls with an account are refused.
+// APICredentials returns the credential of a source for base_url, or nil, and the credentials for its further servers,
+// by address. Accounts that people connect need connections. If connections is nil, calls with an account are refused.
 func APICredentials(s *config.APISource, name string, connections *connect.Connections) (client.Credential, map[string]client.Credential, error) {
 	var always []client.HeaderCredential
 	for _, h := range s.Headers {

@@ -17,7 +17,7 @@ type WatchOptions struct {
 	Started *config.Config                                          // the configuration that the server started with
 	File    string                                                  // the configuration file, or "" if there is none
 	Load    func() (*config.Config, error)                          // reads it again
-	Apply   func(context.Context, *config.Config) ([]string, error) // applies it as a whole or not at all; returns warnings
+	Apply   func(context.Context, *config.Config) ([]string, error) // applies it as a whole or not at all, and returns warnings
 	Restart func(started, now *config.Config) []string              // the keys that need a restart
 	Refresh func(context.Context) (warnings []string, err error)    // reads the classes of the sources again
 	Hangup  <-chan os.Signal                                        // reads the configuration and the sources at once

@@ -17,8 +17,8 @@ import (
 // countTimeout limits the count of the records of one class.
 const countTimeout = 20 * time.Second
 
-// WrongDeclarations returns a warning for each pointer and each type that the rules of p declare for classes of s, and that doesn't
-// hold for some records or could not be checked.
+// WrongDeclarations checks the pointers and types that the rules of p declare for classes of s. It returns a warning
+// for each that doesn't hold for some records or could not be checked.
 func WrongDeclarations(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
 	p = p.AtMost().InAnySchema()
 	warn := func(at, what string, n int64, err error) {
@@ -43,8 +43,9 @@ func WrongDeclarations(ctx context.Context, s source.Source, p *policy.Policy, c
 	return out
 }
 
-// confirmedRules returns rules, which declare pointers of classes of s, with those pointers alone that lead to a record in
-// every record, and in one at least. doubts has, of the others, the lists of pointers, and those that no record has.
+// confirmedRules returns rules, which declare pointers of classes of s, with only the pointers that records confirm.
+// Each record must lead to a record, and at least one must have the pointer. doubts has the other lists of pointers,
+// and pointers that no record has.
 func confirmedRules(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) (_, doubts map[string]policy.ClassRule) {
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
 	if err != nil {

@@ -35,8 +35,8 @@ INSERT INTO tickets VALUES (1, 1, 'Parcel late', 'It never came. Call me at +49 
 INSERT INTO orders VALUES (1, 1, 'Ada Quill', 5), (2, 1, 'Ada Quill', 7);
 INSERT INTO parts VALUES (1, 'Cup', 'A cup that is made of clay.'), (2, 'Bowl', 'A bowl that is made of wood.');`
 
-// TestFirstConfiguration lets init look at a help desk, and asks through the configuration that it writes. Customers have
-// names that can be told apart and grouped, tickets are read without what identifies people, and no value that is masked
+// TestFirstConfiguration lets init look at a help desk, and asks through the configuration that init writes. Names of
+// customers can be told apart and grouped, and tickets are read without data that identifies people. No masked value
 // reaches an agent, also not through a view.
 func TestFirstConfiguration(t *testing.T) {
 	for name, fill := range map[string]func(t *testing.T, dir string) string{

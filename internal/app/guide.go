@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// guide returns the instructions for an agent: how to begin with the tools that it may call, listed ones first, and the
-// owner's descriptions of the sources of which it sees something. Classes with their fields follow where they are short: nearly every
-// conversation would ask for them first.
+// guide returns the instructions for an agent. They say how to begin with the tools that it may call, the listed ones
+// first. The owner's descriptions of the sources that it sees follow. Short descriptions of classes with their fields
+// come last, because nearly every conversation would ask for them first.
 func (p *App) guide(who identity.Principal) string {
 	may := map[string]*tool.Tool{}
 	for _, t := range p.Tools.List(who, "") {

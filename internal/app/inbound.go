@@ -218,9 +218,10 @@ func (d *InboundHandler) decided(ctx context.Context, h *webhook.Hook, asked dec
 	return s, who.Owner, err
 }
 
-// whose returns the person to whom the account of a decision is mapped. An account of Slack is one of a workspace: an app may be installed in
-// several, and channels are shared with others, whose accounts may have the same ids. Where the address of the hook names its workspace,
-// an account of another one counts only if it is mapped with it, as T012AB3CD/U012AB3CD.
+// whose returns the person to which the account of a decision is mapped. An account of Slack belongs to a workspace. An
+// app may be installed in several workspaces, and channels are shared with others, whose accounts may have the same
+// ids. If the address of the hook names its workspace, an account of another one counts only if it is mapped with it,
+// as T012AB3CD/U012AB3CD.
 func whose(h *webhook.Hook, asked decision) (webhook.Person, bool) {
 	if asked.workspace != "" {
 		if p, ok := h.People[asked.workspace+"/"+asked.Account]; ok {
@@ -323,8 +324,8 @@ func readSlack(body []byte) (asked decision, err error) {
 	return asked, nil
 }
 
-// reply sends to Slack what became of a decision: to all readers, in place of the buttons, if it is final. It sends to the
-// host of the hook alone.
+// reply sends the outcome of a decision to Slack. If it is final, it goes to all readers and replaces the buttons.
+// reply sends only to the host of the hook.
 func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
 	u, err := url.Parse(to)
 	own, failed := url.Parse(h.URL)

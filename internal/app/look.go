@@ -25,9 +25,9 @@ const (
 	lookMax = 64 << 10 // bytes of one value
 )
 
-// Look opens a database temporarily, and returns its classes, the warnings about what it left out, and what a sample of
-// its records shows. Classes that can't be read in time are named in the evidence. They are no error. Fields and classes
-// that are hidden by name are not read.
+// Look opens a database temporarily. It returns the classes, the warnings about omitted parts, and the evidence from a
+// sample of the records. The evidence names classes that can't be read in time. They are not an error. Look doesn't
+// read fields and classes that are hidden by name.
 func Look(ctx context.Context, s config.Source) (classes []schema.Class, warnings []string, e scaffold.Evidence, err error) {
 	e = scaffold.Evidence{Fields: map[string]samples.Seen{}, Counts: map[string]int64{}}
 	opened, err := OpenSource(ctx, &config.Config{}, s)
@@ -45,7 +45,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	}
 	rules = rules.AtMost()
 	if counter, ok := opened.(source.Estimator); ok {
-		if counts, err := counter.Estimate(ctx); err == nil { // without an estimate, the sample alone counts
+		if counts, err := counter.Estimate(ctx); err == nil { // without an estimate, only the sample counts
 			for name, n := range counts {
 				e.Counts[s.Name+"."+name] = n
 			}

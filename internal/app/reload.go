@@ -161,7 +161,8 @@ func Restart(started, now *config.Config) []string {
 	return keys
 }
 
-// plain returns a principal and the other settings in a form that can be compared; expressions in filters can't.
+// plain returns a principal and the other settings in a form that can be compared. Expressions in filters can't be
+// compared.
 func plain(p *identity.Principal, auth config.Auth) any {
 	auth.Anonymous = nil
 	if p == nil {

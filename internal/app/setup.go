@@ -96,8 +96,9 @@ func LoadText(path string, text []byte) (*config.Config, error) {
 	return c, c.Fetch(fetched)
 }
 
-// fetched reads the document of a source at a URL. Requests to the host of base_url carry what calls of the API carry, so that a document
-// behind a sign-in can be read; others carry nothing of that. Accounts of people, and credentials of principals, are not used.
+// fetched reads the document of a source at a URL. Requests to the host of base_url carry the credentials that calls of
+// the API carry, so that a document behind a sign-in can be read. Requests to other hosts carry none. It doesn't use
+// accounts of people and credentials of principals.
 func fetched(s config.Source) (config.Document, error) {
 	of := *s.OpenAPI
 	alone := func(c *config.APICredential) bool { return c != nil && c.Person == nil && c.Each == nil }
@@ -177,7 +178,7 @@ func (s *Setup) bare() (*config.Config, error) {
 	return c, nil
 }
 
-// storeURL parses --store: "sqlite:FILE", the file alone, or "postgres://…".
+// storeURL parses --store: "sqlite:FILE", FILE, or "postgres://…".
 func storeURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
 	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {

@@ -206,8 +206,8 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// TestSignedEchoes checks that an API that repeats the headers of a request shows none of the secrets among them, and that fixed headers
-// that are not secrets stay as they are.
+// TestSignedEchoes checks an API that repeats the headers of a request. Its answer must show none of the secrets among
+// them. Fixed headers that are not secrets stay as they are.
 func TestSignedEchoes(t *testing.T) {
 	t.Setenv("VAULT_REGION", "eu-central-secretly")
 	const keys = `, credentials: {api: {header: {name: DD-API-KEY, value: aaaabbbbcccc}}, app: {header: {name: DD-APPLICATION-KEY, value: ddddeeeeffff}}}, headers: {X-Org: acme-industries, X-App-Secret: gggghhhhiiii, X-Region: "${VAULT_REGION}"}`

@@ -252,7 +252,7 @@ func Exists(path string) bool {
 // SourceName returns a valid source name made from s.
 func SourceName(s string) string { return identifier(s) }
 
-// identifier returns a valid source name made from s; "app" if no characters are left.
+// identifier returns a valid source name made from s, or "app" if no characters are left.
 func identifier(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {

@@ -64,8 +64,9 @@ func asker(t *testing.T, running, place string, answered *atomic.Int64) (*app.Ap
 	return p, h.URL
 }
 
-// TestAnsweredOnceAnywhere answers what a tool asked, over HTTP at processes that share nothing but a store: one answer counts, at whichever
-// of them, also at one that starts later. Another principal's, an altered one and one for other arguments never do.
+// TestAnsweredOnceAnywhere answers the question of a tool over HTTP, at processes that share only a store. One answer
+// counts, at any of them, also at one that starts later. An answer of another principal, an altered one, and one for
+// other arguments never count.
 func TestAnsweredOnceAnywhere(t *testing.T) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {

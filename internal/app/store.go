@@ -85,7 +85,7 @@ func shared(url string) bool {
 	return scheme == "postgres" || scheme == "postgresql"
 }
 
-// storePath returns the file of a store; sqlite.Memory for a temporary one.
+// storePath returns the file of a store, or sqlite.Memory for a temporary one.
 func storePath(url string) string {
 	if url == "" {
 		url = config.DefaultStore
@@ -166,8 +166,8 @@ func (p *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-// ready returns a *problem.Error if a source doesn't answer, or the store can't be written. Its Detail names which without
-// saying why, for anyone; its Err says why, for operators.
+// ready returns a *problem.Error if a source doesn't answer, or the store can't be written. Its Detail is for anyone:
+// it names which, but not why. Its Err is for operators and says why.
 func (p *App) ready(ctx context.Context) error {
 	sources, lost := p.Gateway.Ping(ctx), p.Store.Ping(ctx)
 	var what []string

@@ -24,8 +24,8 @@ import (
 // mark finds the token of a form of the console.
 var mark = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
-// TestStreamsOfReplicas checks that streams of all three transports at one replica end when their credentials are revoked
-// at another one, which shares nothing with it but the store in PostgreSQL.
+// TestStreamsOfReplicas checks that streams of all three transports at one replica end when their credentials are
+// revoked at another one. The replicas share only the store in PostgreSQL.
 func TestStreamsOfReplicas(t *testing.T) {
 	ctx := t.Context()
 	running := filepath.Join(t.TempDir(), "app.db")

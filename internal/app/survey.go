@@ -148,8 +148,9 @@ func firstOf(ids []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }
 
-// unsigned names the operations that agents could see and whose calls are refused, since the document requires a credential for them that
-// isn't configured, and the APIs whose document requires one while none is configured.
+// unsigned returns warnings about missing credentials. They name the operations that agents could see and whose calls
+// are refused, because the document requires a credential that isn't configured. They also name the APIs whose document
+// requires one while none is configured.
 func unsigned(c *config.Config) (out []string) {
 	for name, rules := range documented(c) {
 		classes, err := rules.Classes()

@@ -34,7 +34,8 @@ type issuer struct {
 	pem  []byte
 }
 
-// issue makes a certificate for a name, signed by i, or by itself if i is nil; with its key in PEM form.
+// issue makes a certificate for a name, with its key in PEM form. i signs it. If i is nil, the certificate signs
+// itself.
 func (i *issuer) issue(t *testing.T, name string) (*issuer, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

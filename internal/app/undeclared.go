@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Undeclared counts, for each pointer and each type that the rules of c declare, the records for which it doesn't hold: the
-// pointer leads to no record, or the value isn't in the form of the type. It returns a warning for each that has some.
-// catalogue is that of the sources of c.
+// Undeclared counts, for each pointer and each type that the rules of c declare, the records for which it doesn't hold.
+// Then the pointer leads to no record, or the value isn't in the form of the type. It returns a warning for each that
+// has such records. catalogue is that of the sources of c.
 func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class) ([]string, error) {
 	bare := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{}}
 	for name, rule := range c.Rules.Classes {

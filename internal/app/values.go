@@ -42,8 +42,8 @@ type FieldValues struct {
 	Lifted  bool   `json:"lifted,omitempty"`
 }
 
-// Sample looks at samples of the values that agents could see under the rules of s, and hides in s what a gateway would hide:
-// fields whose values look like credentials. With thorough, it takes as much time as that takes.
+// Sample looks at samples of the values that agents could see under the rules of s. It hides in s the fields that a
+// gateway would hide, because their values look like credentials. With thorough, it takes as much time as that needs.
 func (s *Survey) Sample(ctx context.Context, c *config.Config, thorough bool) (err error) {
 	if c.Unsampled && !thorough {
 		return nil

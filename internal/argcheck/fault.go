@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// FaultSentence returns what the value called name breaks. Keywords about the members of an object, whose sentences name members that
-// only the caller knows, are not among those that have a sentence of their own: they get the library's.
+// FaultSentence returns the fault of the value called name as a sentence. Keywords about the members of an object get
+// the sentence of the library. Sentences about members need their names, which only the caller knows.
 func FaultSentence(name string, k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:

@@ -50,9 +50,10 @@ func shapeOf(doc value.Value) *shape {
 	return out
 }
 
-// Take returns args converted to the types of the schema, where they are written in an equivalent form: "5" for 5,
-// "a,b" for ["a","b"], an object as its JSON text, sort for order; so are the members of its objects. If clamp is set, a number over its
-// maximum becomes the maximum, with a note. Anything else is unchanged, for Check to refuse.
+// Take returns args converted to the types of the schema, where they are written in an equivalent form. Examples are
+// "5" for 5, "a,b" for ["a","b"], an object as its JSON text, and sort for order. It converts the members of its
+// objects too. If clamp is set, a number over its maximum becomes the maximum, with a note. Anything else is unchanged,
+// for Check to refuse.
 func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []string) {
 	if clamp {
 		return in.shape.take(args, "", &notes), notes

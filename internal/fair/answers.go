@@ -10,14 +10,15 @@ import (
 // First is the memory that each answer has before its request is sent, in bytes: its status can always be read.
 const First = 64 << 10
 
-// The memory of Answers, in bytes. An answer that is heavier than one caller may have of largeAnswers is parsed alone.
+// The memory of Answers, in bytes. An answer that is heavier than one caller may have of largeAnswers is parsed by
+// itself, one at a time.
 const (
 	firstAnswers               = 16 << 20
 	rawAnswers                 = 64 << 20
 	smallAnswers, largeAnswers = 16 << 20, 256 << 20
 )
 
-// What a parsed answer takes: some copies of its bytes, and memory for each of its values. See answerWeight.
+// The memory that a parsed answer takes: some copies of its bytes, and memory for each of its values. See answerWeight.
 const (
 	answerCopies = 4
 	answerValue  = 100
@@ -32,7 +33,7 @@ const answerPatience = 10 * time.Second
 type Answers struct {
 	first, raw   *Semaphore // of answers that are read
 	small, large *Semaphore // of answers that are parsed
-	heavy        *Semaphore // of the one answer that is parsed alone
+	heavy        *Semaphore // of the one answer that is parsed by itself
 }
 
 // NewAnswers returns Answers of which queue answers may wait at each step, each for patience. 0 for 1,000 and 10 s.
@@ -67,8 +68,9 @@ func (a *Answers) Begin(ctx context.Context, who Who) (*Answer, error) {
 	return &Answer{of: a, who: who, first: first}, nil
 }
 
-// Read reads an answer of n bytes, negative if that isn't known, and of at most as many as most. It returns once there is memory for what is
-// made of it. Its errors are ErrLarge, a *BusyError and those of reading. What was read before is forgotten.
+// Read reads an answer of n bytes, or an unknown number if n is negative, and of at most most bytes. It returns once
+// there is memory for the parsed answer. Its errors are ErrLarge, a *BusyError and those of reading. It forgets an
+// answer that was read before.
 func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
 	b.forget()
 	if n > most {
@@ -151,8 +153,8 @@ func (b *Answer) Close() {
 	}
 }
 
-// Load returns the bytes that answers hold: before they are parsed, and then. It counts one that is parsed alone as the most that one
-// caller may have.
+// Load returns the bytes that answers hold before they are parsed, and then. It counts an answer that is parsed by
+// itself as the most that one caller may have.
 func (a *Answers) Load() (raw, parsed int64) {
 	held := func(of *Semaphore) int64 { n, _ := of.Load(); return memory(n) }
 	alone, _ := a.heavy.Load()

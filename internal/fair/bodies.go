@@ -14,7 +14,7 @@ const unit = 1 << 10
 // small is the size up to which a body is small, in bytes.
 const small = 16 << 10
 
-// What a parsed body takes: some copies of its bytes, and memory for each of its values. See Weight.
+// The memory that a parsed body takes: some copies of its bytes, and memory for each of its values. See Weight.
 const (
 	copies    = 6
 	eachValue = 200
@@ -122,7 +122,7 @@ func (b *Budget) Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingers)) != nil {
 		return
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, b.largest+1)) // what doesn't arrive isn't missed
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, b.largest+1)) // an error doesn't matter here
 }
 
 // read reads the body of r. One whose length isn't declared is small until it turns out to be large.

@@ -44,7 +44,7 @@ type Bounds struct {
 	Patience time.Duration // maximum wait for a slot
 }
 
-// A Who identifies the requester of a slot. Without a tenant, its owner counts as a tenant; without an owner, its
+// A Who identifies the requester of a slot. Without a tenant, its owner counts as a tenant. Without an owner, its
 // credential counts as an owner.
 type Who struct{ Tenant, Owner, Credential string }
 
@@ -54,9 +54,9 @@ const shares = 3
 // A share counts the slots that one tenant, owner or credential holds or waits for.
 type share struct{ held, waiting int }
 
-// A Semaphore gives out slots. A free slot goes to the waiting request of the tenant that holds fewest, then of the owner,
-// then of the credential; none of them can hold all slots. If the queue is full, the newest request of those that
-// have most waiting is refused. A Semaphore is safe for concurrent use.
+// A Semaphore gives out slots. A free slot goes to the waiting request of the tenant that holds fewest, then of the
+// owner, then of the credential. None of them can hold all slots. If the queue is full, the Semaphore refuses the
+// newest request of those that have most waiting. A Semaphore is safe for concurrent use.
 type Semaphore struct {
 	bounds Bounds
 	most   [shares]int
@@ -149,8 +149,8 @@ func Reserving(slots int) *Semaphore {
 	return New(Bounds{Slots: slots, Queue: math.MaxInt, Patience: math.MaxInt64}.Wide())
 }
 
-// Wide returns b with the most that leaves something to others on every level: a tenant has at most three quarters, an owner less than its
-// tenant, and a credential less than its owner unless that were less than half of the tenant's.
+// Wide returns b with the most that leaves something to others on every level. A tenant has at most three quarters, and
+// an owner less than its tenant. A credential has less than its owner unless that is less than half of the tenant's.
 func (b Bounds) Wide() Bounds {
 	b.Tenant = max(b.Slots*3/4, 1)
 	b.Owner = max(b.Tenant-1, 1)

@@ -68,7 +68,7 @@ func (q *Queue[W]) Waiting() int {
 
 // lead has one round, and leaves what arrives meanwhile to another goroutine.
 func (q *Queue[W]) lead() {
-	runtime.Gosched() // those that are about to ask come first, and share the round; at rest this returns at once
+	runtime.Gosched() // those that are about to ask come first, and share the round. At rest this returns at once
 	if round := q.take(); len(round) > 0 {
 		q.Round(round)
 	}

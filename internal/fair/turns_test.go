@@ -16,8 +16,8 @@ type work struct {
 	kind string
 }
 
-// Work that arrives during a round is in the next one, in its order, with its kind alone and no more than the most. That of a caller
-// which has gone is in none.
+// TestRounds: work that arrives during a round is in the next one, in its order. A round has work of only one kind and
+// no more than the most. The work of a caller that has gone is in no round.
 func TestRounds(t *testing.T) {
 	begun, free := make(chan bool), make(chan bool)
 	var mu sync.Mutex

@@ -37,8 +37,8 @@ func (at *place) date(e plan.Expr) value.Value {
 	return value.Value{}
 }
 
-// onClock returns of(t) for the local time t of a date in a zone: null if x isn't a date, or if t is outside of the
-// years 1 to 9999.
+// onClock returns of(t) for the local time t of a date in a zone. It returns null if x isn't a date, or if t is outside
+// of the years 1 to 9999.
 func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Value) value.Value {
 	v := at.eval(x)
 	location, err := at.located(zone)
@@ -214,7 +214,7 @@ func (at *place) between(from, to time.Time, e plan.DateDiff) value.Value {
 		year, month, day := t.Date()
 		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)
 	}
-	// Monday is 1 and 1970-01-01 was a Thursday; no date has fewer days than this.
+	// Monday is 1 and 1970-01-01 was a Thursday. No date has fewer days than this.
 	weeks := func(t time.Time) int64 { return (days(t) + 4 - int64(e.WeekStart) + 7*200_000) / 7 }
 	switch e.Unit {
 	case "year":

@@ -134,8 +134,8 @@ func TestDateDiff(t *testing.T) {
 		evaluation{millis("1969-12-31T23:59:59.9985Z", "1970-01-01"), "-1"}, evaluation{millis("null", "1970-01-01"), "null"}))
 }
 
-// TestUnits checks that the operators are consistent: a unit begins at or before what is in it and ends after it, and
-// the difference of two dates is how many units lead from the beginning of the one to that of the other.
+// TestUnits checks that the operators are consistent. A unit begins at or before the dates in it and ends after them.
+// The difference of two dates is the number of units from the beginning of the one to that of the other.
 func TestUnits(t *testing.T) {
 	first, last := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	zones := []string{"", "+05:30", "-11:00", oslo, newYork, "America/Havana", "America/Sao_Paulo", "Asia/Kathmandu"}

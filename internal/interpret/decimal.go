@@ -92,7 +92,7 @@ const (
 	Down                        // towards negative infinity
 )
 
-// Round returns d with at most that many places after the point; negative places are before it.
+// Round returns d with at most that many places after the point. Negative places are before it.
 func (d Number) Round(places int, how rounding) Number {
 	if d.places <= places {
 		return d

@@ -41,8 +41,8 @@ type Need struct {
 // null.
 type Records func(context.Context, Need) ([]value.Row, error)
 
-// A Prefix is the part of a Plan's Program that the source has already run: the number of its stages, and the records
-// after them, with all columns of their shape.
+// A Prefix is the part of a Plan's Program that the source has already run. It has the number of its stages, and the
+// records after them, with all columns of their shape.
 type Prefix struct {
 	Stages int
 	Rows   []value.Row
@@ -204,7 +204,7 @@ func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []
 	return kept, nil
 }
 
-// A record is the values of one record of a class; a nil row is the missing record of a pointer that leads nowhere.
+// A record is the values of one record of a class. A nil row is the missing record of a dangling pointer.
 type record struct {
 	class *schema.Class
 	row   value.Row

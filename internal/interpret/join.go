@@ -53,7 +53,7 @@ func needed(p *plan.Program, on []plan.Pair, left records) given {
 	return given{}
 }
 
-// matching returns the rows for which all pairs are equal; null equals nothing.
+// matching returns the rows for which all pairs are equal. Null equals nothing.
 func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 	left := make([]value.Value, len(on))
 	for i, pair := range on {
@@ -68,8 +68,9 @@ func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 	return out
 }
 
-// join evaluates a Join: each record with each record of the right side for which all pairs are equal and s.If holds, in the order of
-// the left and then the right side. With s.Keep a record without a match gets one with nulls.
+// join evaluates a Join. It pairs each record with each record of the right side for which all pairs are equal and s.If
+// holds. The order is that of the left and then of the right side. With s.Keep, a record without a match gets one with
+// nulls.
 func (r *reading) join(s *plan.Join, in records) []value.Row {
 	g := needed(s.Right, s.On, in)
 	g.outer = in.outer

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Narrowed evaluates what a source leaves of a plan's Program, over records that it is given one by one. What needs one record alone
-// is done at once: leading filters, computed columns, what a group is made of. Of the rest it keeps only what later stages read. It
-// isn't safe for concurrent use.
+// A Narrowed evaluates the part of a plan's Program that a source leaves, over records that it receives one by one. It
+// immediately runs the stages that need one record at a time: leading filters, computed columns, and the values for
+// groups. For the others it keeps only the columns that later stages read. It isn't safe for concurrent use.
 type Narrowed struct {
 	r      *reading
 	budget *Budget

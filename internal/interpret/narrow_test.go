@@ -102,8 +102,8 @@ func listed(t *testing.T, rows iter.Seq2[value.Row, error]) string {
 	return strings.Join(out, "\n")
 }
 
-// TestNarrowKeeps tests that only what later stages read counts in the budget: not a long text of which its length is grouped, or
-// that is in no stage, but one that is sorted by.
+// TestNarrowKeeps tests that only columns that later stages read count in the budget. A long text doesn't count if only
+// its length is grouped, or if no stage reads it. It counts if records are sorted by it.
 func TestNarrowKeeps(t *testing.T) {
 	for _, tt := range []struct {
 		pipeline string

@@ -19,12 +19,12 @@ type given struct {
 	input []value.Row // the records that a Facet passes to its branches
 	outer *place      // the record for which a Nest makes its list
 
-	// Only records of the view that the Program begins with whose field key equals one of in are needed; all if it is "".
+	// Unless key is "", the Program needs only those records of its first view whose field key equals one of in.
 	key string
 	in  []value.Value
 }
 
-// fail keeps the first reason to stop; a reading that has one yields nothing.
+// fail keeps the first reason to stop. A reading that has one yields nothing.
 func (r *reading) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = problem.New(problem.Internal, fmt.Sprintf(format, args...))

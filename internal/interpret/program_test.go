@@ -18,7 +18,7 @@ import (
 var typeNames = map[string]schema.Type{"any": schema.Any, "string": schema.String, "integer": schema.Integer, "double": schema.Double,
 	"decimal": schema.Decimal, "boolean": schema.Boolean, "date": schema.Date, "day": schema.Day, "uuid": schema.UUID, "bytes": schema.Bytes, "json": schema.JSON}
 
-// columns makes a shape of columns "name type", "-" being the name of a hidden one, ordered by the columns in order: 1
+// columns makes a shape of columns "name type". The name "-" makes a hidden one. order lists the columns to sort by: 1
 // is the first, -1 the first descending.
 func columns(order []int, of ...string) plan.Shape {
 	var s plan.Shape

@@ -5,8 +5,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// joining appends the texts that the body of a Reduce joins, if it does no more than that: each is plan.Before, the result so far, or
-// doesn't depend on it.
+// joining appends the texts that the body of a Reduce joins. It reports whether the body only joins texts. Each must be
+// plan.Before, the result so far, or must not depend on it.
 func joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	if json, is := body.(plan.ToJSON); is {
 		body = json.X
@@ -33,8 +33,9 @@ func joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	return parts, true
 }
 
-// A textJoin is the result so far of a Reduce that joins texts, in memory that is used again: texts that are made anew for each element
-// are garbage of a hundred times the last one, which is made faster than it is collected. The zero textJoin is ready for Begin.
+// A textJoin is the result so far of a Reduce that joins texts, in memory that is used again. A new text for each
+// element would make garbage of a hundred times the last text, faster than it is collected. The zero textJoin is ready
+// for Begin.
 type textJoin struct {
 	made, next, quoted []byte
 	known              bool // it is a text, and no larger than the result so far may be

@@ -66,7 +66,7 @@ func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.OfString(x), true
 }
 
-// lower and upper change letters of ASCII alone, as every database can.
+// lower and upper change only letters of ASCII, as every database can.
 func lower(c rune) rune {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -159,7 +159,7 @@ func substring(x string, from, length int64) value.Value {
 	if length >= 0 {
 		x = x[:after(x, length)]
 	}
-	return value.OfString(strings.Clone(x)) // what it is a part of may be much longer
+	return value.OfString(strings.Clone(x)) // the text that contains it may be much longer
 }
 
 // after returns where in a text n characters end, or the text does.

@@ -46,7 +46,7 @@ type Tool struct {
 
 	arguments *expression.Arguments                                    // without the reason
 	fault     func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
-	early     []expression.Requirements                                // requirements over the input alone
+	early     []expression.Requirements                                // requirements over only the input
 	late      []expression.Requirements
 	reads     []chained
 	merges    []merging
@@ -62,10 +62,10 @@ type chained struct {
 	calling
 }
 
-// A calling is a compiled call. op is nil for none.
+// A calling is a compiled call, or no call if op is nil.
 type calling struct {
 	op                         *spec.Operation
-	path, query, headers, body *expression.Template // nil for none
+	path, query, headers, body *expression.Template // or nil
 	fields                     []string
 }
 
@@ -211,7 +211,7 @@ func (b *builder) named(at []string, name string) {
 	b.vars = append(b.vars, expression.Variable{Name: name, What: "what was read as " + name})
 }
 
-// chain compiles the reads and merges; first is the compiler over the input alone.
+// chain compiles the reads and merges. first is the compiler over only the input.
 func (b *builder) chain(first *expression.Compiler) {
 	over := first
 	if len(b.declaration.reads) > maxReads {
@@ -335,7 +335,7 @@ func (b *builder) branches() []branch {
 	return b.declaration.cases
 }
 
-// class returns the class of an operation; it sets absent if it is excluded or forbidden.
+// class returns the class of an operation. It sets absent if the operation is excluded or forbidden.
 func (b *builder) class(op *spec.Operation) spec.Class {
 	class := b.rules.Of(op).Class
 	if class == spec.ClassExcluded || class == spec.ClassForbidden {

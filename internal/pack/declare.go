@@ -46,7 +46,7 @@ type call struct {
 	fields               []string // the parts of the answer that are read, or nil for all
 }
 
-// A read is a call made before the tool's own; expressions use its response by name.
+// A read is a call made before the tool's own. Expressions use its response by name.
 type read struct {
 	name string
 	when string

@@ -76,7 +76,7 @@ func (b *builder) parameters(given value.Value, op *spec.Operation, in string, a
 	return expression.CompileTemplate(over, given, at, b.wrong)
 }
 
-// body refuses fields of a body that its schema doesn't have; values of expressions are checked at run time.
+// body refuses fields of a body that its schema doesn't have. Values of expressions are checked at run time.
 func (b *builder) body(given value.Value, of spec.Raw, at []string, top bool) {
 	if _, expression := given.Get(expression.TemplateKey); given.Kind() != value.Object || expression || of == nil {
 		return

@@ -67,8 +67,8 @@ func compiled(text string, rules ...spec.ClassRule) ([]*Tool, error) {
 	return p.Compile(d, classes)
 }
 
-// TestFaults has a row for each possible fault of a file. text follows the name and description of the only tool,
-// which begins in line 2; text begins in line 4.
+// TestFaults has a row for each possible fault of a file. text follows the name and description of the only tool, which
+// begins in line 2. text begins in line 4.
 func TestFaults(t *testing.T) {
 	const reads, writes = "annotations: {readOnly: true}", "annotations: {}"
 	for _, tt := range []struct{ name, text, want string }{

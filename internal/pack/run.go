@@ -273,7 +273,7 @@ func (t *Tool) request(c *calling, s *expression.Scene) (Request, error) {
 }
 
 // merged returns a list of entries, or an object, with some values set. Existing entries keep their place and their
-// other members; new ones are appended.
+// other members. New ones are appended.
 func (m merging) merged(s *expression.Scene) (value.Value, error) {
 	into, err := m.into.Eval(s)
 	if err != nil && !errors.Is(err, expression.ErrAbsent) {

@@ -129,8 +129,9 @@ type (
 		Zone      string
 		WeekStart int
 	}
-	// DateText is X, a Date, in Zone, formatted by Format. Other text than these is copied: %Y (4 digits) %m %d %H %M
-	// %S, %L (milliseconds), %j (3 digits), %G (ISO year), %V (ISO week, 2 digits), %u (1 is Monday), %%.
+	// DateText is X, a Date, in Zone, formatted by Format. The parts are %Y (4 digits), %m, %d, %H, %M, %S, %L
+	// (milliseconds), %j (3 digits) and %%. ISO parts are %G (year), %V (week, 2 digits) and %u (1 is Monday). Other
+	// text is copied.
 	DateText struct {
 		X      Expr
 		Format string

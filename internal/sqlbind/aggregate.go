@@ -137,7 +137,7 @@ func (b *aggregateBinder) extreme(c *sqlparse.Call, args []node) (Aggregate, err
 		Value: func(refs []plan.Expr) plan.Expr { return someOf(refs, x.Type()) }}, nil
 }
 
-// arguments binds the arguments of an aggregate; with FILTER the first is null where the condition doesn't hold.
+// arguments binds the arguments of an aggregate. With FILTER, the first is null where the condition doesn't hold.
 func (b *aggregateBinder) arguments(c *sqlparse.Call) ([]node, error) {
 	var args []node
 	var err error

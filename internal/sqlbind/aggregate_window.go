@@ -173,7 +173,7 @@ func (b *aggregateBinder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, e
 		if !ok || n < 1 {
 			return Windowed{}, invalid(c.Args[1].Pos(), "nth_value takes a constant whole number of 1 or more")
 		}
-		if f.Offset = n - 1; frame.Peers { // in a frame up to the last of equal records; their order is that of the partition
+		if f.Offset = n - 1; frame.Peers { // in a frame up to the last of equal records. Their order is that of the partition
 			f.Frame = plan.Frame{First: true, Last: true}
 			size := plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: frame}
 			return windowed(Kept(&x), func(refs []plan.Expr) plan.Expr {

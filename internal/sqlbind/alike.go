@@ -101,8 +101,8 @@ var booleans = []struct {
 	is    bool
 }{{"true", 1, true}, {"false", 1, false}, {"yes", 1, true}, {"no", 1, false}, {"on", 2, true}, {"off", 2, false}, {"1", 1, true}, {"0", 1, false}}
 
-// asBoolean makes y, a constant that is compared with the boolean x, a boolean: 1 and 0, where a database has no booleans, and the texts
-// that PostgreSQL takes.
+// asBoolean makes y, a constant that is compared with the boolean x, a boolean. It takes 1 and 0, which databases
+// without booleans have, and the texts that PostgreSQL takes.
 func asBoolean(x, y *node) {
 	if x.IsObject() || x.Kind() != schema.Boolean || !y.Constant || y.IsNull() {
 		return

@@ -43,12 +43,14 @@ type Options struct {
 
 // A Bound is a statement bound to views.
 type Bound struct {
-	Program         *plan.Program
-	Limit           int64 // the statement's own closing limit, or -1
-	Single          bool  // the result has one record at most
-	Catalogue       bool  // it reads information_schema or pg_catalog
-	Guards          []plan.Guard
-	Notes, Gathered []string // what the caller should know about how it was read; the columns with a list or a joined text of a group
+	Program   *plan.Program
+	Limit     int64 // the statement's own closing limit, or -1
+	Single    bool  // the result has one record at most
+	Catalogue bool  // it reads information_schema or pg_catalog
+	Guards    []plan.Guard
+	// Notes are for the caller and say how the statement was read. Gathered are the columns with a list or a joined
+	// text of a group.
+	Notes, Gathered []string
 }
 
 // Bind binds a statement. Errors name the line and the column.
@@ -85,7 +87,7 @@ func (r *rel) flagged() (out []Flagged) {
 	return out
 }
 
-// The bounds of a statement after the queries of its WITH clauses are put where they are named; SQLite joins 64 tables.
+// The bounds of a statement after the queries of its WITH clauses are put where they are named. SQLite joins 64 tables.
 const maxQueries, maxTables = 200, 40
 
 // A binder binds one statement.

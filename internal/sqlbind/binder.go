@@ -15,9 +15,9 @@ import (
 
 // Names resolves what an expression refers to outside of itself.
 type Names interface {
-	// Column returns what a name means; not a column with a mask.
+	// Column returns the node of a name. It refuses a column with a mask.
 	Column(*sqlparse.Name) (node, error)
-	// Passed is Column for a column that is only passed on: it may have a mask.
+	// Passed is Column for a column that is only passed on. It may have a mask.
 	Passed(*sqlparse.Name) (node, error)
 	// Computed returns what a group or a window has computed for an expression, and whether there is such a thing.
 	Computed(sqlparse.Expr) (node, bool)
@@ -47,7 +47,7 @@ type statement struct {
 	bound    int
 }
 
-// Note notes something about a place; for each topic the first place counts.
+// Note notes something about a place. For each topic the first place counts.
 func (s *statement) Note(at, topic, format string, args ...any) {
 	if s.noted == nil {
 		s.noted = map[string]bool{}
@@ -75,9 +75,9 @@ func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 	return nil
 }
 
-// Marks say of a value what its type doesn't. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
-// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. With Days it is an Integer that counts the
-// days between two days. Number is PostgreSQL's type of a number.
+// Marks hold facts about a value that its type doesn't. With Day it is a Date at midnight that is shown as a day. With
+// Span it is a length of time. That is an Integer in milliseconds, a Double for an average, or perhaps months for a
+// constant. With Days it is an Integer that counts the days between two days. Number is PostgreSQL's type of a number.
 type Marks struct {
 	Day, Span, Days bool
 	Number          numberType

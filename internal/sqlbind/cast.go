@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// cast binds a conversion. What can't be converted is null.
+// cast binds a conversion. A value that can't be converted is null.
 func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
@@ -68,9 +68,9 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 	return n, nil
 }
 
-// converted returns x in type t, by its type: null stays null, times and lengths of time are refused, texts become booleans by
-// PostgreSQL's spellings, and a fraction becomes an Integer by rounding, where a pipeline's $toInt truncates. A value that has no t is
-// null, not an error.
+// converted returns x in type t, by its type. Null stays null, and times and lengths of time are refused. Texts become
+// booleans by PostgreSQL's spellings. A fraction becomes an Integer by rounding, where a pipeline's $toInt truncates. A
+// value that has no t is null, not an error.
 func (b *Binder) converted(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr, error) {
 	from := x.Kind()
 	switch {

@@ -62,9 +62,9 @@ func extreme(o plan.Op) func(*called, []node) (node, error) {
 	}
 }
 
-// ofValues returns the functions that choose among values of any type (coalesce, greatest, nullif, iif) and those over JSON and lists,
-// with the names that PostgreSQL, SQLite, MySQL and SQL Server use for them. max and min of two or more arguments are SQLite's scalar
-// forms.
+// ofValues returns the functions that choose among values of any type (coalesce, greatest, nullif, iif) and those over
+// JSON and lists. They have the names that PostgreSQL, SQLite, MySQL and SQL Server use. max and min of two or more
+// arguments are SQLite's scalar forms.
 func ofValues() map[string]function {
 	return map[string]function{
 		"coalesce": {1, -1, timeless(among)}, "ifnull": {2, 2, timeless(among)}, "nvl": {2, 2, timeless(among)},
@@ -182,8 +182,8 @@ func kindOf(f *called, a []node) (node, error) {
 	return computedOf(c, f.place()), nil
 }
 
-// caseOf binds both forms of CASE; CASE x WHEN y is x = y. A branch is taken only where its condition is true, not where it is unknown.
-// All values are converted to their common type. Without ELSE the value is null.
+// caseOf binds both forms of CASE. CASE x WHEN y is x = y. A branch is taken only where its condition is true, not
+// where it is unknown. All values are converted to their common type. Without ELSE the value is null.
 func (b *Binder) caseOf(e *sqlparse.Case) (node, error) {
 	c := plan.Case{}
 	var values []typecheck.Node

@@ -71,7 +71,8 @@ func (b *Binder) Cond(e sqlparse.Expr) (cond, error) {
 	return c, err
 }
 
-// condition binds e by its kind. What a group or window has computed is a value, as is what isn't a condition by its form: see truth.
+// condition binds e by its kind. A value that a group or window has computed, and an expression that isn't a condition
+// by its form, go to truth.
 func (b *Binder) condition(e sqlparse.Expr) (cond, error) {
 	if _, ok := b.Names.Computed(e); ok {
 		return b.truth(e)
@@ -149,7 +150,7 @@ func (b *Binder) logic(e *sqlparse.Binary) (cond, error) {
 	return or(x, y), nil
 }
 
-// comparison binds x op y; lists in parentheses are compared member by member.
+// comparison binds x op y. Lists in parentheses are compared member by member.
 func (b *Binder) comparison(sign string, x, y sqlparse.Expr, p sqlparse.Pos) (cond, error) {
 	xs, isX := x.(*sqlparse.Tuple)
 	ys, isY := y.(*sqlparse.Tuple)
@@ -261,7 +262,7 @@ func (b *Binder) is(e *sqlparse.Is) (cond, error) {
 	return sure(holds).Negated(e.Not), err
 }
 
-// between binds BETWEEN as two comparisons; with SYMMETRIC the bounds may come in either order.
+// between binds BETWEEN as two comparisons. With SYMMETRIC, the bounds may come in either order.
 func (b *Binder) between(e *sqlparse.Between) (cond, error) {
 	bounded := func(low, high sqlparse.Expr) (cond, error) {
 		x, err := b.comparison(">=", e.X, low, e.At)
@@ -280,7 +281,8 @@ func (b *Binder) between(e *sqlparse.Between) (cond, error) {
 	return c.Negated(e.Not), err
 }
 
-// in binds IN: a list as equalities, a query as a sub-query for an equal value and, where the answer can be false, one for a value that may be equal.
+// in binds IN. A list becomes equalities. A query becomes a sub-query for an equal value and, where the answer can be
+// false, one for a value that may be equal.
 func (b *Binder) in(e *sqlparse.In) (cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
@@ -304,7 +306,8 @@ func (b *Binder) in(e *sqlparse.In) (cond, error) {
 	return out.Negated(e.Not), nil
 }
 
-// any binds x op ANY or ALL of ARRAY[…], a query, or, with = alone, a list. As in PostgreSQL, the answer may be unknown if there is a null.
+// any binds x op ANY or ALL of ARRAY[…] or a query. Only = also takes a list. As in PostgreSQL, the answer may be
+// unknown if there is a null.
 func (b *Binder) any(e *sqlparse.Any) (cond, error) {
 	sign, negate := e.Op, false
 	if e.All { // x = ALL q is NOT (x <> ANY q)

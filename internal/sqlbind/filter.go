@@ -31,7 +31,7 @@ func comparable(c *plan.Column) bool {
 		return c.Field != nil && c.Mask == nil && c.Path != nil
 	case schema.Opaque:
 		return c.Field != nil && c.Field.Form != "" && c.Mask == nil && c.Path != nil
-	case schema.Day: // one that is Endless alone, for what no expression can say: see special
+	case schema.Day: // only an Endless one, for values that no expression can hold: see special
 		return c.Field != nil && c.Field.Endless && c.Mask == nil && c.Path != nil
 	}
 	return false
@@ -94,8 +94,8 @@ func either(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	return query.Or{left, right}, nil
 }
 
-// sees reports whether a condition, which is a filter, compares a column of a type that only the database knows, or with a date outside
-// of the years that expressions have.
+// sees reports whether a condition, which is a filter, compares a column of a type that only the database knows. It
+// also reports a comparison with a date outside of the years that expressions have.
 func sees(r Columns, e sqlparse.Expr) bool {
 	var x, y sqlparse.Expr
 	switch e := e.(type) {
@@ -123,8 +123,9 @@ func sees(r Columns, e sqlparse.Expr) bool {
 	return ok
 }
 
-// special returns the text that a constant is for a column, where no expression can compare the two: of a type that only the database
-// knows, a date that is infinite or outside of the years 1 to 9999, NaN or an infinity.
+// special returns the text of a constant for a column if no expression can compare the two. Then only the database
+// knows the type of the column, or the constant is NaN, an infinity, or a date that is infinite or outside of the years
+// 1 to 9999.
 func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if cast, ok := e.(*sqlparse.Cast); ok {
 		e = cast.X
@@ -164,7 +165,7 @@ var written = map[query.Op]string{query.Eq: "=", query.Ne: "<>", query.Lte: "<="
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
 // comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may
-// serve. It returns nil if e is no such comparison, which is then an expression of the plan.
+// serve. It returns nil for another e, which is then an expression of the plan.
 func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	sign, ok := signs[e.Op]
 	if !ok {

@@ -16,7 +16,7 @@ import (
 
 // A function is what a name with arguments means.
 type function struct {
-	least, most int // arguments; most -1 for any number
+	least, most int // arguments. A most of -1 means any number
 	bind        func(f *called, a []node) (node, error)
 }
 
@@ -210,9 +210,9 @@ func side(right bool) func(*called, []node) (node, error) {
 	}
 }
 
-// ofText returns the functions of texts, which count characters from 1. starts_with and split_part have no operator of package plan of
-// their own: the first is true where the prefix is found at 0, the second takes an element of Split, counted from the end if n is
-// negative.
+// ofText returns the functions of texts, which count characters from 1. Package plan has no operators for starts_with
+// and split_part. The first is true where the prefix is found at 0. The second takes an element of Split, counted from
+// the end if n is negative.
 func ofText() map[string]function {
 	return map[string]function{
 		"lower": {1, 1, texts(plan.Lower, schema.String)}, "lcase": {1, 1, texts(plan.Lower, schema.String)},

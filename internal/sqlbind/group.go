@@ -146,8 +146,8 @@ func (g *grouping) aggregatesIn(x any) error {
 	return err
 }
 
-// call binds the aggregate c, known by its key k, and adds its accumulators to the stage. One over columns of the query around alone
-// would belong to that query, as PostgreSQL has it, and is refused.
+// call binds the aggregate c, known by its key k, and adds its accumulators to the stage. An aggregate over only
+// columns of the query around would belong to that query, as in PostgreSQL, and is refused.
 func (g *grouping) call(c *sqlparse.Call, k string) error {
 	if n := g.around(c); n != nil {
 		return unsupported(n.Pos(), "compute it in the query around this one",
@@ -248,9 +248,9 @@ func (g *grouping) determined(x any) error {
 	return err
 }
 
-// take lets n be used outside of aggregates if the keys determine it, as a primary key among them does (PostgreSQL's functional
-// dependency): it is then the least of its equal values in a group. Of a masked column, whose values nothing compares, it is the first.
-// An unknown name is left to be found later.
+// take lets n be used outside of aggregates if the keys determine it, as a primary key among them does (PostgreSQL's
+// functional dependency). It is then the least of its equal values in a group. For a masked column, whose values
+// nothing compares, it is the first. An unknown name is left to be found later.
 func (g *grouping) take(n *sqlparse.Name) error {
 	up, c, err := g.find(n)
 	if err != nil || up > 0 || c.at < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// member binds x -> y: a member of an object or an element of a list; as text for ->>.
+// member binds x -> y, a member of an object or an element of a list, as text for ->>.
 func (b *Binder) member(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	k, ok := y.Expr.(plan.Const)
 	if !ok || !typecheck.Dynamic(x.Kind()) {

@@ -19,9 +19,9 @@ type lateral struct {
 	width int  // how many columns that can be named are beside it
 }
 
-// joinLateral joins r with the records of a query that refers to those of r. One that aggregates all records, or reads none, is a value
-// for each column. Another is a join with what it reads, whose condition is its WHERE; with a LIMIT the records are numbered for each
-// record of r.
+// joinLateral joins r with the records of a query that refers to those of r. A query that aggregates all records, or
+// reads none, becomes a value for each column. Another query becomes a join with the records that it reads, and its
+// WHERE is the condition. With a LIMIT, the records are numbered for each record of r.
 func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 	keep, on, err := listJoin(j)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// levels groups by each of several sets of keys: the records are read once for each, and united. The keys that a set leaves out are null
-// in its groups; GROUPING tells them from keys that are null.
+// levels groups by each of several sets of keys. The records are read once for each set, and united. The keys that a
+// set leaves out are null in its groups. GROUPING tells them from keys that are null.
 type levels struct {
 	s      *sqlparse.Select
 	by     []sqlparse.Expr
-	over   []any     // what may have an aggregate
+	over   []any     // the expressions that may have an aggregate
 	merged *grouping // the first set. Its records are those of all
 	keys   []string  // of all sets
 	flags  []node

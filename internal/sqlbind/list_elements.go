@@ -63,7 +63,7 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 	if err != nil {
 		return elements{}, err
 	}
-	if !x.List { // what is not a list has no elements
+	if !x.List { // a value that is not a list has no elements
 		size := plan.Apply{Op: plan.Size, Args: []plan.Expr{list}, T: schema.Integer}
 		list = plan.Case{If: []plan.Expr{isNull(size)}, Then: []plan.Expr{plan.Const{T: schema.JSON}}, Else: list, T: schema.JSON}
 	}
@@ -82,7 +82,7 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 	return e, e.name(f)
 }
 
-// name names the columns as PostgreSQL does. An alias alone names the element, too.
+// name names the columns as PostgreSQL does. An alias without columns names the element, too.
 func (e *elements) name(f *sqlparse.Function) error {
 	e.Table, e.Names = f.Call.Name, []Name{{Text: "value"}, {Text: "ordinality", Column: 1}}
 	if f.Alias.Name != nil {

@@ -45,8 +45,8 @@ func (m *mapping) Column(x plan.Expr, c plan.Column) int {
 	return len(m.Columns) - 1
 }
 
-// Order sets the order of m, a mapping of records of a shape: by terms, then as they were. Null is the least value, as in pipelines;
-// NULLS LAST and NULLS FIRST change that.
+// Order sets the order of m, a mapping of records of a shape: by terms, then as they were. Null is the least value, as
+// in pipelines. NULLS LAST and NULLS FIRST change that.
 func (m *mapping) Order(shape *plan.Shape, terms []term) {
 	has := map[int]bool{}
 	put := func(i int, desc bool) {

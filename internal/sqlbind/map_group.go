@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// level returns the columns of all grouping sets over the groups of one, whose keys are own among keys: the keys, null if it isn't grouped by
-// them, and the accumulators. The last column of the shape is for the number of the set. before are the columns of the sets before.
+// level returns the columns of all grouping sets over the groups of one, whose keys are own among keys. These are the
+// keys, null where the set isn't grouped by them, and the accumulators. The last column of the shape is for the number
+// of the set. before are the columns of the sets before.
 func level(g *plan.Group, own []int, keys []plan.Expr, before []plan.Column) ([]plan.Expr, plan.Shape) {
 	var all []plan.Expr
 	var shape plan.Shape

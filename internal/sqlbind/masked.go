@@ -71,7 +71,7 @@ func (g *grouping) namesIn(over []any) error {
 	for _, n := range names {
 		up, c, err := g.find(n)
 		if err != nil || up > 0 || c.at < 0 || !g.shape.Columns[c.at].Mask.Names() || slices.Contains(g.keys, g.rel.key(n)) || !g.fixes(c.at) {
-			continue // what is wrong is found later
+			continue // the error is found later
 		}
 		if err := g.key(n); err != nil {
 			return err

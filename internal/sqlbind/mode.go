@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// aggregate binds an aggregate. A mode is of two steps: a window counts how often each value of a group is there, and
-// the first value is taken, those that are there most often first.
+// aggregate binds an aggregate. A mode has two steps. A window counts how often each value of a group occurs. Then the
+// first value is taken, the most frequent values first.
 func (g *grouping) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	none := Aggregate{}
 	if c.Name == "count" && len(c.Args) == 1 && c.Filter == nil {

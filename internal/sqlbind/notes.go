@@ -20,8 +20,8 @@ func (b *Binder) noteDigits(sign string, x *node) {
 	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typecheck.Describe(&x.Node))
 }
 
-// noteTypes notes that a constant is compared with a field of several types, where it is alike to values of one type alone. The note
-// depends on the type of the field, never on records.
+// noteTypes notes that a constant is compared with a field of several types, because it only matches values of one
+// type. The note depends on the type of the field, never on records.
 func (b *Binder) noteTypes(x, constant *node) {
 	k, ok := constant.Expr.(plan.Const)
 	if !ok || x.Column == nil || x.Column.Field == nil || x.Kind() != schema.Any {
@@ -58,9 +58,9 @@ func (b *Binder) noteMidnight(sign string, x, y *node) {
 	}
 }
 
-// midnight returns a note that a bare day is its midnight beside a column of times, where that leaves out or adds a day: x <= '2025-05-31'
-// and BETWEEN end before the day, x > '2025-05-31' begins within it, and x = '2025-05-31' finds its first moment. It returns "" for
-// everything else.
+// midnight returns a note that a bare day is its midnight beside a column of times, where that leaves out or adds a
+// day. x <= '2025-05-31' and BETWEEN end before the day, x > '2025-05-31' begins within it, and x = '2025-05-31' finds
+// its first moment. It returns "" for everything else.
 func midnight(name, sign string, constant *node) string {
 	k, ok := constant.Expr.(plan.Const)
 	if !ok {

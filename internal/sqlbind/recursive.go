@@ -14,8 +14,8 @@ import (
 // mostSteps is how far a recursive query follows a pointer.
 const mostSteps = 1000
 
-// A descent binds a recursive query that follows one pointer. One end of the pointer is the key of the table, so that from
-// each record of the beginning every other one is reached on one path, and the query is a closure.
+// A descent binds a recursive query that follows one pointer. One end of the pointer is the key of the table. So from
+// each record of the beginning, every other one is reached on one path, and the query is a closure.
 type descent struct {
 	*binder
 	*sqlparse.Descent
@@ -275,8 +275,8 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 	return nil
 }
 
-// output returns column i of a record that was reached: of the table, whose columns are the last ones of r, of the record
-// of the beginning, or the number of the step.
+// output returns column i of a record that was reached. It is a column of the table, a column of the record of the
+// beginning, or the number of the step. The columns of the table are the last ones of r.
 func (d *descent) output(i int, r, table *rel, steps plan.Expr) (plan.Expr, plan.Column, error) {
 	e, at := d.Step.Items[i].X, r.cols[i].at
 	n, isName := e.(*sqlparse.Name)

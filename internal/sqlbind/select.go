@@ -226,8 +226,8 @@ type selection struct {
 	marks []Marks
 }
 
-// selection binds the outputs of a select list as columns. A plain name is passed on as it is, so it may be masked; objects, and values
-// of a type that only the database knows, become JSON.
+// selection binds the outputs of a select list as columns. A plain name is passed on as it is, so it may be masked.
+// Objects become JSON, and so do values of a type that only the database knows.
 func (r *rel) selection(outputs []output) (*selection, error) {
 	m := &selection{}
 	for _, o := range outputs {

@@ -84,7 +84,8 @@ func (n numberType) Sum() numberType {
 // Average returns the type of an average, a deviation or a variance, and of a number that is rounded to some places.
 func (n numberType) Average() numberType { return max(n, numeric) }
 
-// Real returns the type of what PostgreSQL has for numeric and double precision alone, such as floor and sqrt.
+// Real returns the result type of functions that PostgreSQL has only for numeric and double precision, such as floor
+// and sqrt.
 func (n numberType) Real() numberType {
 	if n == numeric {
 		return n
@@ -92,7 +93,8 @@ func (n numberType) Real() numberType {
 	return floating
 }
 
-// Compared returns the type to which n is converted when it is compared with another number; both is the type for the two of them.
+// Compared returns the type to which n is converted when it is compared with another number. both is the type for the
+// two of them.
 func (n numberType) Compared(both numberType) numberType {
 	if both < numeric {
 		return n
@@ -135,8 +137,8 @@ func bucketOf(x plan.Expr, from, to float64, n int64) plan.Expr {
 		Then: []plan.Expr{plan.Const{T: schema.Integer}, numberWhole(0), numberWhole(n + 1), numberWhole(n)}, Else: inside, T: schema.Integer}
 }
 
-// series returns the whole numbers from one to another by a step that isn't 0, both ends included, one per row: none if the step leads away
-// from the end. It is false for more than most numbers.
+// series returns the whole numbers from one to another by a step that isn't 0, both ends included, one per row. It
+// returns none if the step leads away from the end. It is false for more than most numbers.
 func series(from, to, step int64, most int) ([]value.Row, bool) {
 	var rows []value.Row
 	for n := from; step > 0 && n <= to || step < 0 && n >= to; {

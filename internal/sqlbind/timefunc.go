@@ -266,8 +266,8 @@ func addUnits(f *called, a []node) (node, error) {
 	return f.moved(asTime(f, a[2]), a[1], u, false, f.place())
 }
 
-// differing binds DATEDIFF: days from the second to the first date as in MySQL, or, with a unit, how many of its
-// beginnings are passed from the first to the second, as in SQL Server.
+// differing binds DATEDIFF: days from the second to the first date as in MySQL. With a unit, it is the number of the
+// unit's beginnings from the first to the second date, as in SQL Server.
 func differing(f *called, a []node) (node, error) {
 	u := "day"
 	if len(a) == 3 {

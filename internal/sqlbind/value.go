@@ -96,8 +96,8 @@ func (b *Binder) expression(e sqlparse.Expr) (node, error) {
 	return node{}, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", e))
 }
 
-// constantText binds a text constant: 'x', or with a type before it, as in DATE '2026-01-31', TIMESTAMP '…' and INTERVAL '7 days'. A
-// date's text is ISO 8601 alone, because other forms depend on the settings of a server.
+// constantText binds a text constant: 'x', or with a type before it, as in DATE '2026-01-31', TIMESTAMP '…' and
+// INTERVAL '7 days'. A date's text must be ISO 8601, because other forms depend on the settings of a server.
 func (b *Binder) constantText(e *sqlparse.String) (node, error) {
 	switch e.Type {
 	case "":
@@ -161,8 +161,8 @@ func (b *Binder) param(e *sqlparse.Param) (node, error) {
 	return literal(v, e.At), nil
 }
 
-// unary binds NOT and signs. A minus before a constant number belongs to the constant, so that -9223372036854775808 is an Integer and
-// places that take constants alone take -1.
+// unary binds NOT and signs. A minus before a constant number belongs to the constant, so that -9223372036854775808 is
+// an Integer and places that take only constants take -1.
 func (b *Binder) unary(e *sqlparse.Unary) (node, error) {
 	if e.Op == "not" {
 		c, err := b.Cond(e)
@@ -248,8 +248,8 @@ func (b *Binder) together(values []typecheck.Node, what string, p sqlparse.Pos) 
 	return all, t, nil
 }
 
-// index binds x[i]: with a text as i a member of an object, with a number an element of a list, counted from 1. What
-// doesn't exist is null.
+// index binds x[i]. With a text as i it is a member of an object, and with a number an element of a list, counted from
+// 1. A missing member or element is null.
 func (b *Binder) index(e *sqlparse.Index) (node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
@@ -273,7 +273,7 @@ func (b *Binder) index(e *sqlparse.Index) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	// An element is counted from 1; an element before the first is none.
+	// An element is counted from 1. There is no element before the first.
 	from0 := plan.Case{If: []plan.Expr{Test(plan.Under, Whole(0), n)}, Then: []plan.Expr{plan.Apply{Op: plan.Sub, Args: []plan.Expr{n, Whole(1)}, T: schema.Integer}}, T: schema.Integer, Else: plan.Const{T: schema.Integer}}
 	return computedOf(x.Item(plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, from0}, T: schema.JSON}), e.At), nil
 }
@@ -302,8 +302,8 @@ func (b *Binder) Text(x *node, what string) (plan.Expr, error) {
 	return plan.Convert{X: x.Expr, T: schema.String}, nil
 }
 
-// Element returns x as an element of a list that what makes: a day as text, and a key as the number that it is, where
-// pipelines have a text.
+// Element returns x as an element of a list that what makes. It returns a day as text, and a key as the number that it
+// is, where pipelines have a text.
 func (x *node) Element(what string) (plan.Expr, error) {
 	switch {
 	case x.Span:

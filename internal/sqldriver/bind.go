@@ -180,8 +180,8 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	return x, ""
 }
 
-// heldInfinite returns NaN or an infinity for a column, or why the column can't hold it: MariaDB has none, SQLite takes NaN for null, and
-// a decimal of limited digits isn't infinite.
+// heldInfinite returns NaN or an infinity for a column, or why the column can't hold it. MariaDB has none, SQLite takes
+// NaN for null, and a decimal of limited digits isn't infinite.
 func heldInfinite(d sqlgen.Dialect, f *schema.Field, x float64) (any, string) {
 	switch text := value.OfFloat(x).String(); {
 	case d.Name() == "postgresql" && (f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0):

@@ -38,9 +38,9 @@ func (p path) effect(changed bool) string {
 	return "delete"
 }
 
-// CascadeCounts compiles what to count before the record of c with the key id is deleted, or gets other values for fields
-// (nil if it is deleted): the records that are deleted or changed with it, at most maxLevels references away. refs are
-// all references of the database.
+// CascadeCounts compiles statements that count the records that are deleted or changed with the record of c with the
+// key id, at most maxLevels references away. The record is deleted if fields is nil, and else gets other values for
+// fields. refs are all references of the database.
 func CascadeCounts(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []string, refs []schema.Reference) ([]CountStatement, error) {
 	groups := map[[3]string][]path{}
 	for _, p := range dmlPaths(c, fields, refs) {

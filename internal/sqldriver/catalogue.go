@@ -95,8 +95,8 @@ func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]s
 	return classes, warnings
 }
 
-// settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither. Lists and JSON
-// are no part of a key: an id is a text, and these compare as values.
+// settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
+// Lists and JSON can't be part of a key, because an id is a text, and these compare as values.
 func (f *FoundTable) settleKey() {
 	structured := func(n string) bool { return f.Field(n).Type.Structured() }
 	if len(f.Primary) > 0 && f.hasFields(f.Primary) && !slices.ContainsFunc(f.Primary, structured) {

@@ -229,9 +229,9 @@ func (r *run) applyClasses(ctx context.Context) (receipt change.Receipt, err err
 	return receipt, nil
 }
 
-// applyAlone applies the one item of a plan in a database that commits with each schema change. First the marker records
-// that it has begun; a later attempt that finds it checks in the catalogue how far it came, and continues. The Hold
-// keeps out other attempts meanwhile.
+// applyAlone applies the one item of a plan in a database that commits with each schema change. First the marker
+// records that it has begun. A later attempt that finds the marker checks in the catalogue how far it came, and
+// continues. The Hold keeps out other attempts meanwhile.
 func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) {
 	none := change.Receipt{}
 	c, err := r.classChange(&r.plan.Items[0])

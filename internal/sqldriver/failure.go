@@ -27,7 +27,8 @@ type Errors struct {
 	Meaning func(error) (Meaning, bool)
 }
 
-// meaning returns what err means. What isn't an error of the database is one of the way to it.
+// meaning returns the Meaning of err. An error that isn't of the database is one of the connection to it, so it is
+// Busy.
 func (e Errors) meaning(err error) Meaning {
 	if e.Meaning == nil {
 		return Busy

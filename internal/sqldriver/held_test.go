@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A written is a value that is written into a column, and what the driver gets: the place in the statement unless it is
-// bare, then the type of the argument and the argument; or why it is refused.
+// A written is a value that is written into a column, and what the driver gets. That is the place in the statement
+// unless it is bare, then the type of the argument and the argument. For a refused value, it is the reason.
 type written struct {
 	d    sqlgen.Dialect
 	f    schema.Field

@@ -58,7 +58,7 @@ var States = map[string]Meaning{
 	"54":    Large,               // program limits
 	"55":    Unready,             // object not in a prerequisite state
 	"55P03": Busy, "55006": Busy, // lock not available, object in use
-	"57": Busy, "57014": Slow, // operator intervention: shutdown, restart; statement cancelled
+	"57": Busy, "57014": Slow, // operator intervention (shutdown, restart), statement cancelled
 	"58": Broken,              // system: files of the server
 	"70": Busy, "70100": Slow, // MariaDB: query interrupted
 	"72": Busy,   // snapshot too old

@@ -81,8 +81,8 @@ func passed(d sqlgen.Dialect, text string) int {
 	return len(word(text))
 }
 
-// word returns the name of a table, a column or a function that text begins with: unlike that of a parameter it may have letters beyond
-// ASCII, and a $, which doesn't begin a quoted part there.
+// word returns the name of a table, a column or a function that text begins with. Unlike the name of a parameter, it
+// may have letters beyond ASCII, and a $, which doesn't begin a quoted part there.
 func word(text string) string {
 	n := 0
 	for n < len(text) && (letter(text[n]) || text[n] >= 0x80 || n > 0 && (text[n] == '$' || digit(text[n]))) {

@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ReadPartly is Read for a database whose dialect refuses a part of the language. What it can't run is computed here,
-// over the records of the views that are left: at most rows of them, 0 for interpret.DefaultRows. Those records are read
-// before ReadPartly returns.
+// ReadPartly is Read for a database whose dialect refuses a part of the language. The gateway computes the refused part
+// over the records of the views that are left, at most rows of them. 0 means interpret.DefaultRows. Those records are
+// read before ReadPartly returns.
 func ReadPartly(ctx context.Context, db Database, p policy.Permit, rows int) (source.Rows, error) {
 	out, err := Read(ctx, db, p)
 	if problem.CodeOf(err) != problem.Unsupported {

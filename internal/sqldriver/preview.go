@@ -18,8 +18,8 @@ import (
 // point is the savepoint to which a refused item is rolled back.
 const point = "bailiwick_item"
 
-// preview runs the plan item by item and returns its effects; the caller rolls back. An item that the database refuses
-// is rolled back alone, and the rest goes on.
+// preview runs the plan item by item and returns its effects. The caller rolls back. If the database refuses an item,
+// preview rolls back only that item and goes on.
 func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
 	if classes, err := r.schemed(); err != nil || classes {
@@ -66,9 +66,10 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	return p, nil
 }
 
-// there returns an error for the first record that an item names and that can't be seen before the change begins. Without it a group could
-// create a record and then name it by the key that the database was expected to generate: whether that key fits depends on records that
-// the caller doesn't see. A key that an earlier item sets by itself may be named.
+// there returns an error for the first record that an item names and that can't be seen before the change begins.
+// Without it a group could create a record and then name it by the key that the database was expected to generate.
+// Whether that key fits depends on records that the caller doesn't see. A key that an earlier item sets by itself may
+// be named.
 func (r *run) there(ctx context.Context) error {
 	if len(r.plan.Items) == 1 {
 		return nil // try looks at it
@@ -138,9 +139,10 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 	return e, nil, r.do(ctx, "RELEASE SAVEPOINT "+point)
 }
 
-// tryApart is try for an item that refers to the record of one that was refused. What the agent receives must not depend on
-// that, as a record that it doesn't see may be why. So the item is tried with a key that stands for the missing one, for
-// what the database says of its values, and its view is looked at without the pointer to that record.
+// tryApart is try for an item that refers to the record of a refused item. The agent's result must not depend on that
+// refusal, because a record that the agent doesn't see may be its reason. So tryApart tries the item with a key that
+// stands for the missing one, to find out what the database says about its values. It looks at the view of the item
+// without the pointer to that record.
 func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (change.Effect, *Refusal, error) {
 	e := it.Effect()
 	var err error

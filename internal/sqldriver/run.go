@@ -29,8 +29,8 @@ type run struct {
 	whole  bool // all of the plan is done, and tx is to be committed
 }
 
-// mostRead is the maximum size in bytes of all records that a change reads, each before, while and after it is written: a
-// change is kept in memory as a whole.
+// mostRead is the maximum size in bytes of all records that a change reads, each before, while and after it is written.
+// A change is kept in memory as a whole.
 const mostRead = 3 * writes.MostRecord
 
 // apply applies the whole plan, writes its marker, and commits.

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// A selecting follows the columns of the SELECT of one view. It reads the structure of the statement: WITH, UNION and its
-// like, FROM and the list of columns. Of an expression it reads the names alone: all columns that it names count.
+// A selecting follows the columns of the SELECT of one view. It reads the structure of the statement: WITH, UNION and
+// its like, FROM and the list of columns. In an expression it reads only the names. All columns that an expression
+// names count.
 type selecting struct {
 	*FoundViews
 	space string // of the view

@@ -14,7 +14,7 @@ type Sent struct {
 	seed maphash.Seed
 	rows int
 	sum  uint64
-	text []byte // of the last value; reused
+	text []byte // of the last value, reused
 }
 
 // Sending returns a Sent of no rows.

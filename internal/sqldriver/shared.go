@@ -14,8 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Single is a WriteDatabase whose transactions run one after another in any case. What waits for its turn shares the next one: changes
-// one that is committed, previews one that is rolled back. Its Settle fails if, because of what the transaction has written, Commit would.
+// A Single is a WriteDatabase whose transactions run one after another in any case. The parts that wait for their turn
+// share the next transaction. Changes share one that is committed, and previews one that is rolled back. Its Settle
+// fails if Commit would fail because of what the transaction has written.
 type Single interface {
 	WriteDatabase
 	Single()
@@ -54,12 +55,12 @@ func (p *writingPart) in(ctx context.Context, r *run) (err error) {
 	return err
 }
 
-// alone runs the part in a transaction of its own.
 func (p *writingPart) alone(ctx context.Context, w *Writer) error {
 	return w.within(ctx, func(ctx context.Context, tx WriteTx) error { return p.in(ctx, &run{Writer: w, tx: tx}) })
 }
 
-// recovered is alone in another caller's goroutine.
+// recovered runs the part in a transaction of its own, in the goroutine of another caller, and returns a panic as an
+// error.
 func (p *writingPart) recovered(w *Writer) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -105,9 +106,9 @@ func (w *Writer) round(parts []*writingPart) {
 // writingAlike reports whether two parts can share a transaction.
 func writingAlike(p, next *writingPart) bool { return p.applies == next.applies }
 
-// together runs parts, all changes or all previews, in one transaction. Those that fail in it, and all if it can't be committed, run
-// again, alone: how they end is what transactions of their own say. If a commit failed and was carried out nevertheless, a
-// change finds its marker then.
+// together runs parts, all changes or all previews, in one transaction. Those that fail in it run again, each in a
+// transaction of its own, which decides how they end. If the shared transaction can't be committed, all run again. If a
+// commit failed and was carried out nevertheless, a change then finds its marker.
 func (w *Writer) together(parts []*writingPart) {
 	good := make([]bool, len(parts))
 	if w.share(parts, good) != nil {
@@ -122,7 +123,8 @@ func (w *Writer) together(parts []*writingPart) {
 	}
 }
 
-// share runs parts in one transaction, each in a savepoint. good tells which of them belong to it; after an error none does.
+// share runs parts in one transaction, each in a savepoint. good tells which of them belong to it. After an error none
+// does.
 func (w *Writer) share(parts []*writingPart, good []bool) (err error) {
 	// SQLite rolls back the whole transaction when a write is interrupted. So if one caller goes, it ends for all, and the others run alone.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parts[0].ctx))

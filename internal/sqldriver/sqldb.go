@@ -1,4 +1,4 @@
-// Package sqldriver holds what the sources in SQL databases share. It links no driver.
+// Package sqldriver holds the code that the sources in SQL databases share. It links no driver.
 //
 //	catalogue of the database ─SettleClasses→ classes
 //	Permit ─Read: sqlgen, the adapter's Run→ rows
@@ -8,12 +8,12 @@
 // catalogue and its errors. No message of a database reaches a caller. A statement ends in the database when its context
 // ends.
 //
-// The catalogue: an adapter reads tables, views and constraints over an open connection. What a catalogue holds only as
-// text, such as a check constraint, is used only where its meaning is certain. No record is read.
+// The catalogue: an adapter reads tables, views and constraints over an open connection. A part that a catalogue holds
+// only as text, such as a check constraint, is used only where its meaning is certain. No record is read.
 //
-// Writing: a change is applied in one transaction together with its marker. So its effect and the record that it happened
-// are there both or neither, whenever the process ends. A record is read, locked and compared through its view before it
-// is written, and read through it again afterwards. A Refusal says which rule of the database refused. A failure that may
+// Writing: a change is applied in one transaction together with its marker. So either both the effect and the record of
+// it exist, or neither, whenever the process ends. A record is read, locked and compared through its view before it is
+// written, and read through it again afterwards. A Refusal says which rule of the database refused. A failure that may
 // have left something written says so, and the caller calls Bar.
 //
 // Statements complement the SELECTs of sqlgen: one record by its key, values as arguments in the column's own type. A
@@ -39,7 +39,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper JSON is shown as text.
+// jsonDepth is how deep the JSON of a column may nest to be read as JSON. Deeper JSON is shown as text.
 const jsonDepth = 100
 
 // A Database is what differs between the adapters once a permit is compiled.
@@ -204,9 +204,9 @@ func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Deco
 	return rows.Err()
 }
 
-// Moment reads a date and time of day as databases write them, "2006-01-02 15:04:05" with T in place of the space or not, and with
-// Z after it or not. It reports false for any other text, also for one that package time reads: this is for the most frequent form,
-// for which package time has no short way.
+// Moment reads a date and time of day as databases write them: "2006-01-02 15:04:05", with a space or T, and with or
+// without a Z after it. It reports false for any other text, also for one that package time reads. Moment is for the
+// most frequent form, which package time has no fast way to read.
 func Moment(text string) (value.Value, bool) {
 	if text = strings.TrimSuffix(text, "Z"); len(text) != len(time.DateTime) || text[10] != ' ' && text[10] != 'T' {
 		return value.Value{}, false

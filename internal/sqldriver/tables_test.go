@@ -198,7 +198,7 @@ func TestOwnedParts(t *testing.T) {
 		{Name: "n0", Value: value.OfInt(10)}, {Name: "n9", Value: value.OfInt(19)}})
 	for _, tt := range []struct {
 		text string
-		want [3]string // the arguments; "one" if it is refused
+		want [3]string // the arguments, or "one" if it is refused
 	}{
 		{"SELECT `a:n`, :n", [3]string{"2", "'2' '2'", "2"}}, {"SELECT `a\\`:n", [3]string{"2", "'2'", "2"}}, {"SELECT \"\\\" :n \", :n", [3]string{"2", "'2'", "2"}}, {`SELECT 'it''s :n' || :n`, [3]string{"2", "'2'", "2"}},
 		{"SELECT 1 # :n\n, :az", [3]string{"2 's'", "'2' 's'", "'s'"}}, {"SELECT 1 -- :n\n, :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 -- :n", [3]string{"", "", ""}}, {"SELECT /*/ :n */ :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 /* :n", [3]string{"", "", ""}},

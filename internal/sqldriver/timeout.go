@@ -12,9 +12,9 @@ const (
 	longestTime = 7 * 24 * time.Hour
 )
 
-// ServerTime returns how long a server may let a statement of ctx run, in case this process doesn't exist to end it:
-// one to two seconds beyond the deadline, so that the process comes first. It is in whole seconds: calls of one tool
-// give the same value, and a session that has it needn't be told again.
+// ServerTime returns how long a server may let a statement of ctx run, in case this process doesn't exist to end it. It
+// is one to two seconds beyond the deadline, so that the process comes first. It is in whole seconds, so calls of one
+// tool give the same value, and a session that has it needn't be told again.
 func ServerTime(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -17,9 +17,10 @@ import (
 // string), nil if unknown.
 type WriteForm any
 
-// RecordStatement compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has the visible
-// fields in the order of v, then the size of all values that may be long: if it is over writes.MostRecord, some are null. With
-// lock the record can't change until the transaction ends, if the database has row locks.
+// RecordStatement compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has
+// the visible fields in the order of v, then the size of all values that may be long. If that is over
+// writes.MostRecord, some values are null. With lock, the record can't change until the transaction ends, if the
+// database has row locks.
 func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	t.Write("SELECT ")
@@ -144,9 +145,9 @@ func DeleteStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlge
 	return foreign(t, c, nil)
 }
 
-// WouldStatement compiles a SELECT that returns a row if the record of v with the key id, nil for a new one, would be in v after
-// sets were written to it. It considers only sets: nothing is written and the database adds nothing. A pointer to a record that
-// the same change creates leads into the view.
+// WouldStatement compiles a SELECT that returns a row if a record would be in v after sets were written to it. It is
+// the record of v with the key id, or a new one for nil. It considers only sets, because nothing is written and the
+// database adds nothing. A pointer to a record that the same change creates leads into the view.
 func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]WriteForm) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	c := v.Class()

@@ -45,7 +45,7 @@ type WriteTx interface {
 	Query(context.Context, sqlgen.Statement) ([]value.Row, error)
 	// Settle runs the checks that the database would otherwise defer to the commit.
 	Settle(context.Context) error
-	// Commit commits. If it fails with an error that Refusal recognises, nothing has happened; after other errors the
+	// Commit commits. If it fails with an error that Refusal recognises, nothing has happened. After other errors the
 	// outcome is unknown.
 	Commit(context.Context) error
 	// Rollback rolls back, even if the context has ended.
@@ -162,8 +162,8 @@ func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier cha
 	return earlier, applied, err
 }
 
-// within calls do in a transaction, and again while it conflicts with others. What do hasn't committed is rolled back.
-// Errors that aren't problems yet are the database's.
+// within calls do in a transaction, and again while it conflicts with others. It rolls back changes that do hasn't
+// committed. Errors that aren't problems yet are the database's.
 func (w *Writer) within(ctx context.Context, do func(context.Context, WriteTx) error) (err error) {
 	ctx, running := trace.Start(ctx, "source")
 	defer func() { trace.End(running, err) }()

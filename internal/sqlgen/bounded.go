@@ -24,8 +24,8 @@ func mostValue(plan *policy.Plan, n int) int {
 	return min(most, max(leastValue, max(mostRecord, most)/max(1, n)))
 }
 
-// selected returns the terms to select for w.columns, whose texts are xs. A value that is too long is null, and an
-// additional column then holds the sizes of the values: so no value has to be read to find that it is too large.
+// selected returns the terms to select for w.columns, whose texts are xs. A value that is too long is null. An
+// additional column then holds the sizes of the values, so no value has to be read to find that it is too large.
 func (w *writer) selected(xs []string) []string {
 	out := make([]string, len(xs), len(xs)+1)
 	var sizes []string
@@ -35,7 +35,8 @@ func (w *writer) selected(xs []string) []string {
 		}
 		if out[i] = w.Read(xs[i], c.Field); w.long(c.Field) {
 			size := w.size(xs[i], c.Field)
-			if c.Field.Name == "" && c.Field.NotNull { // a list that was too large: what claims to be there is null for no other reason
+			// A list that was too large: a list that is never null otherwise is null for no other reason.
+			if c.Field.Name == "" && c.Field.NotNull {
 				size = "coalesce(" + size + ", " + strconv.Itoa(value.Unmeasured) + ")"
 			}
 			sizes = append(sizes, size)

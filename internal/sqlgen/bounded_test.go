@@ -64,8 +64,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundOfRecords checks that a record stays within four MiB however many values it has, or within what a caller
-// allows for a single one, and that each of its values may have 64 KiB.
+// TestBoundOfRecords checks that a record is at most four MiB however many values it has, or at most as large as a
+// caller allows for a single one. Each of its values may have 64 KiB.
 func TestBoundOfRecords(t *testing.T) {
 	for _, tt := range []struct{ columns, most, want int }{
 		{1, 0, 1 << 20}, {4, 0, 1 << 20}, {5, 0, 838860}, {64, 0, 64 << 10}, {200, 0, 64 << 10}, {1, 100_000, 100_000}, {41, 100_000, 100_000}, {64, 100_000, 64 << 10},

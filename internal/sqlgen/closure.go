@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// closure finds the records reachable from all starts at once. Its steps go over values, so that a record reached by
-// many paths is visited once for each start and number of steps, and a cycle ends with the last step. Its queries are:
+// closure finds the records reachable from all starts at once. Its steps go over values. So a record reached by many
+// paths is visited once for each start and number of steps, and a cycle ends with the last step. Its queries are:
 //
 //	n  the records of Right, then To and From, then the position in its order
 //	r  the records for which a list is made, then their start

@@ -1,14 +1,14 @@
 // Package sqlgen compiles a Permit to a statement that a source can run. It does no I/O.
 //
-// Wherever the plan names a class it writes the view, as a derived table of the visible fields under the view's
+// Wherever the plan names a class, sqlgen writes the view, as a derived table of the visible fields under the view's
 // predicate:
 //
 //	(SELECT t."id", t."title" FROM "issues" AS t WHERE t."org_id" = ?) AS v1
 //
-// so that hidden fields and records have no name in the rest of the statement. Values are never part of the text: they
-// are arguments. Every expression is total: none can raise an error, whatever a hidden record holds. Text is
-// deterministic, so that statements are prepared once and tests show query and SQL side by side. The package refuses
-// what it can't translate.
+// So hidden fields and records have no name in the rest of the statement. Values are never part of the text, but
+// arguments. Every expression is total: none can raise an error, whatever a hidden record holds. Text is deterministic,
+// so that statements are prepared once and tests show query and SQL side by side. The package refuses forms that it
+// can't translate.
 //
 // A plan takes this way through the package:
 //
@@ -16,8 +16,9 @@
 //	    → stages (stage.go, relation.go)     → expressions (write.go, logic.go)                     of a pipeline
 //	    → Writer.Statement: the text with placeholders, and the arguments
 //
-// What databases write differently is a method of Dialect. Each adapter of a database has its dialect in its own folder and passes it
-// in. Standard has the forms that most of them share, and regex.go translates regular expressions of RE2 to two other syntaxes.
+// Constructs that databases write differently are methods of Dialect. Each adapter of a database has its dialect in its
+// own folder and passes it in. Standard has the forms that most of them share, and regex.go translates regular
+// expressions of RE2 to two other syntaxes.
 //
 // Texts of expressions are plain strings in which Scope.Arg has left the places of values. So texts are joined like strings, and values
 // stay apart from them. Stages become clauses of one SELECT as long as that means the same. Otherwise the stages so far become a derived
@@ -44,8 +45,8 @@ type Statement struct {
 	Order   []int    // the columns that hold the values of the plan's order, or nil if the order isn't unique
 
 	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. If Bounded isn't
-	// nil, a row has one more column: null, or, if any value is longer than Most and therefore null, the sizes in bytes
-	// of all of them, separated by commas.
+	// nil, a row has one more column. It is null, or, if a value is longer than Most, the sizes in bytes of all these
+	// values, separated by commas. A value that is longer than Most is null.
 	Bounded []int
 	Most    int
 }
@@ -106,7 +107,7 @@ func (w *writer) longest() int {
 	return MaxText
 }
 
-// A writer writes one statement; columns, order, bounded and most become those of the Statement.
+// A writer writes one statement. Its columns, order, bounded and most become those of the Statement.
 type writer struct {
 	Dialect
 	Writer
@@ -173,8 +174,8 @@ func (w *writer) find() error {
 	return nil
 }
 
-// length is about how long the statement of a Find becomes that selects xs: a text that grows is copied, and all of it becomes garbage
-// in each call.
+// length estimates the length of the statement of a Find that selects xs. A text that grows is copied, and each copy
+// becomes garbage in each call.
 func (w *writer) length(xs []string) int {
 	n := 512 // conditions and order
 	for _, x := range xs {

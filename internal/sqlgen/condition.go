@@ -86,8 +86,8 @@ func Infinite(x float64) (above, infinite bool) {
 	return !math.IsInf(x, -1), math.IsNaN(x) || math.IsInf(x, 0)
 }
 
-// AboveFloor returns the operator that compares with the greatest value of a column below a number as op compares with the
-// number, which is not a value of the column itself. some is false for =, which then holds for no record.
+// AboveFloor replaces op in a comparison with a number that is not a value of the column. The new operator compares
+// with the greatest value of the column below the number. some is false for =, which then holds for no record.
 func AboveFloor(op string) (floored string, some bool) {
 	switch op {
 	case "=":

@@ -61,7 +61,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "b", Type: schema.Boolean, Native: "BOOLEAN"},
 		{Name: "raw", Type: schema.Bytes, Native: "BLOB"}, {Name: "doc", Type: schema.JSON, Native: "JSON"},
 	}, []conditionRow{
-		// Numbers: one that isn't an integer lies between two; from 2^63 on there are only doubles.
+		// Numbers: one that isn't an integer lies between two integers. From 2^63 on there are only doubles.
 		{`{"id":9007199254740992.5}`, `1=0`, ``},
 		{`{"id":{"$gt":9007199254740992.5}}`, `(v1."id" > ? AND typeof(v1."id") IN ('integer', 'real'))`, `9007199254740992`},
 		{`{"id":{"$gte":9007199254740992.5}}`, `(v1."id" >= ? AND typeof(v1."id") IN ('integer', 'real'))`, `9007199254740993`},
@@ -163,7 +163,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 
 // placeRow is a query that continues from a position, and the text after WHERE.
 type placeRow struct {
-	order string // fields in order; - for descending
+	order string // fields in order, with - for descending
 	after []value.Value
 	want  string
 	args  string

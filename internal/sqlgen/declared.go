@@ -26,7 +26,7 @@ func declared(d Dialect, in Places, x string, f *schema.Field) string {
 	return d.Held(d.Convert(s, x, held.Type, f.Type), f.Type)
 }
 
-// alone is the scope of a stored column: no column below can hold a value computed from it.
+// The scope of a stored column. No column below can hold a value computed from it.
 type alone struct{ Places }
 
 // Atom implements Scope.

@@ -45,10 +45,11 @@ type Dialect interface {
 	Optional(x string) string
 	// Same returns the text of x for a comparison with another field, of a type that can be equal to it.
 	Same(x string, f, other *schema.Field) string
-	// Members returns the text of x, a JSON node, and of key, of the field f, for a comparison of the two: x is null unless
-	// it holds a value of f's kind.
+	// Members returns the text of x, a JSON node, and of key, of the field f, for a comparison of the two. x is null
+	// unless it holds a value of f's kind.
 	Members(x Operand, key string, f *schema.Field) (node, other string)
-	// Placeholder returns the placeholder of argument n, counted from 1, cast to a type of the dialect ("" for none).
+	// Placeholder returns the placeholder of argument n, counted from 1, cast to a type of the dialect unless cast is
+	// "".
 	Placeholder(n int, cast string) string
 	// Counts reports whether a placeholder names its argument, which then may be used several times.
 	Counts() bool
@@ -115,8 +116,8 @@ type Dialect interface {
 
 	// Expressions of pipelines.
 
-	// Stored returns a stored column x of field f as expressions see it: null if the value isn't of the field's type, or
-	// is a date outside of the years 1 to 9999. x may be repeated.
+	// Stored returns a stored column x of field f as expressions see it. It is null if the value isn't of the field's
+	// type, or if it is a date outside of the years 1 to 9999. x may be repeated.
 	Stored(s Scope, x string, f *schema.Field) string
 	// Const returns a constant of type t.
 	Const(s Scope, v value.Value, t schema.Type) string
@@ -126,7 +127,7 @@ type Dialect interface {
 	// Apply writes e, whose operands are args. Those that must be constants are looked up in e. It is never called for
 	// comparisons, IsNull, And, Or, Not and IfNull: WriteExpr handles them.
 	Apply(s Scope, e plan.Apply, args []string) (string, error)
-	// Case writes a Case; otherwise is "" for null. Null in ifs counts as false.
+	// Case writes a Case. An otherwise of "" means null. Null in ifs counts as false.
 	Case(s Scope, ifs, thens []string, otherwise string, t schema.Type) string
 	Part(s Scope, x string, path query.Path) (string, error)
 	SetPart(s Scope, x string, path query.Path, v string) (string, error)
@@ -155,7 +156,7 @@ type Dialect interface {
 	// Find returns a condition on two stored columns that holds if their values, as expressions see them, are equal, and that
 	// can use an index on x. It returns "" if none is better than the comparison itself. It is exact if it holds for no others.
 	Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool)
-	// Order returns the terms that order by x, of type t: null first, or last if desc; each with its direction.
+	// Order returns the terms that order by x, of type t, each with its direction. Null is first, or last if desc.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
 	// Written returns the text of x, JSON, in a form that is the same for the same held value.
 	Written(x string) string
@@ -174,7 +175,7 @@ type Dialect interface {
 	AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.
 	Pick(s Scope, x, when string, t schema.Type) string
-	// Collect writes the JSON list l over a group; the empty list of nothing, null if it is too large.
+	// Collect writes the JSON list l over a group. It is empty for an empty group, and null if it is too large.
 	Collect(s Scope, l Gathered) string
 	// Size writes what x, JSON, adds to the size of a list (plan.ListBytes), if Collect needs the size of the list as a
 	// column. Otherwise "", and Collect measures the list itself.
@@ -182,8 +183,8 @@ type Dialect interface {
 	// Short returns the text x, or another value where x has more than most bytes: Collect and Distinct take what ToJSON
 	// makes of that for too large. x may be used twice.
 	Short(x string, most int) string
-	// Distinct writes the JSON list of the distinct x, JSON, over a group, as AddToSet has them, null if it has more than
-	// most bytes; "" if the dialect has no function for it.
+	// Distinct writes the JSON list of the distinct x, JSON, over a group, as AddToSet has them. It is null if it has
+	// more than most bytes. Distinct returns "" if the dialect has no function for it.
 	Distinct(s Scope, x string, most int) string
 	// Digest writes the md5, in hex, of texts joined by U+001F after a seed. Each of xs is of the type in types.
 	Digest(s Scope, seed string, xs []string, types []schema.Type) string

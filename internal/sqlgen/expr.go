@@ -7,8 +7,7 @@ import (
 
 // A Scope is the context of an expression: the columns of a stage, or the elements of a list.
 type Scope interface {
-	// Arg returns the place of a value: int64, float64, string, bool or []byte. cast is a type of the dialect, "" for
-	// none.
+	// Arg returns the place of a value: int64, float64, string, bool or []byte. cast is a type of the dialect, or "".
 	Arg(v any, cast string) string
 	// Alias returns a name that is unique in the statement.
 	Alias(prefix string) string

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// filter writes f over columns. The condition is true if f holds and false or null otherwise; Not turns both into true.
+// filter writes f over columns. The condition is true if f holds, and false or null otherwise. Not turns both into
+// true.
 func (w *writer) filter(f query.Filter, over fields) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
 }
@@ -152,7 +153,7 @@ func (w *writer) inQuery(f query.InQuery, x Operand) error {
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
 
 func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
-	if x.Raw != "" { // a date, which is compared with dates alone
+	if x.Raw != "" { // a date, which is compared only with dates
 		w.counted(x, operators[op], v.Micros())
 		return nil
 	}
@@ -207,7 +208,7 @@ func (w *writer) null(x Operand) string {
 }
 
 // inside writes a condition on the value at path in the JSON of x. As in MongoDB, a path goes through the objects of
-// arrays, and a comparison is about a node and, if that is an array, its elements as well; but see query.Whole.
+// arrays. A comparison is about a node and, if that is an array, its elements as well. The exception is query.Whole.
 func (w *writer) inside(f query.Filter, x Operand, path query.Path) error {
 	at := spot{x, path, false}
 	switch f := f.(type) {

@@ -172,7 +172,7 @@ func (b *builder) accumulated(s *scope, a plan.Accumulator, x string) (string, e
 	return b.d.Accumulate(s, a.Op, x, a.X.Type())
 }
 
-// element writes what an accumulator reads. A text of a list is left out where it alone is larger than the list may be.
+// element writes the input of an accumulator. It omits a text of a list if the text is larger than the list may be.
 func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
 	of, _ := a.X.(plan.ToJSON)
 	if _, column := of.X.(plan.Ref); !column || of.X.Type() != schema.String || a.Op != plan.Push && a.Op != plan.AddToSet {

@@ -12,7 +12,6 @@ import (
 
 func commaList(texts []string) string { return strings.Join(texts, ", ") }
 
-// alone returns r as one FROM item that can be joined with others, with its tests inside.
 func (b *builder) alone(r *relation) *relation {
 	if r = b.open(r); len(r.where) > 0 {
 		return b.wrap(r)
@@ -69,7 +68,7 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 // An equality writes that x in one scope equals y in another.
 type equality func(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error)
 
-// pairs writes that each pair is equal; null equals nothing.
+// pairs writes that each pair is equal. Null equals nothing.
 func (b *builder) pairs(left, right *scope, on []plan.Pair, same equality) ([]string, error) {
 	var tests []string
 	for _, p := range on {
@@ -108,8 +107,8 @@ func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error
 	return &next, nil
 }
 
-// nest adds a list as a subquery over each record. If the subquery would have to refer to the record in a derived table,
-// and the dialect can't, all lists are made at once, if their records can be kept apart.
+// nest adds a list as a subquery over each record. Some dialects can't refer to the record in a derived table. If the
+// subquery would have to, nest makes all lists at once, provided their records can be kept apart.
 func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) {
 	next, err := b.nestEach(r, st, at)
 	if l, ok := leads(st.Right); ok && problem.CodeOf(err) == problem.Unsupported && !b.d.Correlates() {
@@ -173,7 +172,7 @@ func mentionsOuter(outer *scope, text string) bool {
 	return false
 }
 
-// object writes a record as a JSON object of its visible columns; more is the name and the value of an additional
+// object writes a record as a JSON object of its visible columns. more is the name and the value of an additional
 // member.
 func (b *builder) object(s *scope, more ...string) string {
 	var visible []int

@@ -48,7 +48,7 @@ func (w *writer) layer(v *policy.View, l policy.Layer, alias string) error {
 	return err
 }
 
-// unguarded writes one condition of a view alone.
+// unguarded writes one condition of a view without its guard.
 func (w *writer) unguarded(v *policy.View, l policy.Layer, alias string) error {
 	c := v.Class()
 	if l.Through == nil {
@@ -71,8 +71,8 @@ func (w *writer) barrier() string {
 	return ""
 }
 
-// guard returns the test that no value which a layer reads is longer than the database may read or copy for it; "" for
-// none. Databases know the length of a stored value without reading it.
+// guard returns the test that no value of a layer is longer than the database may read or copy for it, or "". Databases
+// know the length of a stored value without reading it.
 func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, error) {
 	copied, read := w.Bounds()
 	most := map[string]int{} // by field

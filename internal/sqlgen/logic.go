@@ -42,8 +42,8 @@ func (w exprWriter) apply(e plan.Apply) (string, error) {
 // mostJoined is the most texts that one call joins. SQLite takes 127 arguments on connections of older versions.
 const mostJoined = 100
 
-// joined returns the texts that a concatenation joins, with those of the concatenations among them: one call makes the
-// result once, a chain of calls makes each of its beginnings too.
+// joined returns the texts that a concatenation joins, including those of the concatenations among them. One call makes
+// the result once. A chain of calls makes each of its beginnings too.
 func joined(texts []plan.Expr) []plan.Expr {
 	var out []plan.Expr
 	for i, x := range texts {
@@ -199,7 +199,7 @@ func (w exprWriter) compare(e plan.Apply) (string, error) {
 	return w.versus(e.Op, x, y, t, both)
 }
 
-// versus writes x op y, null included; both reports that neither is ever null.
+// versus writes x op y, null included. both reports that neither is ever null.
 func (w exprWriter) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
 	if both {
 		return w.d.Compare(w.s, op, x, y, t)

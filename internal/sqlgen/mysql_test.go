@@ -77,7 +77,7 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"x":3}`, "v1.`x` = ?", `3.0`},
 		{`{"bits":5}`, "(v1.`bits` + 0) = ?", `5`},
 
-		// An invalid date is never equal to a date; 0000-00-00 isn't null.
+		// An invalid date is never equal to a date. 0000-00-00 isn't null.
 		{`{"at":null}`, "1=0", ``},
 		{`{"day":null}`, "1=0", ``},
 		{`{"seen":null}`, "v1.`seen` IS NULL", ``},
@@ -100,7 +100,7 @@ func TestMySQLConditions(t *testing.T) {
 	})
 }
 
-// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression; has returns the condition that holds is
+// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression. has returns the condition that holds is
 // true of doc, or of an element if doc is a list.
 func TestMySQLJSON(t *testing.T) {
 	const doc = "CASE WHEN JSON_VALID(v1.`doc`) THEN v1.`doc` ELSE JSON_QUOTE(v1.`doc`) END"

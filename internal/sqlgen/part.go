@@ -74,8 +74,8 @@ func notApart() error {
 		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them; move a $match with a variable to the front")
 }
 
-// nestParts adds a list as nest does, if the stages of Right use no more of the record than their lead: they run once
-// for all records, partitioned by the lead's value, and a test picks the part.
+// nestParts adds a list as nest does, if the stages of Right use only their lead of the record. They run once for all
+// records, partitioned by the lead's value, and a test picks the part.
 func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*relation, error) {
 	outer := b.around(r, at)
 	right, err := b.start(st.Right, at.input)

@@ -58,9 +58,9 @@ func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 
-// translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every construct
-// in full, since the meanings of short forms differ: classes as ranges, case folding as classes, anchors and word
-// boundaries by name or by look-around.
+// translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
+// construct in full, because the meanings of short forms differ. Classes become ranges, and case folding becomes
+// classes. Anchors and word boundaries are written by name or by look-around.
 func (s syntaxOf) translate(r query.Regex) (string, error) {
 	tree, err := r.Tree()
 	if err != nil {
@@ -79,8 +79,8 @@ func (s syntaxOf) translate(r query.Regex) (string, error) {
 	return b.String(), nil
 }
 
-// rewrite writes re, which Go has parsed, in the database's syntax, so that it matches the same texts as Go's RE2. Characters are code
-// points, \b knows ASCII alone, and groups don't capture.
+// rewrite writes re, which Go has parsed, in the database's syntax, so that it matches the same texts as Go's RE2.
+// Characters are code points, \b knows only ASCII, and groups don't capture.
 func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
 	case syntax.OpEmptyMatch:

@@ -50,7 +50,7 @@ var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	{`[\x00-\x{10FFFF}]a`, ``, `(?:.a)`, `(?:(?s:.)a)`},
 	{`[^\x00-\x{10FFFF}]`, ``, `(?!)`, `(?!)`},
 
-	// Positions in the text. With m, a line ends before each newline; no database's own $ means just that.
+	// Positions in the text. With m, a line ends before each newline. No database's own $ means just that.
 	{`^a$`, ``, `(?:\Aa\Z)`, `(?:\Aa\z)`},
 	{`^a$`, `m`, `(?:(?:\A|(?<=\n))a(?:\Z|(?=\n)))`, `(?:(?:\A|(?<=\n))a(?:\z|(?=\n)))`},
 	{`\ba`, ``, `(?:(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))a)`,

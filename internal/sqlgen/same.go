@@ -11,7 +11,7 @@ func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, erro
 	return between{d, at, in}.same(x, y, func(left, right string) (string, error) { return d.Compare(at, plan.Eq, left, right, x.Type()) })
 }
 
-// An Optional is a Dialect that writes the equality of a LEFT JOIN in another way where y is of a record that an earlier
+// An Optional is a Dialect with another equality for some LEFT JOINs. It applies if y is of a record that an earlier
 // LEFT JOIN may have left out.
 type Optional interface {
 	EqualOptional(s Scope, x, y string, t schema.Type) string

@@ -159,8 +159,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// A statementRow is a query and its result: text and arguments in SQLite, then in PostgreSQL, and the columns that hold
-// the values of the order: SQLite's, and, separated by |, PostgreSQL's if they differ.
+// A statementRow is a query and its result: text and arguments in SQLite, then in PostgreSQL. The last is the columns
+// that hold the values of the order: SQLite's, and, separated by |, PostgreSQL's if they differ.
 type statementRow struct {
 	name                   string
 	tenants                bool // under the rules of tenants

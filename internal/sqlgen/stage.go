@@ -170,8 +170,8 @@ type place struct {
 	outer *scope
 }
 
-// filter adds the conditions to the WHERE of r. A column that is a stored field is compared as stored, so that its index serves; a
-// computed one as its type says.
+// filter adds the conditions to the WHERE of r. A column that is a stored field is compared as stored, so that its
+// index serves. A computed column is compared as its type says.
 func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}

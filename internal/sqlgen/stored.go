@@ -62,7 +62,7 @@ func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) Opera
 }
 
 // rawName returns the name of the column of a view that holds a field's integer as it is stored. It returns "" if it
-// counts no time, or no such name is free. Statements alone use it.
+// counts no time, or no such name is free. Only statements use it.
 func rawName(c *schema.Class, f *schema.Field) string {
 	const longest = 63 // PostgreSQL cuts longer names
 	if name := f.Name + " as stored"; f.Unit() > 0 && len(name) <= longest && c.Field(name) == nil {

@@ -60,8 +60,8 @@ func (w *windowing) over(order []string, frame string) string {
 	return " OVER (" + strings.TrimSuffix(partition(w.by)+ordered(order)+frame, " ") + ")"
 }
 
-// function writes one window function with its OVER. Ranks compare by the order of the stage alone; row numbers and frames use the
-// total order, so that they don't depend on how the database reads the records.
+// function writes one window function with its OVER. Ranks compare only by the order of the stage. Row numbers and
+// frames use the total order, so that they don't depend on how the database reads the records.
 func (w *windowing) function(f plan.Window) (string, error) {
 	x := ""
 	if f.X != nil {
@@ -71,7 +71,7 @@ func (w *windowing) function(f plan.Window) (string, error) {
 		}
 		x = w.s.Atom(x)
 	}
-	if ranks := f.Kind == plan.Ranked || f.Kind == plan.DenseRanked; ranks && w.peers == nil { // all are equal; MariaDB requires an order
+	if ranks := f.Kind == plan.Ranked || f.Kind == plan.DenseRanked; ranks && w.peers == nil { // all are equal, and MariaDB requires an order
 		return w.b.d.Const(w.s, value.OfInt(1), schema.Integer), nil
 	}
 	switch f.Kind {

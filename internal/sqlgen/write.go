@@ -28,7 +28,8 @@ type exprWriter struct {
 // An over is what the body of an Over can refer to: the texts of the element and of the result so far.
 type over struct{ element, before string }
 
-// expr writes e by its kind. What has one operand is in unary, so that each dialect's method takes texts and never an expression.
+// expr writes e by its kind. unary writes expressions with one operand, so that each dialect's method takes texts and
+// never an expression.
 func (w exprWriter) expr(e plan.Expr) (string, error) {
 	switch e := e.(type) {
 	case plan.Ref:

@@ -20,7 +20,8 @@ import (
 // The results of expressions are tested in the packages of the dialects, in databases. The tests here are about the text
 // of null in logic and comparisons.
 
-// columns is a scope: a, b and c are integers, of which a and b are stored; p and q are booleans; j is JSON, s text, d a date.
+// columns is a scope. a, b and c are integers, of which a and b are stored. p and q are booleans, j is JSON, s a text,
+// d a date.
 type columns struct{}
 
 func (columns) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }

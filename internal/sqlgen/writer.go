@@ -8,14 +8,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// MaxText is the most bytes of a statement. Databases take more; only a contrived query grows that large.
+// MaxText is the most bytes of a statement. Databases take more, and only a contrived query grows that large.
 const MaxText = 4 << 20
 
 // maxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
 const maxArguments = 30_000
 
 // An argument is a value and the type of the dialect that it is cast to. Its place in a text is its number between two
-// NULs, which nothing else can bring into a text: values are kept out, and Quote removes NUL from names.
+// NULs. Nothing else can bring a NUL into a text: values are kept out, and Quote removes NUL from names.
 type argument struct {
 	value any
 	cast  string

@@ -21,7 +21,7 @@ type Query struct {
 	With   []CTE
 	Body   Body
 	Order  []Order
-	Limit  Expr // nil for none
+	Limit  Expr // or nil
 	Offset Expr
 	At     Pos
 }
@@ -76,7 +76,7 @@ func (*Query) isBody()  {}
 // An Item is an element of a select list.
 type Item struct {
 	X     Expr   // a Star for * and t.*
-	Alias *Ident // nil for none
+	Alias *Ident // or nil
 	Text  string // X as written, on one line
 }
 

@@ -36,7 +36,7 @@ var calls = map[string]form{
 		return &Case{When: []Expr{isNull(c.Args[0], true, c.At)}, Then: c.Args[1:2], Else: c.Args[2], At: c.At}
 	}},
 	"isnull": {1, 2, func(_ *taker, c *Call) Expr {
-		if len(c.Args) == 1 { // MySQL; SQL Server's has two
+		if len(c.Args) == 1 { // MySQL. SQL Server's has two
 			return isNull(c.Args[0], false, c.At)
 		}
 		return call(c, "coalesce", c.Args...)

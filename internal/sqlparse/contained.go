@@ -50,8 +50,8 @@ func (t *taker) contained(e *Binary) Expr {
 	return e
 }
 
-// words returns the list that PostgreSQL reads from the text of an array. The elements of the other list say there what 2 is in '{2}', a text or
-// a number, and aren't known here: such a text is left as it is.
+// words returns the list that PostgreSQL reads from the text of an array. The elements of the other list, which aren't
+// known here, say whether 2 is a text or a number in '{2}'. So a text with such an element is left as it is.
 func words(e Expr) Expr {
 	list, ok := listed(e).(*Array)
 	if !ok {

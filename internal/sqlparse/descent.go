@@ -17,8 +17,8 @@ type Descent struct {
 	own func(*Table, Ident) bool // reports whether the table has a column
 }
 
-// DescentOf returns the parts of a recursive query; if it isn't one that follows a pointer, the place and why. The table of the step owns
-// each name without an alias for which own returns true.
+// DescentOf returns the parts of a recursive query that follows a pointer. For another query it returns the place and
+// the reason. The table of the step owns each name without an alias for which own returns true.
 func DescentOf(c CTE, own func(*Table, Ident) bool) (d *Descent, at Pos, why string) {
 	d = &Descent{own: own}
 	q := c.Query

@@ -108,7 +108,7 @@ func (p *parser) operator(x Expr, op string, strong int) Expr {
 		}
 	case "?":
 		p.i++
-		for _, more := range []string{"|", "&"} { // ?| and ?&; as one mark, ?||'%' would be another
+		for _, more := range []string{"|", "&"} { // ?| and ?&. As one mark, ?||'%' would have another meaning
 			if p.symbol(more) {
 				op += more
 			}
@@ -119,8 +119,8 @@ func (p *parser) operator(x Expr, op string, strong int) Expr {
 	return &Binary{Op: op, L: x, R: p.binary(strong), At: at}
 }
 
-// unary reads an expression with NOT or signs before it. NOT binds weakly, and so only where level allows it; signs bind above every
-// binary operator.
+// unary reads an expression with NOT or signs before it. NOT binds weakly, so it is allowed only where level permits
+// it. Signs bind above every binary operator.
 func (p *parser) unary(level int) Expr {
 	t := p.peek()
 	switch {

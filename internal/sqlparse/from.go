@@ -133,7 +133,7 @@ func (p *parser) part() Ident {
 	return Ident{}
 }
 
-// fromAlias reads [AS] name [(column, …)]; types in the list are skipped, as the query gives them.
+// fromAlias reads [AS] name [(column, …)]. It skips types in the list, because the query gives them.
 func (p *parser) fromAlias() Alias {
 	var a Alias
 	if a.Name = p.alias(); a.Name != nil && p.symbol("(") {

@@ -5,8 +5,8 @@ import "slices"
 // maxSets is the most grouping sets of a SELECT: each is a query of its own.
 const maxSets = 32
 
-// groups reads what follows GROUP BY. ROLLUP, CUBE and GROUPING SETS become the sets that they stand for; beside others they are
-// combined with each of theirs, as PostgreSQL does.
+// groups reads the list after GROUP BY. ROLLUP, CUBE and GROUPING SETS become the sets that they stand for. Several of
+// them are combined, each set of one with each set of the others, as in PostgreSQL.
 func (p *parser) groups(s *Select) {
 	g := &groups{parser: p, of: s}
 	sets := [][]int{{}}

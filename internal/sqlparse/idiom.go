@@ -24,7 +24,7 @@ func (t *taker) fail(at Pos, suggestion, format string, args ...any) {
 	}
 }
 
-// in replaces the expressions in v, from the inside out; queries inside of expressions are gone through as well.
+// in replaces the expressions in v, from the inside out. It also goes through queries inside of expressions.
 func (t *taker) in(v reflect.Value) {
 	if !v.IsValid() {
 		return

@@ -7,8 +7,8 @@ import (
 // spread are the functions that make records of a list.
 var spread = map[string]bool{"unnest": true, "generate_series": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
 
-// unnested moves a list that an item of s spreads over records into FROM, where it means the same as long as no window
-// function counts the records, and no other list is beside it.
+// unnested moves a list that an item of s spreads over records into FROM. The meaning stays the same as long as no
+// window function counts the records, and no other item spreads a list.
 func (t *taker) unnested(s *Select) {
 	var list *Item
 	var at *Expr // the list, in the item

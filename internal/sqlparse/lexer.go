@@ -51,7 +51,7 @@ func Faultf(at Pos, format string, args ...any) *problem.Error {
 		Detail: fmt.Sprintf("line %d, column %d: ", at.Line, at.Column) + fmt.Sprintf(format, args...)}
 }
 
-// A lexer is at offset i of src; line and column, from 1, are those of i, for messages.
+// A lexer is at offset i of src. line and column, from 1, are those of i, for messages.
 type lexer struct {
 	src          string
 	i            int
@@ -292,8 +292,8 @@ func (l *lexer) dollar(t token) (token, error) {
 	return t, nil
 }
 
-// number reads digits with an optional point and exponent; PostgreSQL's 1_000 is read without the underscores. A letter directly after
-// is an error, as PostgreSQL 15 has it: 1a isn't 1 with the alias a.
+// number reads digits with an optional point and exponent. It reads PostgreSQL's 1_000 without the underscores. A
+// letter directly after is an error, as in PostgreSQL 15: 1a isn't 1 with the alias a.
 func (l *lexer) number(t token) (token, error) {
 	rest := l.src[l.i:]
 	i := 0

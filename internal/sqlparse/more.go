@@ -69,7 +69,6 @@ func operation(op string, l, r Expr) Expr {
 	return &Binary{Op: op, L: l, R: r, At: l.Pos()}
 }
 
-// alone returns the list of one element.
 func alone(x Expr) Expr {
 	return &Array{Items: []Expr{x}, At: x.Pos()}
 }

@@ -86,8 +86,8 @@ func (p *parser) unexpected(wanted string) {
 	panic(f)
 }
 
-// instead returns how to do without what another SQL has at this place, or "". What it begins with may have been taken for an alias:
-// FROM t PIVOT (sum(a) …, FROM t START WITH ….
+// instead returns how to replace the construct of another SQL at this place, or "". Its first word may have been taken
+// for an alias: FROM t PIVOT (sum(a) …, FROM t START WITH ….
 func (p *parser) instead() string {
 	if t := p.peek(); t.kind == word && t.low != "with" && t.low != "by" {
 		return hint.SQLWord(t.low)

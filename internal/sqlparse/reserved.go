@@ -33,8 +33,9 @@ func (p *parser) name(what string) Ident {
 // constants are the words that are values, whatever follows.
 var constants = wordsOf("true false null current_date current_timestamp current_time localtime localtimestamp")
 
-// reservedName reports whether the word at this place, where an expression begins, is a column although it has a meaning elsewhere: an
-// operator, a comma or the end of the list follows it, as in SELECT "end", count(*) without the quotes.
+// reservedName reports whether the word at this place, where an expression begins, is a column although it has a
+// meaning elsewhere. Then an operator, a comma or the end of the list follows it, as in SELECT "end", count(*) without
+// the quotes.
 func (p *parser) reservedName() bool {
 	t, n := p.peek(), p.ahead(1)
 	special := reserved[t.low] || t.low == "exists" || t.low == "cast" || t.low == "try_cast" || t.low == "safe_cast"

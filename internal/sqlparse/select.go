@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// selected reads what follows SELECT, clause by clause in the order that SQL requires; at is the place of the word. Clauses that aren't
-// supported (INTO) are refused by name, with what takes their place.
+// selected reads the clauses after SELECT in the order that SQL requires. at is the place of the word. It refuses
+// clauses that aren't supported (INTO) by name, and names the replacement.
 func (p *parser) selected(at Pos) *Select {
 	s := &Select{At: at}
 	p.top(s)

@@ -121,7 +121,7 @@ func (p *parser) once(have Expr, at *token) {
 	}
 }
 
-// body reads set operations; INTERSECT binds more tightly than the others.
+// body reads set operations. INTERSECT binds more tightly than the others.
 func (p *parser) body(level int) Body {
 	defer p.enter()()
 	left := p.single()
@@ -234,8 +234,8 @@ func (p *parser) items() []Expr {
 	return out
 }
 
-// window reads the parentheses of OVER or WINDOW: a base window, PARTITION BY, ORDER BY and a frame. A frame with a start alone ends at
-// the current row. Each part is optional.
+// window reads the parentheses of OVER or WINDOW: a base window, PARTITION BY, ORDER BY and a frame. A frame that has
+// only a start ends at the current row. Each part is optional.
 func (p *parser) window() *Window {
 	w := &Window{At: p.peek().at}
 	p.mark("(")

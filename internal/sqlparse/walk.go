@@ -101,8 +101,8 @@ func Conjuncts(e Expr) []Expr {
 	return []Expr{e}
 }
 
-// Affirms reports whether e has its conditions on queries as parts of AND and OR alone, so that it is true if enough of
-// them are, and whether they are false or unknown is all the same.
+// Affirms reports whether the conditions of e on queries are only parts of AND and OR. Then e is true if enough of them
+// are, and it doesn't matter whether the others are false or unknown.
 func Affirms(e Expr) bool {
 	switch e := e.(type) {
 	case *Binary:
@@ -130,8 +130,8 @@ func queried(e Expr) bool {
 	return found
 }
 
-// Gathering returns the name of a column whose expression has a list or a joined text of the values of a group, which has
-// a bound, or a column that inner queries gathered. It returns nil for another.
+// Gathering returns the name of a column that gathers values, or nil. Its expression has a list or a joined text of the
+// values of a group, which has a bound, or a column that inner queries gathered.
 func Gathering(it Item, name string, inner []string) (gathered []string) {
 	Walk(it.X, func(e Expr) bool {
 		switch e := e.(type) {

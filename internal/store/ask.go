@@ -178,8 +178,9 @@ func (b *builder) add(text string, args ...any) {
 	b.args = append(b.args, args...)
 }
 
-// ask returns the query, with numbered placeholders if the dialect wants them; else with a plus, since SQLite plans a kept
-// statement anew when a bare argument is bound that its plan depends on. Question marks occur in it as placeholders only.
+// ask returns the query with numbered placeholders if the dialect wants them. Otherwise it writes a plus before each
+// argument: SQLite plans a kept statement anew when a bare argument is bound that its plan depends on. All question
+// marks in the query are placeholders.
 func (b *builder) ask(d ChangeQueries) ChangeLookup {
 	if !d.Numbered {
 		return ChangeLookup{strings.ReplaceAll(b.text.String(), "?", "+?"), b.args}

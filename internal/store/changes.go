@@ -25,19 +25,21 @@ type ChangeRow struct {
 	Owner     string
 	Tenant    string
 	Source    string
-	Classes   []string // sorted, without duplicates; until the change has ended also its records, each as named returns it
-	After     []string // ids, sorted, without duplicates
-	Account   string   // the account that its pending state counts against
-	Expires   time.Time
-	Lease     time.Time       // end of the lease, or zero
-	Leased    time.Time       // the lease has run out before this time, too, or zero
-	Search    string          // the text searched by Filter.Text
-	Closed    string          // the people whom Filter.For leaves out, and the schema: see closed
-	Since     string          // of a new change: the ids after it are those of the minute before
-	Body      string          // JSON
-	Events    []string        // of the steps that are stored with it, in order; JSON, without their Seq
-	Records   []*audit.Record // of these steps, without those that have none
-	of        *change.Change  // what Body encodes
+	// Classes is sorted, without duplicates. Until the change has ended, it also has its records, each as named returns
+	// it.
+	Classes []string
+	After   []string // ids, sorted, without duplicates
+	Account string   // the account that its pending state counts against
+	Expires time.Time
+	Lease   time.Time       // end of the lease, or zero
+	Leased  time.Time       // the lease has run out before this time, too, or zero
+	Search  string          // the text searched by Filter.Text
+	Closed  string          // the people that Filter.For excludes, and the schema: see closed
+	Since   string          // of a new change: the ids after it are those of the minute before
+	Body    string          // JSON
+	Events  []string        // of the steps that are stored with it, in order, as JSON without their Seq
+	Records []*audit.Record // of these steps, without those that have none
+	of      *change.Change  // what Body encodes
 }
 
 // NewChangeRow returns the row of a change filed at now, and that of the version that it replaces, or nil.

@@ -59,8 +59,8 @@ func (j *Journal) Exclusive(do func() error) error {
 	return nil
 }
 
-// Try returns nil if Append would succeed. It folds the journal, and writes and removes a file larger than what a segment grows
-// by at once, since a full disk can have room for the folding alone.
+// Try returns nil if Append would succeed. It folds the journal. Then it writes and removes a file that is larger than
+// a segment grows at once, because a full disk can have room for only the folding.
 func (j *Journal) Try() error {
 	return j.Exclusive(func() (err error) {
 		if j.moved() {

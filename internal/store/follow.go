@@ -29,7 +29,7 @@ func (j *Journal) segments() ([]string, error) {
 	return out, nil
 }
 
-// first returns the number of the first record of a segment by its name, or 0 if the name is no segment's.
+// first returns the number of the first record of a segment by its name, or 0 for other names.
 func first(name string) int64 {
 	seq, random, ok := strings.Cut(name, "-")
 	n, err := strconv.ParseInt(seq, 16, 64)

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A frame is a header of headerSize bytes and the records of one batch, each as the length of its body in four bytes, its
-// hash and its body. Numbers are little-endian. The header is
+// A frame is a header of headerSize bytes and the records of one batch. A record is the length of its body in four
+// bytes, its hash and its body. Numbers are little-endian. The header is
 //
 //	 0  magic, which no text of a record can contain
 //	 8  the size of what follows the header
@@ -130,7 +130,8 @@ func journalRead(data []byte) (rows []RecordRow, whole bool) {
 	}
 }
 
-// ends returns where the last frame behind from ends, and its last record; from and the zero Head if there is none.
+// ends returns the end of the last frame behind from, and its last record. Without a frame it returns from and the zero
+// Head.
 func ends(data []byte, from int64) (end int64, head audit.Head) {
 	end = from
 	for {
@@ -146,7 +147,7 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 	}
 }
 
-// A mark is written to the file "lock" after each batch, and not synced: by it a process sees that another one has
+// A mark is written to the file "lock" after each batch, and not synced. It shows another process that this one has
 // appended, that a segment was cut, and that the tables end before records that they had.
 type journalMark struct {
 	name string // of the segment that is appended to, or ""
@@ -175,7 +176,7 @@ func (j *Journal) setMark(m journalMark) error {
 	return err
 }
 
-// getMark returns the mark and its bytes; the zero mark if there is none.
+// getMark returns the mark and its bytes, or the zero mark.
 func (j *Journal) getMark() ([]byte, journalMark) {
 	b := make([]byte, markSize)
 	if n, _ := j.lockFile.ReadAt(b, 0); n < markSize || crc32.ChecksumIEEE(b[:markSize-4]) != binary.LittleEndian.Uint32(b[markSize-4:]) {

@@ -27,8 +27,8 @@ const (
 
 // Errors of a Journal.
 var (
-	// ErrDirect is returned by Append if the records must go to the tables themselves, with Exclusive: what is in the
-	// journal could not be synced, or too much waits to be folded.
+	// ErrDirect is returned by Append if the records must go to the tables themselves, with Exclusive. Then the
+	// contents of the journal could not be synced, or too much waits to be folded.
 	ErrDirect        = errors.New("the journal can't be appended to before it is folded")
 	ErrMoved         = errors.New("the audit's journal was removed or replaced while it was in use; put it back and restart")
 	errJournalClosed = errors.New("the audit's journal is closed")
@@ -64,13 +64,13 @@ type Journal struct {
 	unordered bool     // some process keeps the lock of the folder
 	claimed   bool     // the folder of lockFile
 	mark      []byte   // as this process wrote it last
-	current   file     // nil for none
+	current   file     // or nil
 	name      string   // of current
 	end       int64    // of the last frame in current
 	ahead     int64    // the size of current
 	head      audit.Head
 	own       audit.Head  // the last that this process appended
-	fault     bool        // a write or a sync failed; Fold repairs it
+	fault     bool        // a write or a sync failed. Fold repairs it
 	behind    int64       // bytes of the segments that are not folded
 	syncing   *time.Timer // nil when everything is synced
 	buf       []byte
@@ -121,8 +121,8 @@ func (j *Journal) SyncEvery(interval time.Duration) {
 	j.options.Every = interval
 }
 
-// Append seals the records onto the chain and returns when they are on the disk, or, with JournalOptions.Every, written. None of
-// them is in the chain after ErrDirect; after another error that is unknown.
+// Append seals the records onto the chain. It returns when they are on the disk, or, with JournalOptions.Every,
+// written. After ErrDirect, none of them is in the chain. After another error, that is unknown.
 func (j *Journal) Append(batch []*audit.Record) error {
 	unlock, err := j.lock()
 	if err != nil {

@@ -139,7 +139,8 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := int64(0); cut <= ends[3]; cut++ {
-		for _, zeros := range []bool{false, true} { // what was not written may be what was there before
+		// The part that was not written may have the bytes from before.
+		for _, zeros := range []bool{false, true} {
 			here, to := filepath.Join(t.TempDir(), "audit"), &table{}
 			content := data[:cut:cut]
 			if zeros {

@@ -12,8 +12,8 @@ import (
 // every is the time between two looks at which records are old enough.
 const every = time.Hour
 
-// KeepArchive moves the records of s that are older than age to files in dir, each hour, until stop is called. What can't be moved
-// stays in the store, and is logged.
+// KeepArchive moves the records of s that are older than age to files in dir, each hour, until stop is called. If it
+// can't move records, they stay in the store, and it logs the error.
 func KeepArchive(ctx context.Context, s ArchiveStore, dir string, age time.Duration, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

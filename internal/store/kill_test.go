@@ -27,8 +27,9 @@ const (
 	childDoes = "BAILIWICK_TEST_JOURNAL_DOES"
 )
 
-// TestKilled kills processes in which 32 callers append, so that a sync of several records is under way nearly always: what they
-// were told to be on the disk is in the chain, once. A process says with each record how many batches of several it has synced.
+// TestKilled kills processes in which 32 callers append, so that a sync of several records is nearly always under way.
+// Each record that a caller was told to be on the disk must be in the chain, once. A process says with each record how
+// many batches of several it has synced.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv(childOf); dir != "" {
 		t.Fatal(appendForever(dir))
@@ -51,7 +52,7 @@ func killed(t *testing.T, rounds int) {
 	batches := 0
 	for round := range rounds {
 		var children []*appender
-		for child := range 1 + round%2 { // alone, or beside another one
+		for child := range 1 + round%2 { // one, or two beside each other
 			children = append(children, startAppender(t, dir, fmt.Sprint(round, ".", child), to.head))
 		}
 		for _, c := range children {
@@ -99,7 +100,7 @@ func startAppender(t *testing.T, dir, name string, head audit.Head) *appender {
 	return &appender{cmd: cmd, out: bufio.NewScanner(out)}
 }
 
-// read reads a line of the process; false at its end.
+// read reads a line of the process. It returns false at the end.
 func (a *appender) read() bool {
 	if !a.out.Scan() {
 		return false

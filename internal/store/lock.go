@@ -16,10 +16,11 @@ const (
 	queueing = time.Second
 )
 
-// lock takes the lock of the folder, which holds for one process and one goroutine. The kernel gives the lock of a file to
-// any process that asks, and one that appends batch after batch asks again before another one looks. So the lock of the
-// folder itself is taken first, and given back with that of the file taken: a process that waits is the next one. A process
-// that was stopped while it waited keeps its turn; the others go on without turns until it is given back.
+// lock takes the lock of the folder, which holds for one process and one goroutine. The kernel gives the lock of a file
+// to any process that asks, and one that appends batch after batch asks again before another one looks. So lock first
+// takes the lock of the folder itself, and gives it back when it has the lock of the file. Then a process that waits is
+// the next one. A process that was stopped while it waited keeps its turn. The others go on without turns until it
+// gives the lock back.
 func (j *Journal) lock() (unlock func(), err error) {
 	j.mu.Lock()
 	if j.closed {

@@ -32,7 +32,7 @@ type ArchiveStore interface {
 
 // ArchiveOptions say what MoveRecords moves.
 type ArchiveOptions struct {
-	Dir    string    // of the files; made if there is none
+	Dir    string    // of the files. It is created if it doesn't exist
 	Before time.Time // the first record that is not older, and all behind it, stay
 	By     string    // the principal in the log's records of what was moved
 
@@ -43,7 +43,7 @@ type ArchiveOptions struct {
 type MovedRecords struct {
 	Records int64      `json:"records"`
 	Files   []string   `json:"files"`
-	Base    audit.Head `json:"base"` // the last record that is in an archive now; the zero Head for none
+	Base    audit.Head `json:"base"` // the last record that is in an archive now, or the zero Head
 }
 
 // MoveRecords writes the oldest records of s into files and takes them out of the store, file by file. Its result has
@@ -66,7 +66,8 @@ func MoveRecords(ctx context.Context, s ArchiveStore, o ArchiveOptions) (MovedRe
 	}
 }
 
-// sweep removes what processes that were killed long ago have not completed. What can't be removed does no harm.
+// sweep removes files that processes which were killed long ago have not completed. A file that can't be removed does
+// no harm.
 func (o ArchiveOptions) sweep() {
 	left, _ := filepath.Glob(filepath.Join(o.Dir, unfinished+"*"))
 	for _, name := range left {

@@ -35,7 +35,7 @@ type archiveFile struct {
 	path  string
 	first int64
 	prev  string // of the first record
-	last  int64  // the number of the last record, once a walk has read all; 0 before
+	last  int64  // the number of the last record once a walk has read all, or 0
 }
 
 // OpenArchive returns the archive in some folders joined with the store. If its first files are gone, kept must have the record
@@ -144,9 +144,9 @@ func (l *ArchivedLog) Find(ctx context.Context, step string) (audit.Record, bool
 	return l.store.Find(ctx, step)
 }
 
-// Records implements audit.Chain: the files' records up to the base of the store, and the store's behind it. What the
-// store has of the former, and what files have twice, must be the same. Records that the store lets go of meanwhile come
-// from their new files.
+// Records implements audit.Chain. It reads the files' records up to the base of the store, and the store's after it.
+// Records that the store and a file have, or that files have twice, must be the same. Records that the store deletes
+// meanwhile come from their new files.
 func (l *ArchivedLog) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	for gone := true; gone; {
 		var err error

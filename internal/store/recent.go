@@ -13,8 +13,9 @@ const (
 	longestBody = 32 << 10 // bytes
 )
 
-// RecentChanges decodes the bodies of changes, and each of the latest ones once, or not at all if it was stored here: from its proposal to its
-// end a change is read about ten times. It answers by the body that is in the store now, so it is never out of date. The zero RecentChanges is ready to use.
+// RecentChanges decodes the bodies of changes. It decodes each of the latest ones once, or not at all if it was stored
+// here. A change is read about ten times from its proposal to its end. It answers by the body that is in the store now,
+// so it is never out of date. The zero RecentChanges is ready to use.
 type RecentChanges struct {
 	mu   sync.Mutex
 	read [mostRecent]struct {
@@ -73,8 +74,8 @@ func (r *RecentChanges) keep(body string, c *change.Change) {
 	r.next++
 }
 
-// Page decodes rows queried with one more than the limit of f; more reports whether that extra one exists. What is recent stays so: a page is
-// as long as all that is kept.
+// Page decodes rows queried with one more than the limit of f. more reports whether that extra row exists. Page doesn't
+// add to the latest changes, because a page is as long as all that are kept.
 func (r *RecentChanges) Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
 	if more = len(bodies) > limit(f); more {
 		bodies = bodies[:limit(f)]

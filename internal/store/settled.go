@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// settled returns what decoding the JSON of c would return, and shares nothing with c that can be altered. ok is false where that isn't sure,
-// such as for a text that isn't UTF-8; then it has to be decoded. To decode it takes ten times as long.
+// settled returns the same as decoding the JSON of c, and shares nothing with c that can be altered. ok is false where
+// that isn't sure, such as for a text that isn't UTF-8. Then c has to be decoded, which takes ten times as long.
 func settled(c *change.Change) (out *change.Change, ok bool) {
 	out = new(*c)
 	settles := settlerOfChange()
@@ -64,7 +64,7 @@ func settleValue(v reflect.Value) bool {
 	return ok
 }
 
-// settleTime takes times in UTC alone, which keep all that they have.
+// settleTime takes only times in UTC, which lose nothing.
 func settleTime(v reflect.Value) bool {
 	of := v.Addr().Interface().(*time.Time)
 	if of.Location() != time.UTC {

@@ -26,8 +26,8 @@ func Errors(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Cause returns what may be logged of err: never text that could contain a value. An error can provide such text by a
-// method LogText() string; for others it is their codes and type.
+// Cause returns a text about err for the log. It never returns text that could contain a value. An error can provide
+// such a text by a method LogText() string. For others, Cause returns their codes and type.
 func Cause(err error) string {
 	if err == nil {
 		return ""

@@ -23,7 +23,7 @@ func setting(name string) string {
 	return ""
 }
 
-// fromEnvironment returns the collector that the environment describes. What o says counts instead.
+// fromEnvironment returns the collector that the environment describes. The settings of o override it.
 func (o OTLP) fromEnvironment() (*collector, error) {
 	if p := setting("PROTOCOL"); p != "" && p != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %s; write http/protobuf, the protocol that traces are sent by", p)

@@ -15,7 +15,7 @@ import (
 // requests is the Observer of the MCP transport.
 type requests struct{ t *Telemetry }
 
-// An operation is a request of the protocol, carried in the context; its call sets the tool.
+// An operation is a request of the protocol, carried in the context. Its call sets the tool.
 type operation struct {
 	method, version, transport string
 	tool                       string // "" until a call has begun

@@ -1,6 +1,6 @@
 // Package telemetry reports what the gateway does: metrics, traces, and a log line for each call.
 //
-// The gateway and the MCP transport report calls and requests through Observers; steps make their spans with package
+// The gateway and the MCP transport report calls and requests through Observers. Steps make their spans with package
 // trace. No argument, record, rule, credential or error text enters a metric, a span or a line, and labels of metrics
 // are few and fixed.
 package telemetry
@@ -36,7 +36,7 @@ type Traces struct {
 	Exporter sdk.SpanExporter
 	OTLP     OTLP
 	// Sample is the fraction of calls traced, from 0 to 1, unless the client has decided by sending a traceparent. 0
-	// means DefaultSample; a negative value traces only what clients do.
+	// means DefaultSample. A negative value traces only the calls that clients trace.
 	Sample float64
 	// Environment lets OTEL_* variables set what isn't set here. Otherwise they are ignored.
 	Environment bool

@@ -151,8 +151,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestSchemas limits the size of the three tools, for APIs of any size, to 665 tokens of four bytes: 45 of them are for batches, filters
-// and what continues a cut.
+// TestSchemas limits the size of the three tools, for APIs of any size, to 665 tokens of four bytes. 45 of them are for
+// batches, filters and the arguments that continue a cut answer.
 func TestSchemas(t *testing.T) {
 	size := 0
 	for _, tl := range tools.NewAPITools(nil).Tools() {

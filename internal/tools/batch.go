@@ -30,8 +30,8 @@ type outcome struct {
 	err   error
 }
 
-// batch makes several calls, each as if it were made alone, and returns their answers in order. One that fails has its error in the
-// place of its answer. The answers share the budget of one.
+// batch makes several calls, each in the same way as a single call, and returns their answers in order. One that fails
+// has its error in the place of its answer. The answers share the budget of one.
 func batch(ctx context.Context, c *bailiwick.Call, in value.Value, list []value.Value) (tool.Result, error) {
 	for _, m := range in.Members() {
 		if m.Name != "calls" {

@@ -133,7 +133,8 @@ func orders(ids ...string) string {
 	return `{"calls":[` + strings.Join(all, ",") + `]}`
 }
 
-// TestBatch makes fifty calls at once: the answers are in order, four run at a time, one that fails fails alone, and each is recorded.
+// TestBatch makes fifty calls at once. The answers are in order, and four calls run at a time. One that fails doesn't
+// fail the others. Each is recorded.
 func TestBatch(t *testing.T) {
 	s := newShop(t, bailiwick.Options{})
 	var ids []string
@@ -164,7 +165,7 @@ func TestBatch(t *testing.T) {
 	if got := fmt.Sprint(outcomes); len(records) != 51 || got != "map[call_api_read shop.getOrder failed:5 call_api_read shop.getOrder ok:45]" {
 		t.Errorf("%d records: %s", len(records), got)
 	}
-	// A record is the same as that of the call alone, and the batch counts only what isn't counted there.
+	// A record is the same as that of a single call. The batch counts only amounts that its calls don't count.
 	alone := newShop(t, bailiwick.Options{})
 	if _, _, err := alone.call(t.Context(), `{"operationId":"getOrder","id":"o0"}`); err != nil {
 		t.Fatal(err)
@@ -194,7 +195,7 @@ func TestBatchRefused(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", tt.args, got, tt.want)
 		}
 	}
-	// What is hidden is the same as what is absent, and so is its record except for the kind.
+	// A hidden operation has the same answer as an absent one, and the same record except for the kind.
 	results, _, err := s.call(t.Context(), `{"calls":[{"operationId":"listSecrets"},{"operationId":"listSekretz"},{"operationId":"getOrder","id":"1","calls":[{}]},{"operationId":"getOrder"}]}`)
 	if err != nil {
 		t.Fatal(err)

@@ -111,7 +111,7 @@ func (r *ChangeTools) calls(p identity.Principal) bool {
 	return r.gateway.May(p, ask) == nil && slices.ContainsFunc(r.gateway.APIs(p), func(reach *calls.Reach) bool { return reach.Writes })
 }
 
-// Writable reports whether p may propose another value for a field of v; it implements tool.Writing.
+// Writable reports whether p may propose another value for a field of v. It implements tool.Writing.
 func (r *ChangeTools) Writable(p identity.Principal, v *policy.View, f *schema.Field) bool {
 	ask := bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
 	switch permitted := v.Rule().Permitted; {

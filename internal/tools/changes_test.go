@@ -60,7 +60,7 @@ var issues = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// newTracker serves the tracker; more modifies its configuration.
+// newTracker serves the tracker. more modifies its configuration.
 func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tracker {
 	t.Helper()
 	dir := t.TempDir()
@@ -270,8 +270,8 @@ func TestChangeOffered(t *testing.T) {
 	}
 }
 
-// TestScopes checks that a tool which one more scope would offer is refused for that scope, and not as one that doesn't exist: a client
-// may ask its person for it. A tool that no scope would offer doesn't exist.
+// TestChangeScopes checks a tool that one more scope would offer. It is refused for that scope, and not as one that
+// doesn't exist, because a client may ask its person for it. A tool that no scope would offer doesn't exist.
 func TestChangeScopes(t *testing.T) {
 	x := newTracker(t, nil)
 	reads := x.token(identity.Agent, "ann", identity.Read)

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// concrete returns the arguments of a call whose operationId is a concrete call (GET /repos/acme/app/issues?per_page=5, or a URL) with the
-// id of the operation and the arguments that the path and the query give it. Other arguments are returned as they are. It refuses
-// arguments that contradict the path or the query.
+// concrete returns the arguments of a call whose operationId is a concrete call (GET /repos/acme/app/issues?per_page=5,
+// or a URL). It replaces the concrete call by the id of the operation and adds the arguments from the path and the
+// query. Other arguments are returned as they are. It refuses arguments that contradict the path or the query.
 func concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 	id, _ := args.Get("operationId")
 	source, _ := args.Get("source")

@@ -70,7 +70,7 @@ func describeAgent() identity.Principal {
 	return identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
 }
 
-// call returns the answer, or the error's code, detail, suggestion and near names; DIR replaces dir.
+// call returns the answer, or the error's code, detail, suggestion and near names. DIR replaces dir.
 func call(t testing.TB, set *tool.Set, principal identity.Principal, dir, name, args string) string {
 	t.Helper()
 	in, err := value.Read([]byte(strings.ReplaceAll(args, "DIR", dir)), 0)
@@ -178,8 +178,8 @@ no workspace with a cache was found for this project where the owner allows to l
 	}
 }
 
-// TestHiddenIsAbsent checks that answers are the same for a tree with hidden content and one without it: objects,
-// fields, ages, near names and counts, in every tool that describes classes.
+// TestHiddenIsAbsent checks that answers are the same for a tree with hidden content and for one without it. It
+// compares objects, fields, ages, near names and counts, in every tool that describes classes.
 func TestHiddenIsAbsent(t *testing.T) {
 	const at = "org/workspace-P/.metadata/MyOrg/"
 	base := map[string]string{at + "Account.json": `{"fields": [{"name": "Name", "nillable": false}]}`, at + "Contact.json": "{}"}

@@ -18,9 +18,10 @@ func Names() []string {
 	return []string{"operationId", "source", "path", "query", "headers", "cookies", "body", "content_type"}
 }
 
-// placed returns the arguments of a call with those of the operation, written beside its id or in an object called parameters or the like,
-// moved into path, query, headers or body. Of its members those in own are the tool's. One that has no place stays, and a name of the
-// operation that it is like is named. A concrete call in the place of the id is taken apart, as by concrete.
+// placed moves the arguments of the operation of a call into path, query, headers or body. The agent wrote them beside
+// the operation's id, or in an object called parameters or the like. Members in own are the tool's own. An argument
+// without a place stays, and the error names a similar name of the operation. placed also takes a concrete call in the
+// place of the id apart, as concrete does.
 func placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
 	own = append(Names(), own...)
 	args, err := concrete(c, args)
@@ -112,8 +113,8 @@ func place(v *spec.View, op *spec.Operation, name string) string {
 	return ""
 }
 
-// onPath reports whether a name that the operation has in several places is that of a parameter of its path which isn't given there: without
-// it the operation can't be called.
+// onPath reports whether a name that the operation has in several places is that of a parameter of its path that isn't
+// given there. Without that parameter, the operation can't be called.
 func onPath(v *spec.View, op *spec.Operation, name string, args value.Value) bool {
 	path, _ := args.Get("path")
 	_, given := path.Get(name)
@@ -134,8 +135,8 @@ func places(v *spec.View, op *spec.Operation) map[string][]string {
 	return out
 }
 
-// put adds m to args: to the object that is the argument in, or for "" as an argument, which an object of the same name may have been made
-// for. It reports whether it has the place: not if it is taken, or in is not an object.
+// put adds m to args, in the object that is the argument in. For "" it adds m as an argument, or to an object of the
+// same name that was made for it. It reports false if the place is taken, or if in is not an object.
 func put(args value.Value, in string, m value.Member) (value.Value, bool) {
 	if in == "" {
 		given, has := args.Get(m.Name)

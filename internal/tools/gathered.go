@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// gathered returns the arguments of propose_changes with each write that is written as the arguments of call_api_write, which have no other
-// meaning there, as a call: {"operationId": …, "body": …} as {"op": "call", "call": {…}}. A source beside writes is that of each.
+// gathered returns the arguments of propose_changes. It replaces each write that has the form of the arguments of
+// call_api_write by a call: {"operationId": …, "body": …} becomes {"op": "call", "call": {…}}. Such a write has no
+// other meaning there. A source beside writes is that of each.
 func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
 	members := slices.Clone(in.Members())
 	source, list := changeWord(in, "source"), false
@@ -70,8 +71,8 @@ func flattened(item value.Value) value.Value {
 	return value.OfObject(out)
 }
 
-// of returns the arguments of a call in the given source, and refuses those of another; a write of a record must be of a class of that
-// source. What can't be judged is left to the check of the write.
+// of returns the arguments of a call in the given source, and refuses those of another. A write of a record must be of
+// a class of that source. of leaves cases that it can't judge to the check of the write.
 func of(c *bailiwick.Call, source string, item, call value.Value) (value.Value, error) {
 	other, what := "", ""
 	if id := changeWord(call, "operationId"); id != "" {

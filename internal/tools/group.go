@@ -25,7 +25,7 @@ func (r *ChangeTools) proposeChanges() tool.Tool {
 		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op"],"properties":{"op":{"type":"string","enum":["create","update","delete","action","call"]},`+
 			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"},"method_name":{"type":"string"},"arguments":{"type":"object"},"call":{"type":"object"}}}}`,
 			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","items":{"type":"string"}}`),
-		// Its writes are of several kinds; policy checks the gate of each.
+		// Its writes are of several kinds. policy checks the gate of each.
 		Output: changeRead(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(p identity.Principal) bool { return r.raw(p) || r.calls(p) || len(r.acts(p)) > 0 },
 		Meant:   gathered,
@@ -47,7 +47,8 @@ func (r *ChangeTools) raw(p identity.Principal) bool {
 	return r.gateway.May(p, ask) == nil && r.offers(write.OpCreate, write.OpUpdate, write.OpDelete)(p)
 }
 
-// acts returns the actions that p may use as writes of a group: those that it may also use alone.
+// acts returns the actions that p may use as writes of a group. These are the actions that p may also use by
+// themselves.
 func (r *ChangeTools) acts(p identity.Principal) []*action.Action {
 	method := r.callMethod()
 	byName := r.gateway.May(p, method.Ask()) == nil
@@ -198,7 +199,7 @@ func called(c *bailiwick.Call, item value.Value, at string) (write.Write, error)
 		}
 	}
 	w := &write.Call{Source: changeWord(asked, "source"), Operation: changeWord(asked, "operationId"), Request: value.OfObject(request)}
-	if w.Source == "" { // the only API with that operation; otherwise policy asks which
+	if w.Source == "" { // the only API with that operation. Otherwise policy asks which
 		var found []string
 		for _, reach := range c.APIs() {
 			if _, err := reach.View.Operation(w.Operation); problem.CodeOf(err) != problem.NotFound {

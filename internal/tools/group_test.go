@@ -103,8 +103,8 @@ const (
 	urgent   = `{"op":"update","class_name":"issues","object_id":"{b}","data":{"priority":"Critical"}}`
 )
 
-// TestGroup follows actions and a write of a record as one change: each item says which action made it and what that says,
-// the agent reads the same without the words of templates, and all of it is applied, once.
+// TestGroup follows actions and a write of a record as one change. Each item names its action and the action's
+// sentence. The agent reads the same without the words of templates, and all of it is applied, once.
 func TestGroup(t *testing.T) {
 	d := newDesk(t, nil)
 	sheet := d.must(comments, starts, urgent, files)
@@ -283,8 +283,8 @@ func TestGroupTime(t *testing.T) {
 	}
 }
 
-// TestGroupJudged: a group is judged by the strictest rule that any of its writes meets alone, and let through only by a rule
-// that all of it meets.
+// TestGroupJudged: a group is judged by the strictest rule that any single write of it meets. Only a rule that all of
+// it meets lets it through.
 func TestGroupJudged(t *testing.T) {
 	when := func(text string) *expression.Condition {
 		c, err := expression.NewCompiler().CompileChange(text)

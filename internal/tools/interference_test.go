@@ -36,12 +36,14 @@ const marketDocument = `{"openapi":"3.0.0","paths":{
 	"components":{"schemas":{"Order":{"type":"object","properties":{"kind":{"type":"string"},"id":{"type":"integer"},"note":{"type":"string"},"margin":{"type":"integer"},"password":{"type":"string"}}},
 		"Internal":{"type":"object","properties":{"kind":{"type":"string"},"id":{"type":"integer"},"why":{"type":"string"}}}}}}`
 
-// A market is the data of the API, of which two worlds differ in hidden parts alone.
+// A market is the data of the API. Two worlds differ only in its hidden parts.
 type market struct {
 	notes    []string // of the orders that are seen
 	margins  []int    // of the orders, or -1 for an order without the field
 	internal []int    // before which events there is an internal one
-	bare     bool     // no headers: counts, versions and places of the service are left out where something may be hidden, and not where nothing is
+	// bare means no headers. Counts, versions and places of the service are left out only where something may be
+	// hidden.
+	bare bool
 }
 
 func (m market) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +97,7 @@ func (m market) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, body)
 }
 
-// asks are calls of which a batch is drawn; many name what is hidden.
+// asks are calls from which a random batch is made. Many name hidden parts.
 var asks = []string{
 	`{"operationId":"listOrders"}`, `{"operationId":"listOrders","where":{"margin":{"$gt":3}}}`, `{"operationId":"listOrders","where":{"note":"a"}}`, `{"operationId":"listOrders","where":{"nothing":1}}`,
 	`{"operationId":"listOrders","where":{"note":{"$ne":"a"}},"from":2}`, `{"operationId":"listOrders","from":2}`, `{"operationId":"listOrders","at":"data[0].margin"}`, `{"operationId":"listOrders","at":"data[1].note","from":2}`,
@@ -141,9 +143,9 @@ func marketTools(t *testing.T, document, base string, hidden []calls.Hidden, bud
 // hiddenParts are the rules that hide a field, a schema and an operation.
 var hiddenParts = []calls.Hidden{{Operations: []string{"GET /secrets"}}, {Fields: []string{"Order.margin"}}, {Schemas: []string{"Internal"}}}
 
-// TestInterferenceTwins checks that batches, filters and parts get the same bytes from a service whose hidden operation, field and
-// records are hidden, and from a twin that never had them.
-// Neither sends headers: a count of the service is left out where something is hidden.
+// TestInterferenceTwins checks batches, filters and parts of two services. One has a hidden operation, field and
+// records, and its twin never had them. Both must give the same bytes. Neither sends headers, because a count of the
+// service is left out where something is hidden.
 func TestInterferenceTwins(t *testing.T) {
 	if strings.Contains(bareDocument, "nternal") || strings.Contains(bareDocument, "margin") || strings.Contains(bareDocument, "secrets") {
 		t.Fatal(bareDocument)

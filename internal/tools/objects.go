@@ -72,7 +72,7 @@ func changeWord(in value.Value, name string) string {
 	return v.Text()
 }
 
-// object returns a closed input schema; must lists the required names, separated by commas.
+// object returns a closed input schema. must lists the required names, separated by commas.
 func object(must string, properties ...string) []byte {
 	required := ""
 	if must != "" {

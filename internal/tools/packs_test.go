@@ -227,8 +227,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestApprovedLater checks what the agent gets of a change that a person approved after the call: the result that the
-// tool picks, as at once, and a refusal of the platform as an error with its status and message.
+// TestApprovedLater checks the agent's result of a change that a person approved after the call. It is the result that
+// the tool picks, as in a call that isn't reviewed. A refusal of the platform is an error with its status and message.
 func TestApprovedLater(t *testing.T) {
 	s := newSite(t, "{}", "gates: {writes: review}\n")
 	bot := agent(identity.Read, identity.Write, identity.Delete)

@@ -129,8 +129,9 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	return across(all, in)
 }
 
-// apiConcrete takes a concrete call (GET /teams/7?limit=5, or a URL) in the place of an operation or of a query apart: into the id of the
-// operation, and the line that tells how to call it so. Other arguments are returned as they are.
+// apiConcrete replaces a concrete call (GET /teams/7?limit=5, or a URL) in the place of an operation or of a query by
+// the id of the operation. It also returns the line that shows how to make this call. Other arguments are returned as
+// they are.
 func apiConcrete(c *bailiwick.Call, in value.Value) (value.Value, string, error) {
 	name := "operationId"
 	if word(in, name) == "" {
@@ -278,7 +279,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 			continue
 		}
 		if i > 0 {
-			h.result.Also = nil // further matches are named for the best API alone
+			h.result.Also = nil // only the best API names further matches
 		}
 		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, search.DescribeFound(h.reach.View, h.result))
 	}

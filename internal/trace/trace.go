@@ -1,9 +1,9 @@
 // Package trace marks the steps of a call as spans.
 //
-// Steps that have a context use it. What is traced, and where traces go, is decided by the code that puts a recording
-// span into the context: package telemetry, or a program that embeds the gateway. Without one, a step only costs a
-// look into the context, and no memory. Error texts are never recorded, since they can contain values: a span has the
-// error's code only.
+// Steps that have a context use it. The code that puts a recording span into the context decides which calls are
+// traced, and where traces go. That is package telemetry, or a program that embeds the gateway. Without such a span, a
+// step only costs a look into the context, and no memory. Error texts are never recorded, because they can contain
+// values. A span has only the error's code.
 package trace
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call binds an operator; arguments that were left out are null.
+// call binds an operator. Arguments that were left out are null.
 func call(e query.Call, args []Node) (Node, error) {
 	for i := range args {
 		if err := args[i].Shown(); err != nil {
@@ -42,8 +42,8 @@ var places = Node{Expr: plan.Const{Value: value.OfInt(0), T: schema.Integer}, Co
 // minusOne has all bits: subtracting from it turns each over, and no result is beyond 64 bits.
 var minusOne = Node{Expr: plan.Const{Value: value.OfInt(-1), T: schema.Integer}, Constant: true}
 
-// arithmetic binds the operators on numbers; the bool reports whether e is one of them. $divide and the real functions give Doubles,
-// $mod an Integer. Rounding keeps the type of its number, to constant places within ±20.
+// arithmetic binds the operators on numbers. The bool reports whether e is one of them. $divide and the real functions
+// give Doubles, $mod an Integer. Rounding keeps the type of its number, to constant places within ±20.
 func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 	switch e.Op {
 	case "$add", "$subtract", "$multiply":
@@ -157,8 +157,9 @@ func moments(e query.Call, args []Node, dates int) (Node, error) {
 var comparisons = map[string]plan.Op{"$eq": plan.Eq, "$ne": plan.Ne, "$gt": plan.Gt, "$gte": plan.Gte, "$lt": plan.Lt,
 	"$lte": plan.Lte, "$cmp": plan.Cmp}
 
-// logic binds comparisons, $and, $or, $not and $ifNull; the bool reports whether e is one of them. Operands of $and, $or and $not are
-// conditions by Truth: null and 0 are false. $ifNull of a pointer stays one if the other value is a constant.
+// logic binds comparisons, $and, $or, $not and $ifNull. The bool reports whether e is one of them. Operands of $and,
+// $or and $not are conditions by Truth: null and 0 are false. $ifNull of a pointer stays one if the other value is a
+// constant.
 func logic(e query.Call, args []Node) (Node, bool, error) {
 	if op, ok := comparisons[e.Op]; ok {
 		n, err := compare(e, op, args)
@@ -187,8 +188,8 @@ func logic(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
-// compare binds a comparison of two values in their common type. Null equals null alone, whatever the types; $cmp refuses values whose
-// type is known only when the pipeline runs.
+// compare binds a comparison of two values in their common type. Null equals only null, whatever the types. $cmp
+// refuses values whose type is known only when the pipeline runs.
 func compare(e query.Call, op plan.Op, args []Node) (Node, error) {
 	t := schema.Boolean
 	if op == plan.Cmp {

@@ -12,8 +12,9 @@ import (
 var targets = map[string]schema.Type{"int": schema.Integer, "long": schema.Integer, "double": schema.Double, "decimal": schema.Decimal,
 	"string": schema.String, "bool": schema.Boolean, "date": schema.Date}
 
-// conversion binds $toInt … $toDate, $convert and $type; the bool reports whether e is one of them. The type of $convert is a constant,
-// as a column has one type. A value that can't be converted is null, or onError, where MongoDB's short forms fail.
+// conversion binds $toInt … $toDate, $convert and $type. The bool reports whether e is one of them. The type of
+// $convert is a constant, because a column has one type. A value that can't be converted is null, or onError, where
+// MongoDB's short forms fail.
 func conversion(e query.Call, args []Node) (Node, bool, error) {
 	names := map[string]string{"$toInt": "int", "$toLong": "long", "$toDouble": "double", "$toDecimal": "decimal", "$toString": "string",
 		"$toBool": "bool", "$toDate": "date"}

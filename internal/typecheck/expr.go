@@ -40,8 +40,8 @@ type let struct {
 	elements int
 }
 
-// element is the variable of a list being iterated; before reports whether the previous result has a name, too
-// ($reduce).
+// element is the variable of a list over which an operator iterates. before reports whether the previous result has a
+// name, too ($reduce).
 type element struct {
 	name   string
 	before bool
@@ -86,8 +86,9 @@ func (s scope) expr(e query.Expr) (Node, error) {
 	return Node{}, problem.New(problem.Internal, "typed knows no such expression")
 }
 
-// variable resolves $$name and the path behind it, from the inside out: elements of the lists being iterated and the variables of $let
-// between them, then those of the record around a $lookup's pipeline. The order matters, as an inner name hides an outer one.
+// variable resolves $$name and the path behind it, from the inside out. First come the elements of the enclosing lists
+// and the variables of $let between them, and then those of the record around a $lookup's pipeline. The order matters,
+// because an inner name hides an outer one.
 func (s scope) variable(e query.VariableRef) (Node, error) {
 	if e.Name == "ROOT" || e.Name == "CURRENT" {
 		if len(e.Path) > 0 {
@@ -246,8 +247,8 @@ func (n *Node) Truth(op string) (plan.Expr, error) {
 	}
 }
 
-// over binds $filter, $map and $reduce over a list. The body sees the element and, in $reduce, the result so far; input, limit and
-// initialValue are bound outside. The result is a list, but of $reduce it is JSON.
+// over binds $filter, $map and $reduce over a list. The body sees the element and, in $reduce, the result so far.
+// Input, limit and initialValue are bound outside. The result is a list, or JSON for $reduce.
 func (s scope) over(e query.Lambda) (Node, error) {
 	input, err := s.expr(e.Input)
 	if err != nil {

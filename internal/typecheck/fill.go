@@ -66,8 +66,9 @@ func (f *filling) number() {
 	f.sorted = []query.Sort{{Path: query.Path{name}}}
 }
 
-// nearest adds stages that compute the nearest value of x that isn't null, at or before the record or at or after it, and its place in
-// the order. Records between two values have the same number of values before them, which makes them one partition.
+// nearest adds stages that compute the nearest value of x that isn't null, and its place in the order. The value is at
+// or before the record, or at or after it. Records between two values have the same number of values before them, so
+// they are one partition.
 func (f *filling) nearest(x query.FieldRef, before bool) (v, place query.FieldRef) {
 	null := query.Call{Op: "$eq", Args: []query.Expr{x, query.Literal{At: f.At}}, At: f.At}
 	one := func(n int64) query.Expr { return query.Literal{Value: value.OfInt(n), At: f.At} }

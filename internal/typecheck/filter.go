@@ -11,8 +11,8 @@ import (
 
 // A Scope resolves the paths of a filter.
 type Scope interface {
-	// Field returns the field that path refers to or into, the key that names it in a bound path, and the number of
-	// parts of path that name it; or an error for the JSON pointer at.
+	// Field returns the field that path refers to or into. It also returns the key that names the field in a bound
+	// path, and the number of parts of path that name it. Otherwise it returns an error for the JSON pointer at.
 	Field(path query.Path, at string) (f *schema.Field, key string, parts int, err error)
 	// ID reports whether the field with that key holds ids.
 	ID(key string) bool
@@ -41,8 +41,8 @@ type filters struct {
 	within    bool // the where of an $inQuery
 }
 
-// filter binds f to the fields of the scope: operands get the types of their fields, and a condition that no value of its field can
-// meet becomes Never, with a note. nil matches all records and stays nil.
+// filter binds f to the fields of the scope. Operands get the types of their fields. A condition that no value of its
+// field can meet becomes Never, with a note. nil matches all records and stays nil.
 func (b *filters) filter(f query.Filter) (query.Filter, error) {
 	if q := b.led(f); q != nil {
 		return b.filter(q)
@@ -164,9 +164,9 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 	return f, nil
 }
 
-// compare binds a comparison of a field with a constant. Null equals null alone and is neither above nor below anything. A day that is
-// compared with a Date means its 24 hours. A constant that the field's type can't hold equals nothing, so that Ne holds for all
-// records.
+// compare binds a comparison of a field with a constant. Null equals only null and is neither above nor below anything.
+// A day that is compared with a Date means its 24 hours. A constant that the field's type can't hold equals nothing, so
+// that Ne holds for all records.
 func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	about := order
 	switch {
@@ -227,8 +227,8 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	return c, nil
 }
 
-// in binds $in and $nin, each value as compare does. Values that the field can't hold are left out, with a note; days that a Date is
-// compared with become ranges of their own beside the list.
+// in binds $in and $nin, each value as compare does. It omits values that the field can't hold, with a note. Days that
+// are compared with a Date become ranges of their own beside the list.
 func (b *filters) in(in query.In) (query.Filter, error) {
 	f, err := b.target(&in.Path, in.At, equality)
 	if err != nil {

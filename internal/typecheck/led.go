@@ -7,10 +7,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// led turns a condition on a field behind a pointer into an $inQuery on the pointer, for scopes that join no records: the
-// where of an $inQuery, and, everywhere, what lies behind a list of pointers, which holds if it does for one of the
-// records. It returns nil for other conditions. A condition that null satisfies holds as well where there is no record,
-// so the records that don't satisfy it are looked for.
+// led turns a condition on a field behind a pointer into an $inQuery on the pointer. It is for scopes that join no
+// records, as in the where of an $inQuery, and for fields behind a list of pointers. A condition behind a list holds if
+// it holds for one of the records. led returns nil for other conditions. A condition that null satisfies also holds
+// without a record. So led looks for the records that don't satisfy it.
 func (b *filters) led(f query.Filter) query.Filter {
 	path, rest, at, missing := behindOf(f)
 	if len(path) < 2 {

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// let binds a $let. Each variable is computed once, in a column, or expressions within expressions would grow without
-// bound; over an element of a list, which is in no column, it is the element or a part of it.
+// let binds a $let. It computes each variable once, in a column, because expressions within expressions would grow
+// without bound. Over an element of a list, which is in no column, a variable can only be the element or a part of it.
 func (s scope) let(e query.Let) (Node, error) {
 	inner := s
 	inner.lets = s.lets[:len(s.lets):len(s.lets)]

@@ -125,8 +125,9 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 	return nil
 }
 
-// lookup binds a $lookup that stays a list, as a Nest. An equality over stages that process each record by itself is a join by key;
-// with variables, or stages such as $sort and $limit, the program of the right side is correlated: it is computed for each record.
+// lookup binds a $lookup that stays a list, as a Nest. An equality over stages that process each record by itself is a
+// join by key. With variables, or stages such as $sort and $limit, the program of the right side is correlated, so it
+// is computed for each record.
 func (r *records) lookup(l query.Lookup) error {
 	right, foreign, err := r.right(l)
 	if err != nil {
@@ -139,7 +140,7 @@ func (r *records) lookup(l query.Lookup) error {
 		if err != nil {
 			return err
 		}
-		if local.IsObject() { // its members are columns; it is compared as one document
+		if local.IsObject() { // its members are columns. It is compared as one document
 			if _, err := pair(local, foreign); err != nil {
 				return err
 			}

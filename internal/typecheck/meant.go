@@ -11,14 +11,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// What models write in a comparison that no value of its field can meet, and what they mean by it. All of it is noted, and only in
-// queries of callers: a rule that can't match is a mistake of its owner.
+// Models write comparisons that no value of the field can meet. This file finds the comparison that they mean. All of
+// it is noted, and only in queries of callers: a rule that can't match is a mistake of its owner.
 
 // mostMeant is the most operators that an object is taken as. query counts the object as one condition.
 const mostMeant = 4
 
-// meant returns the condition that is meant by comparing a field of a single value with a list or an object: {"status": ["a", "b"]}
-// is $in, and {"total": {">": 5}} is $gt. It returns nil if nothing is.
+// meant returns the condition that a comparison of a single value with a list or an object means. {"status": ["a",
+// "b"]} means $in, and {"total": {">": 5}} means $gt. It returns nil for other comparisons.
 func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) {
 	if b.relations == nil || c.Op > query.Ne || f.Type.Structured() || f.Type == schema.Any {
 		return nil, nil

@@ -25,7 +25,7 @@ func (record) ID(string) bool                  { return false }
 func (record) Pointer(string) (string, string) { return "", "" }
 func (record) Allowed(string) []string         { return nil }
 
-// alone are relations without other classes.
+// Relations without other classes.
 type alone struct{ typecheck.Relations }
 
 // TestMeant has a row for each comparison that means another, of a field that it can and of one that it can't be meant of. Rules of owners

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Node is an expression whose type may still be open: a constant takes the type its context wants, and an object with
-// known members is kept as its members as long as possible, so that each keeps its type.
+// A Node is an expression whose type may still be open. A constant takes the type that its context wants. An object
+// with known members is kept as its members as long as possible, so that each keeps its type.
 type Node struct {
 	Expr     plan.Expr    // nil for an object
 	Column   *plan.Column // the column of a plain reference, or whose ids it may hold
@@ -84,8 +84,9 @@ func Part(n Node, path, rest query.Path, at string) (Node, error) {
 	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, Known: known, At: at}, nil
 }
 
-// Within returns what is known of the part rest of a JSON value called path, of which k is known, and an error if there
-// can be no such part. Every element of a list has the same members, so that a wrong name would match nothing in silence.
+// Within returns the knowledge about the part rest of a JSON value called path, of which k is known. It returns an
+// error if there can be no such part. Every element of a list has the same members, so a wrong name would match nothing
+// in silence.
 func Within(k *plan.Known, path, rest query.Path, at string) (*plan.Known, error) {
 	known, n, ok := k.At(rest)
 	if ok {
@@ -204,7 +205,7 @@ func Constant(v value.Value, t schema.Type) plan.Const {
 	return plan.Const{Value: v, T: t}
 }
 
-// Natural returns the type of a constant as written; JSON for null, lists and objects.
+// Natural returns the type of a constant as written. It is JSON for null, lists and objects.
 func Natural(v value.Value) schema.Type {
 	switch v.Kind() {
 	case value.Bool:

@@ -59,9 +59,9 @@ func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 	return fmt.Sprintf("%q is none of the values of %s, which are %s%s", problem.Cut(text), f.Name, known, problem.DidYouMean(near))
 }
 
-// mixed adds a note for a value that is compared with a field of several types, where it is alike to values of one alone: a text
-// that writes a date or a number isn't like the date or the number. The field's type is all that it depends on: which values
-// records hold is not said.
+// mixed adds a note for a value that is compared with a field of several types, because it only matches values of one
+// type. A text with a date or a number doesn't match the date or the number. The note depends only on the field's type,
+// and doesn't reveal the values of records.
 func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op, v value.Value) {
 	if b.relations != nil && len(path) == 1 {
 		b.say(strays(b.scope, f, at))

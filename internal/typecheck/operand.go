@@ -64,8 +64,8 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	return v, false
 }
 
-// member converts v, which is compared with the elements of the list of pointers called name, to the kind of the keys that
-// these are: ids are texts in answers.
+// member converts v, which is compared with the elements of the list of pointers called name, to the kind of their
+// keys. Ids are texts in answers.
 func (b *filters) member(name string, v value.Value) value.Value {
 	class, key := b.scope.Pointer(name)
 	if b.relations == nil {

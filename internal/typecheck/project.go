@@ -256,8 +256,8 @@ func (r *records) holds(path query.Path) bool {
 	return i >= 0 && r.shape.Columns[i].Path != nil
 }
 
-// addFields binds $addFields: a name that exists is replaced at its place, new ones come last, and a name inside of a JSON column
-// changes that column as a whole.
+// addFields binds $addFields. A name that exists is replaced at its place, and new ones come last. A name inside of a
+// JSON column changes that column as a whole.
 func (r *records) addFields(s query.AddFields) error {
 	var names []query.Path
 	for _, f := range s.Fields {
@@ -281,7 +281,7 @@ func (r *records) addFields(s query.AddFields) error {
 	return r.project(r.placed(defs))
 }
 
-// placed sorts definitions by the positions of their names in the records; new ones come last, in their order.
+// placed sorts definitions by the positions of their names in the records. New ones come last, in their order.
 func (r *records) placed(defs []definition) []definition {
 	var names []string
 	for _, c := range r.shape.Columns {

@@ -97,7 +97,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	// $inQuery compares the pointer with the key of its class; $select names the field of any class.
+	// $inQuery compares the pointer with the key of its class. $select names the field of any class.
 	pointed := f.Key == nil
 	if pointed {
 		class, key := b.scope.Pointer(field.Name)

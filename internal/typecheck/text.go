@@ -11,8 +11,8 @@ import (
 // blanks are the characters that $trim removes by default: ASCII white space, without NUL.
 const blanks = " \t\n\v\f\r"
 
-// text binds the operators on strings; the bool reports whether e is one of them. Positions and lengths count code points (…CP), and
-// the chars of $trim and the separator of $split are constants.
+// text binds the operators on strings. The bool reports whether e is one of them. Positions and lengths count code
+// points (…CP), and the chars of $trim and the separator of $split are constants.
 func text(e query.Call, args []Node) (Node, bool, error) {
 	switch e.Op {
 	case "$concat":
@@ -106,8 +106,9 @@ func found(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: a, List: true, Known: plan.ListOf(one)}, err
 }
 
-// array binds the operators on lists and objects; the bool reports whether e is one of them. Elements are JSON, as their types aren't
-// declared. $in asks whether a value equals an element; $isArray of a value whose type is known is a constant.
+// array binds the operators on lists and objects. The bool reports whether e is one of them. Elements are JSON, because
+// their types aren't declared. $in asks whether a value equals an element. $isArray of a value whose type is known is a
+// constant.
 func array(e query.Call, args []Node) (Node, bool, error) {
 	ops := map[string]struct {
 		op plan.Op

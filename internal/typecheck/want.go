@@ -103,8 +103,8 @@ func quoted(v value.Value) string {
 	return text
 }
 
-// AsID returns constant n converted to the type of the column with it is compared with, if that holds ids: agents write
-// ids as text, and pointers also as objects.
+// AsID returns constant n converted to the type of the column with, which it is compared with, if that column holds
+// ids. Agents write ids as text, and pointers also as objects.
 func AsID(n Node, with *plan.Column) Node {
 	v := n.Expr.(plan.Const).Value
 	if class, ok := v.Get("className"); ok && with != nil && class.Text() == with.Class {
@@ -217,8 +217,8 @@ func meet(x, y *Node) (schema.Type, bool) {
 	return 0, false
 }
 
-// inJSON returns the type in which a JSON value is compared with one of type t, and whether it can be: integers are
-// compared as decimals, to be exact.
+// inJSON returns the type in which a JSON value is compared with one of type t, and whether it can be compared.
+// Integers are compared as decimals, to be exact.
 func inJSON(t schema.Type) (schema.Type, bool) {
 	switch t {
 	case schema.Integer:
@@ -240,7 +240,7 @@ func orJSON(t schema.Type) schema.Type {
 	return t
 }
 
-// Kind returns the type of an operand; for a constant, its natural type.
+// Kind returns the type of an operand. For a constant, it is its natural type.
 func (n *Node) Kind() schema.Type {
 	if n.IsObject() {
 		return schema.JSON

@@ -15,11 +15,11 @@ type Extension struct {
 	// random one.
 	StateKey []byte
 
-	// Used stores which requestStates were used, for all replicas with the same StateKey; required with StateKey.
+	// Used stores which requestStates were used, for all replicas with the same StateKey. It is required with StateKey.
 	Used once.Store
 }
 
-// A RawTool adds a tool made with the SDK behind the server's tools: each run of its handler is admitted and audited as
+// A RawTool adds a tool made with the SDK behind the server's tools. Each run of its handler is admitted and audited as
 // one call, and its requestState is sealed. Of the SDK's tools, only those added with RawTool are listed and can be
 // called.
 type RawTool func(*sdk.Tool, sdk.ToolHandler)

@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// apart refuses a group in which an action was checked with a record that an earlier write of it changes: all actions are
-// checked before the first write, so the check would be of what is no longer there. A write whose effect isn't described,
-// by a statement, a function or a call, may change whatever its action was checked with.
+// apart refuses a group in which an action was checked with a record that an earlier write of the group changes. All
+// actions are checked before the first write, so the check would be of values that no longer hold. A statement, a
+// function or a call has no described effect. Such a write may change any record that its action was checked with.
 func (p *Plan) apart(r write.Request) error {
 	var changed [][]Item // of the writes before
 	for i := range p.Items {
@@ -41,7 +41,7 @@ func (p *Plan) apart(r write.Request) error {
 func (i *Item) record(r write.Record) (Item, bool) {
 	v, err := i.policy.View(i.who, r.Class, "", true)
 	if err != nil {
-		return Item{}, false // what isn't seen was not read
+		return Item{}, false // a record that isn't visible was not read
 	}
 	out := Item{View: v, Key: r.ID, policy: i.policy, who: i.who}
 	return out, out.find("") == nil

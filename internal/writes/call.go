@@ -13,8 +13,8 @@ import (
 // maxCalls is the maximum number of calls of one change. They are made one after the other, while an executor waits.
 const maxCalls = 20
 
-// call applies the rules of an HTTP API to a request for it. It refuses an approved call if the request it would send
-// now is not the one approved, as after a change of the document or of a parameter rule.
+// call applies the rules of an HTTP API to a request for it. It refuses an approved call if the request that it would
+// send now is not the approved one. That happens after a change of the document or of a parameter rule.
 func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, error) {
 	reach, err := w.policy.APIs().Reach(w.who, asked.Source, w.at+"/source")
 	if err != nil {

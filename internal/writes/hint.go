@@ -11,8 +11,8 @@ import (
 // maxEnum is the most values of a field listed in the schema of an argument. The class lists all of them.
 const maxEnum = 50
 
-// Hint returns what the caller may know of the check: {"class_name", "fields": {argument: field}, "record"}; Null for
-// nothing. v is the caller's view of the class, nil for none.
+// Hint returns the part of the check that the caller may know: {"class_name", "fields": {argument: field}, "record"},
+// or Null. v is the caller's view of the class, or nil.
 func (c *Check) Hint(v *policy.View) value.Value {
 	var fields []value.Member
 	for _, a := range c.arguments {
@@ -31,8 +31,8 @@ func (c *Check) Hint(v *policy.View) value.Value {
 		{Name: "fields", Value: value.OfObject(fields)}})
 }
 
-// Narrowed returns the JSON Schema of the arguments, completed from the fields that v shows: the type, the allowed
-// values and the length, unless the schema has its own, and which arguments are required.
+// Narrowed returns the JSON Schema of the arguments, completed from the fields that v shows. It adds the type, the
+// allowed values and the length, unless the schema has its own. It also adds which arguments are required.
 func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
 	listed, _ := arguments.Get("required")
 	required := slices.Clone(listed.List())

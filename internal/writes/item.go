@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Reading returns the permit to read the record of i's class with the key id, as the principal sees it: all visible
-// fields, in the order of the class. A source uses it before and after the write. A record that it doesn't return is
-// outside of the principal's view.
+// Reading returns the permit to read the record of i's class with the key id, as the principal sees it. It reads all
+// visible fields, in the order of the class. A source uses the permit before and after the write. A record that it
+// doesn't return is outside of the principal's view.
 func (i *Item) Reading(id []value.Value) (policy.Permit, error) {
 	keys := make([]query.Path, 0, len(i.View.Fields()))
 	for _, f := range i.View.Fields() {

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Lookup is a read through the principal's views that shows whether the source would refuse a write. What it finds is all
-// that its refusal depends on, so it reveals nothing about records outside of the views.
+// A Lookup is a read through the principal's views that shows whether the source would refuse a write. The refusal
+// depends only on its result, so it reveals nothing about records outside of the views.
 type Lookup struct {
 	Find *query.Find
 
@@ -68,8 +68,9 @@ func (p *Plan) Pointers() (out []Lookup) {
 	return out
 }
 
-// Unique returns a Lookup for each unique index whose fields the principal sees, if the plan sets one of them: for another
-// record with the same values. effects are those of a preview; of them only what stood there before counts.
+// Unique returns Lookups for other records with the same values in a unique index. It returns one for each unique index
+// whose fields the principal sees, if the plan sets one of them. effects are those of a preview. Only their values
+// before the write count.
 func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -95,9 +96,9 @@ func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
 	return out
 }
 
-// same returns the filter of the records that have the values of these fields which i leaves, and the pointer of the first that
-// i sets. It returns nil if i sets none of them, if one is null, or if not all can be compared in the view just as the source
-// compares them.
+// same returns the filter of the records with the values that i leaves in these fields, and the pointer of the first
+// that i sets. It returns nil if i sets none of them, or if one is null. It also returns nil if the view can't compare
+// a field exactly as the source does.
 func (i *Item) same(fields []string, before value.Value) (where query.Filter, at string) {
 	var all query.And
 	for _, name := range fields {

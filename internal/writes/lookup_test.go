@@ -91,7 +91,7 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestUnique checks which other records a write is compared with: those with the same values in a unique index, if the
+// TestUnique checks which other records a write is compared with. These have the same values in a unique index, if the
 // principal sees all of its fields as the source compares them.
 func TestUnique(t *testing.T) {
 	before := `{"id": "` + ada + `", "org": "acme", "mail": "a", "code": 7, "open": true, "phone": "5", "since": "2026-01-31T00:00:00Z", "name": "Ada", "boss": null, "flag": true}`

@@ -21,7 +21,7 @@ type Made struct {
 }
 
 // made returns the set of a field to the key of a record that an earlier write of the group creates, or refuses the
-// reference. What that key is depends on records that the principal doesn't see, so no preview shows it.
+// reference. That key can depend on records that the principal doesn't see, so no preview shows it.
 func (w *writer) made(v *policy.View, f *schema.Field, r calls.Reference) (Set, error) {
 	refuse := func(suggestion, format string, args ...any) (Set, error) {
 		return Set{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At, Detail: fmt.Sprintf(format, args...), Suggestion: suggestion}
@@ -64,8 +64,8 @@ func standIn(f *schema.Field) value.Value {
 	return value.OfString("000000000000000000000000")
 }
 
-// With returns i with the keys of earlier items in the place of its references. key returns that of the n-th item, in the
-// order of its class, or nil if it isn't known: then whole is false, and the value that stands for it stays.
+// With returns i with the keys of earlier items in the place of its references. key returns the key of the n-th item,
+// in the order of its class, or nil if it isn't known. Then whole is false, and the reference stays.
 func (i *Item) With(key func(n int) []value.Value) (out *Item, whole bool) {
 	if !i.Refers() {
 		return i, true
@@ -96,8 +96,8 @@ func (i *Item) FromMade(name string) bool {
 	return slices.ContainsFunc(i.Sets, func(s Set) bool { return s.From != nil && s.Field.Name == name })
 }
 
-// Referred notes in the effects of a preview which values are keys of records that the plan itself creates, and takes out
-// what the preview had in their places.
+// Referred notes in the effects of a preview which values are keys of records that the plan itself creates. It removes
+// the values that the preview had in their places.
 func (p *Plan) Referred(effects []change.Effect) {
 	for i := range min(len(p.Items), len(effects)) {
 		e := &effects[i]

@@ -73,10 +73,10 @@ type Item struct {
 
 	// The record as it was reviewed, and the fields that must not have changed since. Only in a Permit.
 	Before    value.Value   // an Object by field, as in change.Effect, or Null for a create
-	Concerned []string      // the fields set and the version field of the class; all of Before for a delete
+	Concerned []string      // the fields set and the version field of the class, or all of Before for a delete
 	Reviewed  change.Effect // all that was reviewed of it
 
-	Write write.Write  // as given; for a call, with the request it sends
+	Write write.Write  // as given. For a call, with the request that it sends
 	Call  calls.Permit // for a call
 
 	at     string // the pointer of the write in the request, or "" for the only one

@@ -31,8 +31,8 @@ func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal
 	return Draft{plan}, nil
 }
 
-// once refuses a group that writes a record twice. What the second write finds would depend on whether the first one went
-// through, and that on records that the principal doesn't see.
+// once refuses a group that writes a record twice. The values that the second write finds would depend on whether the
+// first one succeeded. That depends on records that the principal doesn't see.
 func (p *Plan) once() error {
 	for i := range p.Items {
 		if j := slices.IndexFunc(p.Items[:i], p.Items[i].sameRecord); j >= 0 {
@@ -74,8 +74,8 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	return Permit{plan}, nil
 }
 
-// Placed refuses a change of a source with one schema per tenant that was proposed for another schema than that of its agent, the
-// principal. What a change writes is bound to the schema in which it was previewed and reviewed.
+// Placed refuses a change of a source with one schema per tenant if it was proposed for another schema than that of its
+// agent, the principal. A change is bound to the schema in which it was previewed and reviewed.
 func Placed(p *policy.Policy, principal identity.Principal, c *change.Change) error {
 	now := p.Schema(principal, c.Source)
 	if c.Schema == now && (now == "" || p.HasSchema(c.Source, now)) {
@@ -113,7 +113,7 @@ func (i *Item) sameRecord(other Item) bool {
 		(i.Key != "" && i.Key == other.Key || i.ID != nil && slices.EqualFunc(i.ID, other.ID, value.Equal))
 }
 
-// planOf applies the rules to each write; from returns the origin of the i-th.
+// planOf applies the rules to each write. from returns the origin of the i-th.
 func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal, list []write.Write, from func(i int) write.Origin) (*Plan, error) {
 	switch n := len(list); {
 	case n == 0:
@@ -188,8 +188,8 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
 }
 
-// undivided refuses to change the classes of a source with one schema per tenant: the schema of the tenant would differ from the
-// template, and nothing of it could be read any more.
+// undivided refuses to change the classes of a source with one schema per tenant. The schema of the tenant would differ
+// from the template, and could no longer be read.
 func (w *writer) undivided(source string) error {
 	if w.policy.Rules().Schemas[source] == "" {
 		return nil

@@ -76,7 +76,7 @@ func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong fun
 	return c
 }
 
-// name checks the fields that an owner has declared for arguments and adds them; it reports whether all are valid.
+// name checks the fields that an owner has declared for arguments and adds them. It reports whether all are valid.
 func (c *Check) name(fields map[string]string, class *schema.Class, wrong func([]string, string, ...any)) bool {
 	right := true
 	refuse := func(at []string, format string, args ...any) {
@@ -131,8 +131,8 @@ func (d *Described) sees(field string) bool {
 }
 
 // Arguments checks args, an Object whose JSON pointer is at. It returns one problem.InvalidArgument with a fault for
-// each error that the caller may see: the argument, the rule that it breaks, and a sentence that names the
-// field. Without an error it returns the doubts that the caller must not see, for write.Request.Doubts.
+// each error that the caller may see. A fault has the argument, the rule that it breaks, and a sentence that names the
+// field. Without an error, Arguments returns the doubts that the caller must not see, for write.Request.Doubts.
 func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Doubt, error) {
 	if d.Class == nil || len(d.Class.Fields) == 0 {
 		why := d.Why

@@ -52,8 +52,8 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 	return out, nil
 }
 
-// returns reports whether a source takes the former value of a generated field for a record that a revert brings back: of
-// an id that the database counts up, or an ObjectId.
+// returns reports whether a source takes the former value of a generated field for a record that a revert restores. It
+// does so for an id that the database counts up, and for an ObjectId.
 func returns(v *policy.View, f *schema.Field) bool {
 	return (f.Type == schema.Integer || f.Native == "objectId") && slices.Contains(v.Key(), f.Name)
 }
@@ -127,7 +127,8 @@ func (w *writer) force(v *policy.View, given map[string]Set) {
 	}
 }
 
-// ownValue returns the value of a tenant's field in the records that the tenant makes: c's, or a list with it alone.
+// ownValue returns the value of a tenant's field in the records that the tenant makes: c's value, or a list with only
+// this value.
 func ownValue(l policy.Layer, c query.Compare) value.Value {
 	if l.Contains {
 		return value.OfArray([]value.Value{c.Value})
@@ -152,8 +153,8 @@ func (w *writer) owned(v *policy.View, given map[string]Set, op write.Op) error 
 	return nil
 }
 
-// Tenants refuses an update that changes to which tenants a record belongs, by a list of them. effects are those of a preview; of them
-// only what stood there before counts.
+// Tenants refuses an update that changes the list of tenants that a record belongs to. effects are those of a preview.
+// Only their values before the write count.
 func (p *Plan) Tenants(effects []change.Effect) error {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -176,8 +177,8 @@ func (p *Plan) Tenants(effects []change.Effect) error {
 	return nil
 }
 
-// missing returns faults for the required fields that have no value. Required hidden fields are not reported; the
-// source reports them to reviewers.
+// missing returns faults for the required fields that have no value. It doesn't report required hidden fields. The
+// source reports those to reviewers.
 func (w *writer) missing(v *policy.View, given func(string) bool) []valueFault {
 	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return !v.MaskLetsSet(f.Name, true) })
 	return missingFields(settable, given, w.at+"/data")

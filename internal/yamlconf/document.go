@@ -32,8 +32,8 @@ func (d Document) Place(path ...string) (p Position, ok bool) {
 	return locate(d.places, at), false
 }
 
-// Wrong returns a fault at the key at path, for checks after reading; if the document lacks it, at the deepest existing
-// key.
+// Wrong returns a fault at the key at path, for checks after reading. If the document lacks the key, the fault is at
+// the deepest existing key.
 func (d Document) Wrong(message string, path ...string) PositionFault {
 	p, _ := d.Place(path...)
 	f := PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(Join(path...)), Message: message}

@@ -16,7 +16,7 @@ type PositionFault struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`    // from 1, or 0 if it concerns the file as a whole
 	Column  int    `json:"column"`  // from 1, in characters
-	Path    string `json:"path"`    // the keys that lead there, separated by dots; "" at the top
+	Path    string `json:"path"`    // the keys that lead there, separated by dots. "" at the top
 	Message string `json:"message"` // what is wrong and how to correct it
 	Excerpt string `json:"excerpt"` // the line, with passwords in URLs masked, and a caret below the column
 }
@@ -62,7 +62,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// A Position is a line and column in a file, both from 1; line 0 is the file as a whole.
+// A Position is a line and column in a file, both from 1. Line 0 is the file as a whole.
 type Position struct {
 	file         *file
 	Line, Column int

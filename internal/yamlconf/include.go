@@ -28,7 +28,7 @@ func Files() Shape {
 // including is the state while includes are followed.
 type including struct {
 	*Reader
-	by    map[string]Position // by file: where it is included; the zero Position for the first
+	by    map[string]Position // by file: where it is included, or the zero Position for the first
 	chain []string            // the files that lead to the current one
 	out   []Node
 }

@@ -17,8 +17,9 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${NAME} by an environment variable and ${file:path} by the contents of a file; $${ is a literal ${. It
-// percent-encodes values inside a URL. It returns false after reporting the missing ones. Messages never contain the values.
+// expand replaces ${NAME} by an environment variable and ${file:path} by the contents of a file. $${ is a literal ${.
+// It percent-encodes values inside a URL. It returns false after reporting the missing ones. Messages never contain the
+// values.
 func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	var b strings.Builder
 	whole, ok := s, true
@@ -138,7 +139,7 @@ func (n Node) Refers() bool {
 // MaxLarge is the maximum size in bytes of a file that a document refers to.
 const MaxLarge = 64 << 20
 
-// Large reads the regular file at path, as written at n; a relative path starts at n's folder. The file becomes part of
+// Large reads the regular file at path, as written at n. A relative path starts at n's folder. The file becomes part of
 // the document's State. The error doesn't contain the path.
 func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	var out []byte
@@ -246,7 +247,7 @@ func (n Node) cover() {
 	}
 }
 
-// scalar matches a text or number on one line of YAML; a plain one ends before punctuation.
+// scalar matches a text or number on one line of YAML. A plain one ends before punctuation.
 var scalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,}\]#]*)`)
 
 // shown returns line number i of f with passwords and covered values masked.

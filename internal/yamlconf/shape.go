@@ -17,7 +17,7 @@ import (
 type Shape struct {
 	Read   func(r *Reader, n Node, at string)
 	Schema map[string]any // JSON Schema, draft 2020-12
-	Null   func()         // handles null; if nil, the key can't be null
+	Null   func()         // handles null. If nil, the key can't be null
 }
 
 // A Key is one key of an object.
@@ -236,7 +236,7 @@ func Either(plain, by Shape) Shape {
 	}}
 }
 
-// With returns s with one keyword of its JSON Schema set; setting "anyOf" removes "type".
+// With returns s with one keyword of its JSON Schema set. Setting "anyOf" removes "type".
 func (s Shape) With(keyword string, v any) Shape {
 	out := maps.Clone(s.Schema)
 	if keyword == "anyOf" {

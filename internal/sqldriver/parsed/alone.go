@@ -28,12 +28,12 @@ func handleOf(conn driver.Conn) (handle, bool) {
 	return handle{(*libc.TLS)(tls.UnsafePointer()), uintptr(db.Uint())}, true
 }
 
-// alone takes the mutex of a connection that nothing uses yet, and reports whether it could. The connection is then as one opened with
-// SQLITE_OPEN_NOMUTEX, for which the driver has no option. SQLite takes the mutex for each type and value of a cell and each step of a
-// statement, a quarter of the time of a long result. It would keep apart goroutines that use the connection at once. None do:
-// database/sql gives a connection to one at a time, the driver requires it for what it keeps itself, and an interrupt, which
-// comes from another goroutine, takes no mutex. Mutexes that connections share are others, and stay.
 func alone(conn driver.Conn) bool {
+	// The connection must not be in use yet. Afterwards it is as one opened with SQLITE_OPEN_NOMUTEX, for which the
+	// driver has no option. SQLite would take the mutex for each type and value of a cell and each step of a statement,
+	// a quarter of the time of a long result. The mutex separates goroutines that use the connection at once. None do:
+	// database/sql gives a connection to one at a time, the driver requires that for its own state, and an interrupt
+	// from another goroutine takes no mutex. Mutexes that connections share stay.
 	h, ok := handleOf(conn)
 	if !ok {
 		return false

@@ -37,8 +37,8 @@ func mutex(t *testing.T, conn driver.Conn) uintptr {
 	return sqlite3.Xsqlite3_db_mutex(h.thread, h.db)
 }
 
-// TestConnectionsAreAlone says so if a version of the driver makes alone and steady do nothing. A connection that isn't ours keeps
-// its mutex.
+// TestConnectionsAreAlone fails if a new version of the driver turns the functions "alone" and "steady" into ones
+// without effect. A connection that isn't ours keeps its mutex.
 func TestConnectionsAreAlone(t *testing.T) {
 	for name, wrap := range map[string]func(driver.Conn) *Conn{"New": New, "Steady": Steady} {
 		var others, ours [2]driver.Conn
@@ -72,8 +72,8 @@ func TestConnectionsAreAlone(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends statements from another goroutine at any moment, with readers and a writer side by side. What
-// is answered is right, what isn't is the end of the context, and the connections go on.
+// TestInterrupted ends statements from another goroutine at any moment, with readers and a writer side by side. Each
+// answer is right, each error is the end of the context, and the connections go on.
 func TestInterrupted(t *testing.T) {
 	db := sql.OpenDB(connections("file:" + filepath.Join(t.TempDir(), "a.db") + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(20000)&_pragma=synchronous(0)&_txlock=immediate"))
 	db.SetMaxOpenConns(6)

@@ -7,10 +7,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A cache is the cached pages of a connection that gives them back where a statement has left more than most bytes. The driver's SQLite
-// has one list of least recently used pages for all connections of the process. A long scan takes those of other connections
-// too, and has more than its bound then; the others take as many as theirs again. When all are as many as all bounds allow, each page that
-// a connection reads is dropped as soon as it is read, and a join reads the same page from the file for every record.
+// A cache is the cached pages of a connection that gives them back if a statement has left more than most bytes. The
+// driver's SQLite has one list of least recently used pages for all connections of the process. A long scan also takes
+// pages of other connections, and then has more than its bound. The others then take as many as theirs again. When all
+// have as many as all bounds allow, each page that a connection reads is dropped as soon as it is read. Then a join
+// reads the same page from the file for every record.
 type cache struct {
 	handle
 	most int32

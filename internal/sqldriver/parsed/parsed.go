@@ -30,8 +30,8 @@ type statement struct {
 	busy bool
 }
 
-// New returns a Conn over a connection of the SQLite driver that nothing uses yet, which it closes. From then on one goroutine at a
-// time may use the connection; SQLite no longer waits for another one.
+// New returns a Conn over a connection of the SQLite driver that nothing uses yet, which it closes. From then on one
+// goroutine at a time may use the connection. SQLite no longer waits for another one.
 func New(c driver.Conn) *Conn {
 	alone(c)
 	h, _ := handleOf(c)

@@ -6,14 +6,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// savepointsInMemory is how many bytes of pages, as they were before the innermost savepoints of a transaction, are in memory before SQLite
-// writes them to a file that it makes for them. Its own bound is 64 KiB: a step of a change writes some twenty pages and several share a
-// transaction, so there was such a file for every commit. SQLite writes all of it to that file at once, and can't write more than 131,071
-// bytes so: with a larger bound it takes the disk for full.
+// savepointsInMemory is how many bytes of pages SQLite keeps in memory before it writes them to a file of their own.
+// They are the pages as they were before the innermost savepoints of a transaction. SQLite's default is 64 KiB. A step
+// of a change writes some twenty pages and several steps share a transaction, so every commit made such a file. SQLite
+// writes all of it to that file at once, and can't write more than 131,071 bytes so. With a larger bound it takes the
+// disk for full.
 const savepointsInMemory = 124 << 10
 
-// roomy is whether SQLite has taken that bound. It does so before its first connection alone; a program that has opened one by
-// then has files as before.
+// roomy is whether SQLite has taken that bound. It does so only before its first connection. A program that has opened
+// one by then has files as before.
 var roomy = keepSavepoints()
 
 func keepSavepoints() bool {

@@ -9,9 +9,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Steady returns a Conn whose statements SQLite plans without looking at their arguments. Otherwise it parses a statement again
-// whenever it gets an argument on which its plan could depend: a limit, or a value of an indexed column with samples of
-// ANALYZE. For statements that name records by their keys there is only one good plan. Queries are better off with New.
+// Steady returns a Conn whose statements SQLite plans without looking at their arguments. Otherwise it parses a
+// statement again whenever it gets an argument on which its plan could depend. That is a limit, or a value of an
+// indexed column with samples of ANALYZE. For statements that name records by their keys there is only one good plan.
+// Queries are better off with New.
 func Steady(c driver.Conn) *Conn {
 	steady(c)
 	return New(c)

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 )
 
-// With samples of ANALYZE, SQLite would parse a statement again for each argument, and plan for it: a scan for a value that
-// nearly all rows have, the index for another. The plan shows which it did.
+// TestPlansAreSteady: with samples of ANALYZE, SQLite would parse a statement again for each argument, and plan for it.
+// It would scan for a value that nearly all rows have, and use the index for another. The plan shows which it did.
 func TestPlansAreSteady(t *testing.T) {
 	opened, err := new(sqlite.Driver).Open(":memory:")
 	if err != nil {
