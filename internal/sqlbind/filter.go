@@ -124,8 +124,8 @@ func sees(r Columns, e sqlparse.Expr) bool {
 }
 
 // special returns the text of a constant for a column if no expression can compare the two. Then only the database
-// knows the type of the column, or the constant is NaN, an infinity, or a date that is infinite or outside of the years
-// 1 to 9999.
+// knows the type of the column, or the constant is NaN or infinite. A date outside of the years 1 to 9999 is special,
+// too.
 func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if cast, ok := e.(*sqlparse.Cast); ok {
 		e = cast.X
