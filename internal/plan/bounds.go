@@ -85,3 +85,8 @@ func (m *Meter) Add(part Costly, n int, at string) error {
 		Suggestion: c.instead + ". " + allow,
 	}
 }
+
+// MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON. A larger one is null. A list that
+// doubles with every element would take all memory. Sources write JSON with spaces or without, so the bound is between
+// one and two thirds of it.
+const MostBefore = 512 << 10

@@ -400,8 +400,3 @@ func (DateText) isExpr()  {}
 func (DateShift) isExpr() {}
 func (DateDiff) isExpr()  {}
 func (Over) isExpr()      {}
-
-// MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON. A larger one is null. A list that
-// doubles with every element would take all memory. Sources write JSON with spaces or without, so the bound is between
-// one and two thirds of it.
-const MostBefore = 512 << 10

@@ -56,8 +56,7 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 	at := func(e plan.Expr, p int64) plan.Accumulator {
 		return plan.Accumulator{Op: plan.Percentile, X: e, T: e.Type(), Point: p}
 	}
-	// percentile_disc is a value of the group. percentile_cont lies between the two around its place, by their
-	// distance.
+	// percentile_disc is a value of the group. percentile_cont lies between two of them, by their distance.
 	if c.Name == "percentile_disc" {
 		return Aggregate{Accumulators: []plan.Accumulator{at(e, point)}, Value: first}, Kept(&x), nil
 	}
