@@ -21,8 +21,8 @@ import (
 )
 
 // APIArguments are the arguments of a call of an HTTP API. Path, Query, Headers and Cookies are Objects by parameter name, or
-// Null; HasBody distinguishes a null Body from none. Media is the media type of the body, "" for the one that the operation
-// prefers. Later and Texts are for calls that wait for the answers of others: leave them nil.
+// Null. HasBody distinguishes a null Body from none. Media is the media type of the body. If it is "", the operation's
+// preferred one is used. Later and Texts are for calls that wait for the answers of others. Leave them nil.
 type APIArguments = validate.Arguments
 
 // An APIRead is a call of an API operation that only reads.
@@ -34,7 +34,7 @@ type APIRead struct {
 
 	Where query.Filter // keeps the items of the response's list for which it holds. Nil keeps all
 	At    string       // the part of the response that is wanted, as its notes name it, or "" for all
-	From  int          // the first item of the list, or character of the text, that is wanted; 0 and 1 are the first
+	From  int          // the first wanted item of the list, or character of the text. 0 and 1 both mean the first
 }
 
 // APIs returns what p sees of each HTTP API under the rules in force now, ordered by name.
@@ -108,8 +108,9 @@ func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Pl
 	return permit, plan, err
 }
 
-// Objects finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
-// asked for, each once and in that order, or all by name. Objects that the caller may not see appear as missing.
+// Objects finds descriptions in a place and passes them to visit, from index skip on, until visit returns false. It
+// visits the requested names once each and in their order, or all objects by name. Objects that the caller may not see
+// appear as missing.
 func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
 	seer := objectSeer{Policy: c.policy, Who: c.who, Sources: c.gateway.options.Sources, Now: c.gateway.options.Now}
 	found, err := seer.Find(ctx, at, skip, func(o Object) bool {
@@ -160,9 +161,10 @@ func (a *aside) own(bytes int) int {
 	return max(bytes-a.bytes, 0)
 }
 
-// Alone makes a call of the same tool inside of this one, as if the caller had made it alone: under the rules of the same moment, with its
-// own check of scopes and arguments, its own place in limits and budgets, and its own record. run answers it with its checked arguments
-// and returns the size of the answer in bytes. Several may run at a time.
+// Alone makes a call of the same tool inside of this one, as if the caller had made it separately. It runs under the
+// rules of the same moment. It has its own check of scopes and arguments, its own place in limits and budgets, and its
+// own record. run answers the call with its checked arguments and returns the size of the answer in bytes. Several
+// calls may run at a time.
 func (c *Call) Alone(ctx context.Context, args value.Value, run func(context.Context, *Call, value.Value) (int, error)) error {
 	if c.inside == nil || c.inside.ask.Take == nil {
 		return problem.New(problem.Internal, "the call has no tool that could be called inside of it")

@@ -147,7 +147,7 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.
 }
 
 // apply takes an approved change through policy again and has its source write it once. It claims the change, unless the
-// lease is held. The returned change has the outcome; an error means that this process could not finish it.
+// lease is held. The returned change has the outcome. An error means that this process could not finish the change.
 func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c *change.Change, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -236,8 +236,8 @@ func allowed(err error) review.Check {
 	return review.Checked("policy", err, "the rules in force allow it to the agent")
 }
 
-// target previews the change again from its new draft, or fails with err, the error of that draft: it checks that the
-// records are those that were reviewed, and that the source accepts the change.
+// target previews the change again from its new draft. It checks that the records are those that were reviewed, and
+// that the source accepts the change. err is the error of the draft, which fails the check.
 func (c *Call) target(ctx context.Context, found *change.Change, e *exam, err error) []review.Check {
 	var now change.Preview
 	if err == nil {
@@ -300,7 +300,8 @@ func (c *Call) named(found *change.Change, moved string) string {
 // deniedCheck is the name of the check that fails for a delete of fields that the rules hide from every reviewer. Breaking the glass passes it.
 const deniedCheck = "denied"
 
-// sighted checks that the reviewer sees everything that would be written; without that they can't approve it.
+// sighted checks that the reviewer sees everything that would be written. Otherwise the reviewer can't approve the
+// change.
 func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
 	unseen, denied := review.Unseen(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {

@@ -27,15 +27,15 @@ type CallSpec struct {
 	Needs       identity.Scope
 	Writes      policy.Write                              // the kind of write it makes at once. "" means WriteAction if Needs is more than reading
 	Arguments   value.Value                               // an Object. Only a digest of its values is recorded
-	Takes       []string                                  // the names of Tool's arguments; others are recorded as "?"; nil accepts all
+	Takes       []string                                  // names of Tool's arguments. Others are recorded as "?". Nil accepts all
 	Correlation string                                    // ties the records of one conversation together
 	Proposes    bool                                      // its writes wait for review, so a gate set to review lets it through
 	Timeout     time.Duration                             // 0 means DefaultTimeout
 	Queries     bool                                      // it reads data: policy.AgentBound.Time can shorten Timeout
 	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
 
-	// Uses lists the tools that the caller must be allowed to call if Tool is not a tool but leads to some, such as a
-	// prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
+	// Uses lists the tools that the caller must be allowed to call. It is for a Tool that leads to tools without being
+	// one, such as a prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
 	Uses []string
 
 	Moment Moment // the rules under which it runs. Zero means those in force when it begins
@@ -65,7 +65,7 @@ type Call struct {
 	did     string // the outcome if the call succeeds. "" means audit.OK
 	steps   bool   // the call may have added steps to the change in record
 	filed   string // the ID of the change it filed
-	runs    string // the ID of a change that it filed and that runs without approval. "" for none
+	runs    string // the ID of a change that it filed and that runs without approval. "" if there is none
 
 	Remarks
 
@@ -126,8 +126,8 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	return err
 }
 
-// unrecorded returns the error of a call that the audit log can't keep. It may be made again, unless it filed a change that runs without
-// approval: a change that waits is filed once, and a step of a change is taken once.
+// unrecorded returns the error of a call that the audit log can't keep. The call may be made again, because a change
+// that waits is filed once and a step of a change is taken once. A change that runs without approval is the exception.
 func unrecorded(c *Call, err error) *problem.Error {
 	err = fmt.Errorf("the call could not be recorded: %w", err)
 	if c.runs != "" {
@@ -137,7 +137,7 @@ func unrecorded(c *Call, err error) *problem.Error {
 }
 
 // admitted runs an admitted call: the rules first, then the limits, then run within the timeout and for as long as the principal's
-// credential is good. A panic is an internal error of this call alone.
+// credential is good. A panic becomes an internal error of this call and ends no other.
 func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -246,8 +246,9 @@ func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	}
 }
 
-// roomy makes the stack of its goroutine as large as a read needs it, at once and while almost nothing is on it: to grow it step by step,
-// each time with all frames of a call, took 5 % of a short one. It uses at so that the room isn't left out.
+// roomy makes the stack of its goroutine as large as a read needs it, at once and while almost nothing is on it. Step
+// by step, each growth would copy all frames of the call, which took 5 % of a short one. It uses at so that the room
+// isn't left out.
 //
 //go:noinline
 func roomy(at int) byte {

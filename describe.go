@@ -22,20 +22,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// What Describe, DescribeClass and WouldPermit take and return.
+// The types that Describe, DescribeClass and WouldPermit take and return.
 type (
 	// A ToolUse is what a call of a tool uses, for verdicts about it, and whether the configuration switches it Off.
 	// tool.Set.Uses has those of a set.
 	ToolUse = policyops.Tool
-	// A Description is everything that a principal may see and do: the Principal, its Name, Kind, Owner, Tenant and Parent, its
-	// Scopes, the digest of the Rules in force, the Tools that it may call, its Classes and those that are Hidden from it, what
-	// it sees of APIs, and its Limits.
+	// A Description is everything that a principal may see and do. It names the Principal, its Name, Kind, Owner,
+	// Tenant, Parent and Scopes. It also has the digest of the Rules in force, the Tools that the principal may call,
+	// and its Classes. Further it has the classes Hidden from it, its view of APIs, and its Limits.
 	Description = policyops.Description
-	// A ClassView is a class as a principal sees it: the Class, the Name by which it addresses it, the Fields that it sees,
-	// those Hidden from it, and the Layers of conditions on every record.
+	// A ClassView is a class as a principal sees it: the Class, the Name by which the principal addresses it, and its
+	// visible Fields. Hidden are the other fields. Layers are the conditions on every record.
 	ClassView = policyops.View
-	// A Verdict says whether something is Allowed, and if not, the Reason as the audit records it, what it is DeniedAt, the
-	// Class and the Field, the paths of the deciding Rule and of Further ones, and Why in one sentence.
+	// A Verdict says whether something is Allowed. If not, Reason is what the audit records, and DeniedAt, Class and
+	// Field say where it was refused. Rule and Further are the paths of the deciding rules, and Why explains them in
+	// one sentence.
 	Verdict = policyops.Verdict
 )
 
@@ -67,8 +68,8 @@ func (g *Gateway) DescribeClass(p identity.Principal, class string) (ClassView, 
 	return v, verdict, nil
 }
 
-// WouldPermit reports to operators whether p could call one of tools on a class ("" for none), and if not, why and
-// which rule decides. It does not check whether a query is valid or what it costs.
+// WouldPermit reports to operators whether p could call one of tools on a class, and if not, why and which rule
+// decides. class may be "". It does not check whether a query is valid or what it costs.
 func (g *Gateway) WouldPermit(p identity.Principal, tools []ToolUse, tool, class string) (Verdict, error) {
 	r, err := g.Regime(tools)
 	if err != nil {
@@ -94,8 +95,8 @@ func (c *Call) Access(q query.Query) (policy.Access, error) {
 }
 
 // Statement returns the text that q would run, with placeholders instead of values, without running it. Where q would
-// be refused, so is Statement. The text names what views are made of, so it is "" for a caller that neither has the
-// scope explain nor sees all of the source, and for a source without such a text.
+// be refused, so is Statement. The text contains the definitions of views. So Statement returns "" for a caller that
+// neither has the scope explain nor sees all of the source. It also returns "" for a source without such a text.
 func (c *Call) Statement(q query.Query) (string, error) {
 	permit, s, told, err := c.prepared(q)
 	if err != nil {
@@ -165,7 +166,7 @@ func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, erro
 	return result.ReadLabels(rows, q)
 }
 
-// refer sets the labels of pointers in a sheet. Without them a sheet has ids alone.
+// refer sets the labels of pointers in a sheet. Without them a sheet has only ids.
 //
 // raw also gives those of records that the canonical filter leaves out, which only people see here.
 func (c *Call) refer(ctx context.Context, s *review.Sheet, raw bool) {
@@ -230,8 +231,9 @@ func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error)
 }
 
 // present returns the records that a change which isn't decided or applied yet would update or delete, as the caller
-// sees them now, for review.Viewer.Now. It returns nil if there are none. What the caller reads here they could read by
-// the tools: nothing in it is from the change. A sheet is whole without it, so a failure to read is none of the sheet.
+// sees them now, for review.Viewer.Now. It returns nil if there are none. The caller could read the same records with
+// the tools, and nothing in them is from the change. A sheet is complete without them, so an error of the read is
+// ignored.
 func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value {
 	if found.State.Ended() || found.State == change.Applying || found.State == change.Unknown {
 		return nil
@@ -260,8 +262,9 @@ func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value
 	return out
 }
 
-// records returns the records of a class with these ids, by id: what the caller sees of the fields that found was reviewed over, without
-// masked ones, whose values can't be compared. It returns nil for a class of which the caller sees no such field.
+// records returns the records of a class with these ids, by id. They have the fields that found was reviewed over and
+// that the caller sees. Masked fields are left out, because their values can't be compared. It returns nil for a class
+// of which the caller sees no such field.
 func (c *Call) records(ctx context.Context, found *change.Change, class string, ids []string) (map[string]value.Value, error) {
 	v, err := c.policy.View(c.reading(), class, "", true)
 	if err != nil || v.Key() == nil {

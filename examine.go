@@ -22,9 +22,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An exam asks whether a change may be made as things are now: by the rules in force, the records that its agent sees, and
-// the classes that describe its arguments. It is the same when a change is proposed, when a person looks at it and right
-// before it is applied. The target makes further checks in its own transaction.
+// An exam asks whether a change may be made as things are now. It depends on the rules in force, the records that the
+// change's agent sees, and the classes that describe its arguments. It is the same when a change is proposed, when a
+// person looks at it and right before it is applied. The target makes further checks in its own transaction.
 type exam struct {
 	call    *Call          // of the agent as it is now, with the policy that decides
 	found   *change.Change // nil for one that is being proposed
@@ -121,8 +121,8 @@ func (e *exam) pointers(ctx context.Context) error {
 	return e.call.look(ctx, e.plan.Pointers())
 }
 
-// records sets what stands before the writes: for a proposal by a preview of the source, else by the agent's own views,
-// where a check compares fields that the writes don't set.
+// records sets the records as they are before the writes. For a proposal they come from a preview of the source.
+// Otherwise the agent's own views read them where a check compares fields that the writes don't set.
 func (e *exam) records(ctx context.Context) error {
 	if e.found == nil {
 		preview, err := e.call.gateway.preview(ctx, e.draft, e.plan.Source)
@@ -286,8 +286,8 @@ func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocatio
 	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: by.Now, Reader: reader{c}})
 }
 
-// instead adds to the refusal of a write the actions that the caller may use for it: those that set the refused field, or do
-// the refused kind of write.
+// instead adds to the refusal of a write the actions that the caller may use in its place. These set the refused field,
+// or do the refused kind of write.
 func (c *Call) instead(r write.Request, err error) error {
 	refusal, of := errors.AsType[*writes.Refusal](err)
 	p := problem.Of(err)
@@ -344,8 +344,8 @@ func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Chang
 	return change.EventStale, change.Outcome{Detail: o.Detail, Now: e.moved(ctx, w, c)}, nil
 }
 
-// moved returns the current records of c, for reviewers, if they differ from what was reviewed; else, or if they
-// can't be read, nil.
+// moved returns the current records of c, for reviewers, if they differ from the reviewed ones. If they don't differ or
+// can't be read, it returns nil.
 func (e *execution) moved(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
 	again, err := e.gateway.examinedFor(e.policy, e.who, c)
 	if err != nil || again.rules(ctx) != nil {

@@ -28,7 +28,7 @@ type number struct {
 	Count int64 `json:"count"`
 }
 
-// A program's own tool has schemas made from Go structs. What it reads through the call, it reads as the caller.
+// A program's own tool has schemas made from Go structs. It reads through the call, so it sees what the caller sees.
 func Example_tools() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")

@@ -4,7 +4,7 @@
 //
 //	request → identity → policy → sqlgen → source → redact → result → response
 //
-// Every call ends with a record in the audit log. Only the Gateway joins the steps; tools, transports and embedding
+// Every call ends with a record in the audit log. Only the Gateway joins the steps. Tools, transports and embedding
 // programs call it. To embed it, fill Options, call New, and pass each agent's calls to Do.
 //
 // Functions are Go functions of the embedding program that actions run (do: go). A function runs once a change is
@@ -54,12 +54,12 @@ type Options struct {
 	Sources   map[string]source.Source    // by name: the part of a class name before the dot
 	Rules     policy.Rules                // the zero Rules show nothing
 	Changes   *change.Queue               // keeps the proposed changes that await review. Nil accepts no changes
-	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply; required with Changes, and nil ends no call
+	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply. Required with Changes. Nil ends no call
 	Used      once.Store                  // keeps which long values reviewers have opened. Nil keeps it in memory
 	History   audit.Reader                // reads back what Audit keeps, for reviewers. Nil shows them no history
-	Actions   []action.Declaration        // what agents can call by name; checked again at review and at apply
+	Actions   []action.Declaration        // what agents can call by name. Checked again at review and at apply
 	Functions map[string]Function         // by action name (do: go): run when their changes are approved. It may be nil
-	Audit     audit.Log                   // records calls; required, because a call that can't be recorded isn't answered
+	Audit     audit.Log                   // records calls. Required, because a call that can't be recorded isn't answered
 	Args      audit.ArgHasher             // hashes arguments for the record. The zero value omits the hash
 	Limits    limit.Options               // the zero value takes the defaults
 	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas. Nil generates random ones
@@ -194,7 +194,7 @@ func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (
 	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*result.Page, error) { return c.SQL(ctx, q) })
 }
 
-// alone makes a call of one query, like one of the tool. It returns no page with an error.
+// The query is a call of its own, like one of the tool. On an error there is no page.
 func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*result.Page, error)) (page *result.Page, err error) {
 	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read, Queries: true}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = ask(ctx, c)

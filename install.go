@@ -48,8 +48,8 @@ func compile(rules policy.Rules, declared []action.Declaration, catalogue []sche
 	return &force{policy: p, actions: actions, rules: rules, declared: declared, found: catalogue, known: known}, nil
 }
 
-// A With makes other parts from compiled rules and actions, such as tools: it checks them and returns a function that
-// replaces them, which must neither fail nor wait.
+// A With makes other parts, such as tools, from compiled rules and actions. It checks them and returns a function that
+// replaces the old parts. That function must neither fail nor wait.
 type With func(*policy.Policy, *action.Set) (put func(), err error)
 
 // SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
@@ -84,7 +84,7 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	return nil
 }
 
-// Renew is Install of parts alone, made from the rules and actions in force.
+// Renew is Install of only the parts that with makes, from the rules and actions in force.
 func (g *Gateway) Renew(with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
@@ -138,7 +138,7 @@ const (
 )
 
 // Subscribe calls f for every event from now on, until stop is called. f is called in the goroutine that makes the
-// change, after it is in force, one event at a time: it must return quickly and must not make changes itself.
+// change, after it is in force, one event at a time. It must return quickly and must not make changes itself.
 func (g *Gateway) Subscribe(f func(Event)) (stop func()) { return g.subscribers.Subscribe(f) }
 
 // Announce notifies all subscribers of an event. The owner of the changed state calls it: the gateway for its rules
@@ -152,9 +152,9 @@ func (g *Gateway) Announce(e Event) {
 }
 
 // fitted compiles the rules and actions in force against classes that may have changed. A class that its rules no longer
-// fit is closed: a field that a rule names may have got another name, under which the rule would not hide it. For the same
-// reason, while a class that a rule names is missing, classes that are new in its source stay closed. An action that no
-// longer fits is left out.
+// fit is closed. A field that a rule names may have got another name, under which the rule would not hide it. For the
+// same reason, while a class that a rule names is missing, classes that are new in its source stay closed. An action
+// that no longer fits is left out.
 //
 // withheld are the fields to hide because of their values.
 func (f *force) fitted(found []schema.Class, withheld map[string][]string) (*force, error) {
@@ -171,7 +171,7 @@ func (f *force) fitted(found []schema.Class, withheld map[string][]string) (*for
 		}
 	}
 	missing := f.missing(found)
-	if !rules.Unlisted { // what has no rule is hidden
+	if !rules.Unlisted { // a class without a rule is hidden
 		missing = nil
 	}
 	for _, name := range missing {
@@ -258,7 +258,7 @@ func faultsIn(err error) []error {
 // zero Sampling looks at the start, once a day, and when rules or classes change.
 type Sampling struct {
 	Off   bool          // no values are looked at
-	First time.Duration // how long New and SetRules look at most; what they don't reach is looked at in the background. 0 means 10 s
+	First time.Duration // the longest look of New and SetRules. The rest follows in the background. 0 means 10 s 0 means 10 s
 	Every time.Duration // how often all fields are looked at again. 0 means a day
 }
 

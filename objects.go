@@ -18,7 +18,7 @@ type Object struct {
 	Name    string
 	View    *policy.View // nil if the cache has no such class that the caller may see
 	Unknown bool         // no cache exists that could have it
-	Failed  string       // why the class's description can't be read, or ""; if set, the View has no fields
+	Failed  string       // why the class's description can't be read, or "". If set, the View has no fields
 	Near    []string     // without a View: the nearest names that the caller sees
 }
 
@@ -28,7 +28,7 @@ type Objects struct {
 	Workspace   string // the folder it was found in, or ""
 	Cached      bool   // the cache has something of the connection
 	Connections []string
-	Age         time.Duration // since the newest description that the caller may see was written; negative if there is none
+	Age         time.Duration // since the newest description that the caller may see was written. Negative if there is none
 	Total       int           // how many objects were asked for, or exist
 }
 
@@ -40,10 +40,10 @@ type objectSeer struct {
 	Now     func() time.Time
 }
 
-// Find finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
-// asked for, each once and in that order, or all by name. Each is read when it is visited. Objects that the principal
-// may not see appear as missing. Sources are asked in the order of their names; the first that has the connection
-// answers.
+// Find finds descriptions in a place and passes them to visit, from index skip on, until visit returns false. It visits
+// the requested names once each and in their order, or all objects by name. Each is read when it is visited. Objects
+// that the principal may not see appear as missing. Sources are asked in the order of their names. The first that has
+// the connection answers.
 func (s objectSeer) Find(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
 	from, cache, err := s.look(ctx, at)
 	if err != nil {

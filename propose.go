@@ -283,7 +283,7 @@ func (c *Call) changes() *change.Queue {
 	return c.gateway.options.Changes.Under(c.policy.Version())
 }
 
-// Revert implements Reviewer. The new change has the rights of the agent that proposed the original; neither that
+// Revert implements Reviewer. The new change has the rights of the agent that proposed the original. Neither that
 // agent's owner nor the person who requests the revert may approve it.
 func (d *reviewer) Revert(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "revert", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {

@@ -75,7 +75,7 @@ func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, 
 	return out, err
 }
 
-// timed returns q; a SELECT statement without a time takes that of the call.
+// timed returns q. A SELECT statement without a time gets the time of the call.
 func (c *Call) timed(q query.Query) query.Query {
 	if s, ok := q.(*query.SQL); ok && s.Now.IsZero() {
 		timed := *s
@@ -196,7 +196,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o resul
 	case o.Budget == 0:
 		o.Budget = cmp.Or(c.gateway.options.Budget, result.DefaultBudget)
 	}
-	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (result.Exported, error) { // what was written can't be taken back
+	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (result.Exported, error) { // written output can't be taken back
 		done, err := result.Export(out, rows, o)
 		c.Note(done.Notes...)
 		c.Found(q, err == nil && done.Count == 0)

@@ -15,9 +15,9 @@ import (
 // and a human credential, and limited and recorded like calls of tools. Every interface for people uses it. No tool
 // does.
 //
-// Errors are problem.Errors: NotFound for a change that doesn't exist or that the reviewer may not see,
-// PermissionDenied for a decision that is not theirs to make (with the reason), Conflict if another decision came
-// first or the digest differs.
+// Errors are problem.Errors. NotFound means that the change doesn't exist or that the reviewer may not see it.
+// PermissionDenied means that the decision is not theirs to make, with the reason. Conflict means that another decision
+// came first or that the digest differs.
 type Reviewer interface {
 	// Queue returns the changes matching f as the reviewer sees them, the newest first, and whether there are more. With
 	// any f.For these are the ones that the reviewer may decide about and has not approved.
@@ -26,8 +26,8 @@ type Reviewer interface {
 	Counts(ctx context.Context, f change.Filter) (map[change.State]int, error)
 	// Sheet returns a change with its live checks.
 	Sheet(ctx context.Context, id string) (*review.Sheet, error)
-	// Value returns a page of a field that a sheet shows in part, or one of its values, and records that the reviewer has
-	// opened it: what was never opened can't be approved.
+	// Value returns a page of a field that a sheet shows in part, or one of its values. It records that the reviewer
+	// has opened it, because a value that was never opened can't be approved.
 	Value(ctx context.Context, id string, at review.Place) (*review.Whole, error)
 	// Approve approves the content that digest identifies, and waits up to a few seconds for the outcome.
 	Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error)
@@ -154,7 +154,7 @@ func (d *reviewer) scoped(c *Call, f change.Filter) change.Filter {
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}
-	if f.For != "" { // what somebody else may decide is nothing to ask for
+	if f.For != "" { // only the caller's own decisions can be asked for
 		f.For, f.Own = change.PartyOf(d.who).Human(), d.gateway.options.Changes.Single()
 	}
 	return f

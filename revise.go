@@ -61,8 +61,8 @@ func (d *reviewer) Ask(ctx context.Context, id, text string) (*review.Sheet, err
 	})
 }
 
-// Edit implements Reviewer. The new version has the rights of the agent, which may see it: a field that the agent can't
-// write, or a record that it doesn't see, can't be put in.
+// Edit implements Reviewer. The new version has the rights of the agent, which may see it. So a reviewer can't put in a
+// field that the agent can't write, or a record that it doesn't see.
 func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error) {
 	return d.sheet(ctx, "edit", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if err := c.editable(ctx, found); err != nil {

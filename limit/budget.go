@@ -23,8 +23,8 @@ const (
 	tries = 3
 )
 
-// budgets tracks the daily use of owners and tokens. The use of this process is known at once; that of other
-// processes whenever the ledger is asked, at most stale later plus the ledger's response time.
+// budgets tracks the daily use of owners and tokens. The use of this process is known at once. The use of other
+// processes is known when the ledger is asked, at most stale plus the ledger's response time later.
 type budgets struct {
 	owner, token Use // the limits
 	ledger       Ledger
@@ -244,7 +244,7 @@ func (b *budgets) ask(ctx context.Context, old []*tally) error {
 	}
 }
 
-// flush writes all pending use to the ledger. What fails stays pending.
+// flush writes all pending use to the ledger. Use that can't be written stays pending.
 func (b *budgets) flush(ctx context.Context) error {
 	select {
 	case b.asking <- struct{}{}:

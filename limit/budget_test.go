@@ -81,7 +81,7 @@ func (b *book) tells() string {
 
 var ana = limit.Asker{Owner: "ana", Token: "t1"}
 
-// call makes a call that uses u, and returns the kind of its refusal: "" for none.
+// call makes a call that uses u, and returns the kind of its refusal, or "".
 func call(l *limit.Limiter, who limit.Asker, u limit.Use) string {
 	release, err := l.Acquire(context.Background(), who)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A running call is in the ledger while it runs; otherwise other limiters would admit as many more.
+// A running call is in the ledger while it runs. Otherwise other limiters would admit as many more.
 func TestRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()

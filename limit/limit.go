@@ -1,8 +1,8 @@
 // Package limit limits the rate, the concurrency and the daily use of calls per owner and token.
 //
-// It runs after authentication and before policy. Rates and daily budgets apply per owner, so that several tokens of
-// one person share an allowance, and per token; concurrency applies per token. It refuses calls over a limit, and all
-// calls while its stores fail.
+// It runs after authentication and before policy. Rates and daily budgets apply per owner and per token, so several
+// tokens of one person share an allowance. Concurrency applies per token. It refuses calls over a limit, and all calls
+// while its stores fail.
 package limit
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Options are the limits. The zero value of each field is usable; a negative Queue disables queueing.
+// Options are the limits. The zero value of each field is usable. A negative Queue disables queueing.
 type Options struct {
 	PerMinute      int           // calls per owner. 0 means 3,000
 	Every          time.Duration // overrides PerMinute: one call per owner in this time, for rates below one a minute
@@ -32,20 +32,20 @@ type Options struct {
 
 	Store  Store            // nil keeps the rates in this process
 	Ledger Ledger           // nil keeps the budgets in this process
-	Now    func() time.Time // nil means time.Now; the clock of the rates kept in this process, and of the days
+	Now    func() time.Time // nil means time.Now. The clock of the rates kept in this process, and of the days
 }
 
 // An Asker identifies the allowances that a call draws from. A derived principal draws from those of the credential
 // it derives from.
 type Asker struct {
-	Owner string // the human; the principal's ID if it has none
+	Owner string // the human, or the principal's ID if it has none
 	Token string // the credential, or ""
 	Depth int    // number of derivations between the credential and this principal
 }
 
 // A Bucket is an allowance of calls: Burst at once, and one more per Every.
 type Bucket struct {
-	Key   string // whose it is; equal keys share one allowance
+	Key   string // names the allowance. Equal keys share one
 	Every time.Duration
 	Burst int
 }
@@ -58,7 +58,8 @@ const longest = 10 * 365 * 24 * time.Hour
 
 // A Store keeps the rates, shared by several processes.
 type Store interface {
-	// Take takes one call from every bucket, or from none; then wait is the time until it can, greater than 0.
+	// Take takes one call from every bucket, or from none. If it takes none, wait is the time until it can, greater
+	// than 0.
 	Take(ctx context.Context, buckets []Bucket) (wait time.Duration, err error)
 }
 
@@ -68,7 +69,7 @@ type Limiter struct {
 	running      int
 	waiting      int
 	store        Store
-	budgets      *budgets // nil for none
+	budgets      *budgets // nil without budgets
 
 	mu    sync.Mutex
 	gates map[string]*gate // those with a call running
@@ -113,9 +114,9 @@ func New(o Options) *Limiter {
 }
 
 // Acquire waits until a call by who may run, or refuses it if that won't be soon. When the call has ended, the caller
-// calls release with what it used besides the call itself. Further calls of release do nothing. The call counts when
-// it begins and its use when it ends, both on the day it began: so one call may exceed a budget, and the next is
-// refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
+// calls release with what it used besides the call itself. Further calls of release do nothing. The call counts on the
+// day it began: the call itself when it begins, and its use when it ends. So one call may exceed a budget, and the next
+// is refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
 func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
 	k := keysOf(who)
 	if err := l.rate(ctx, k); err != nil {
@@ -153,7 +154,7 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 func (l *Limiter) Close(ctx context.Context) error { return l.budgets.close(ctx) }
 
 // keys are the names of an owner and a token in buckets, gates and accounts.
-type keys struct{ owner, token string } // token is "" for none
+type keys struct{ owner, token string } // token may be ""
 
 func keysOf(who Asker) keys {
 	k := keys{owner: "o" + who.Owner}
@@ -163,8 +164,8 @@ func keysOf(who Asker) keys {
 	return k
 }
 
-// gate returns the key of the gate a call runs in. A call may wait for a call that it makes as a derived principal;
-// so each depth has its own gate, and no call waits for a place that it holds itself.
+// gate returns the key of the gate a call runs in. A call may wait for a call that it makes as a derived principal.
+// With a gate for each depth, no call waits for a place that it holds itself.
 func (k keys) gate(depth int) string {
 	key := cmp.Or(k.token, k.owner)
 	if depth > 0 {
@@ -193,8 +194,8 @@ func (l *Limiter) rate(ctx context.Context, k keys) error {
 	return nil
 }
 
-// refusal returns the refusal of a call. RetryAfter is at least 1 to 5 s, chosen at random, so that a limit, a full
-// queue and a failing store look alike, and refused callers don't all come back at once.
+// refusal returns the refusal of a call. RetryAfter is at least 1 to 5 s, chosen at random. So a limit, a full queue
+// and a failing store look alike, and refused callers don't all come back at once.
 func refusal(kind string, wait time.Duration, err error) error {
 	again := time.Second + rand.N(4*time.Second)
 	return &problem.Error{Code: problem.RateLimited, Detail: "Too many calls", Suggestion: "Wait, then send the same call again",

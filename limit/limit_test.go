@@ -140,8 +140,9 @@ func TestRateBound(t *testing.T) {
 	})
 }
 
-// TestClockJumps checks that a clock that is set forwards gives no more than a burst, and that one that is set back makes
-// no caller wait longer than for a burst; daily budgets are those of the day that the clock says, and remembered.
+// TestClockJumps checks clocks that are set. A clock that is set forwards gives no more than a burst. One that is set
+// back makes no caller wait longer than for a burst. Daily budgets are those of the day that the clock says, and
+// remembered.
 func TestClockJumps(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	for _, jump := range []time.Duration{year, -year, time.Hour, -time.Hour} {

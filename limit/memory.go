@@ -22,8 +22,9 @@ const (
 // memoryWait is how long a call waits for memory used by other calls.
 const memoryWait = 5 * time.Second
 
-// A Memory limits the memory that the answers under construction in one process may take together, and shares it
-// fairly: no tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by several goroutines.
+// A Memory limits the memory that all unfinished answers in one process may take together. It shares the memory fairly:
+// no tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by
+// several goroutines.
 type Memory struct{ answers *fair.Semaphore }
 
 // NewMemory returns a Memory of most bytes. 0 means DefaultMemory.
@@ -47,7 +48,7 @@ func Rows[R any](ctx context.Context, m *Memory, who fair.Who, rows iter.Seq2[R,
 	}
 }
 
-// Take waits until there is memory for an answer to who; release gives it back. It fails with problem.RateLimited after
+// Take waits until there is memory for an answer to who. release gives it back. It fails with problem.RateLimited after
 // five seconds of waiting, and with Cancelled or Timeout if ctx ends first.
 func (m *Memory) Take(ctx context.Context, who fair.Who) (release func(), err error) {
 	release, err = m.answers.Enter(ctx, who)

@@ -8,13 +8,13 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	mostKeys   = 200_000 // keys in use at one time; beyond that, new ones are refused
+	mostKeys   = 200_000 // keys in use at one time. Further new ones are refused
 )
 
 // rates is the Store of one process. It uses the generic cell rate algorithm (GCRA), with one number per key.
 //
 // The number is the time at which the bucket will be full again ("theoretical arrival time"). A call moves it by
-// Every; a call that would move it more than Burst × Every ahead of now is over the limit. A key whose time is past
+// Every. A call that would move it more than Burst × Every ahead of now is over the limit. A key whose time is past
 // equals an absent one, so it can be dropped.
 type rates struct {
 	now   func() time.Time

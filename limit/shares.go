@@ -16,9 +16,9 @@ const (
 // shares is a Store over one that several processes share. A busy process takes several calls at once from it, and lets
 // calls through from these without asking again.
 //
-// No call is let through that the store hasn't counted. Of what one process takes, at most shareOf calls - 1 run up to
-// shareLife later than the store counted them, or, if no more calls come, not at all. A refusal is always the store's,
-// to a request for one call.
+// No call is let through that the store hasn't counted. One process takes several calls at a time. At most shareOf
+// calls - 1 of them run up to shareLife later than the store counted them, or never if no more calls come. A refusal is
+// always the store's, to a request for one call.
 type shares struct {
 	store Store
 	now   func() time.Time
@@ -130,8 +130,8 @@ func (one *share) take(now time.Time) bool {
 	return true
 }
 
-// shareOf returns how many calls to take at once: at most most, mostShare and an eighth of each Burst, which it must
-// divide, so that the store sees the same allowance.
+// shareOf returns how many calls to take at once. It returns at most most, mostShare and an eighth of each Burst. The
+// number divides each Burst, so that the store sees the same allowance.
 func shareOf(buckets []Bucket, most int) int {
 	n := min(most, mostShare)
 	for _, b := range buckets {

@@ -8,7 +8,7 @@ import (
 )
 
 // Nearest returns up to most of names that are similar to got, closest first. The distance is the number of edits,
-// including transpositions; names further away than a third of their length are left out.
+// including transpositions. Names further away than a third of their length are left out.
 func Nearest(got string, names []string, most int) []string {
 	type scored struct {
 		name string

@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// Panicked returns the Internal error for a recovered panic. Err has the stack and, for an error of the Go runtime, its
-// message; of any other value only the type, because it may contain the caller's data. Call it in the deferred function
-// that recovers.
+// Panicked returns the Internal error for a recovered panic. Err has the stack. For an error of the Go runtime it has
+// the message too. For any other value it has only the type, because the value may contain the caller's data. Call it
+// in the deferred function that recovers.
 func Panicked(recovered any) *Error {
 	what := fmt.Sprintf("%T", recovered)
 	if e, ok := recovered.(runtime.Error); ok {

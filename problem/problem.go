@@ -33,7 +33,7 @@ const (
 	Upstream         Code = "upstream_error"   // a source or an API has failed
 	Internal         Code = "internal_error"   // a failure of the server. Details are in Err
 	Unauthorized     Code = "unauthorized"     // the credential is missing or not valid
-	UnknownTool      Code = "unknown_tool"     // no such tool, or none that the caller may see; JSON-RPC -32602 over MCP
+	UnknownTool      Code = "unknown_tool"     // no such tool, or none that the caller may see. JSON-RPC -32602 over MCP
 )
 
 // An Error is a failure. Everything but Kind and Err may be shown to the caller.
@@ -80,7 +80,7 @@ type Fault struct {
 	Message string `json:"message"`
 }
 
-// Error returns the code and the detail; it never includes Err.
+// Error returns the code and the detail. It never includes Err.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Detail }
 
 // Unwrap returns the private cause.
@@ -104,8 +104,8 @@ func (e *Error) Retryable() bool {
 	return e.RetryAfter > 0
 }
 
-// lasting reports whether a status of an API says that the same call fails again: it isn't implemented, or the version, the loop or the
-// network stays as it is.
+// lasting reports whether a status of an API says that the same call fails again. Such a status means that the call
+// isn't implemented, or that the version, the loop or the network stays as it is.
 func lasting(status int) bool {
 	switch status {
 	case 501, 505, 506, 508, 510, 511:

@@ -15,7 +15,8 @@ func StoreFailed(kind string, err error) *Error {
 	return &Error{Code: Upstream, Detail: unkept, RetryAfter: wait, Store: true, Kind: kind, Err: err}
 }
 
-// MayRun is StoreFailed for a change that was filed and needs no approval: it may be carried out all the same, so it must not be asked for again.
+// MayRun is StoreFailed for a change that was filed and needs no approval. The change may be carried out all the same,
+// so the caller must not ask for it again.
 func MayRun(id string, err error) *Error {
 	return &Error{Code: Upstream, Detail: unkept + ". The change " + id + " may be carried out all the same", Lasting: true, Store: true, Kind: "may_run", Err: err,
 		Suggestion: "Look at this change, or at the record, before you ask for it again"}

@@ -17,8 +17,9 @@ func (e *Error) Text() string {
 	return string(e.Code) + ": " + strings.Join(e.Lines(), "\n")
 }
 
-// Lines returns what the caller may see of e, one item per line: what is wrong and where, every fault, similar names,
-// allowed fields, a suggestion, and how long to wait. Names already in the detail are left out.
+// Lines returns the part of e that the caller may see, one item per line. The items are the fault and its place, every
+// further fault, similar names, allowed fields, a suggestion, and how long to wait. Names already in the detail are
+// left out.
 func (e *Error) Lines() []string {
 	detail := e.Detail
 	var lines []string

@@ -43,8 +43,9 @@ func (f *Field) Holds(text string) bool {
 	return true
 }
 
-// Also returns what else the text of an id stands for in a field that is Mixed, beside a value of the field's type; fits reports
-// whether there is one. A column of numbers may hold a text, and one without a type a number whose id is written like a text.
+// Also returns the other values that the text of an id may stand for in a field that is Mixed. fits reports whether the
+// text is also a value of the field's type. A column of numbers may hold a text, and one without a type a number whose
+// id is written like a text.
 func (f *Field) Also(text string, fits bool) []value.Value {
 	if !f.Mixed || f.Type.Structured() || fits && f.Type != Any && f.Type != Bytes {
 		return nil

@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Dated returns the date that a text writes for f, and whether it writes one. Of a field that is Endless it is also a text
-// for the infinities and for dates outside of the years 1 to 9999, in the form in which answers show them.
+// Dated returns the date that a text writes for f, and whether it writes one. For a field that is Endless, the
+// infinities and dates outside of the years 1 to 9999 are dates too. They are texts in the form in which answers show
+// them.
 func (f *Field) Dated(text string) (value.Value, bool) {
 	if v, ok := value.OfDateText(text); ok || !f.Endless {
 		return v, ok

@@ -3,7 +3,7 @@ package schema
 // A Guard is what a source itself grants of the records and fields of a class to the users it knows, beside the owner's
 // rules. A class with a Guard is visible only to a principal whose groups in the source are known.
 type Guard struct {
-	As string // whom the source acts as, for operators: "session", "user", "role", "public" or "master"
+	As string // the identity in the source, for operators: "session", "user", "role", "public" or "master"
 
 	// Readers and Writers are the fields of type Array that list the groups that may read and write a record. Null lets
 	// all. "" means that records have no such list.

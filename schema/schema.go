@@ -1,7 +1,7 @@
 // Package schema describes the classes of a source: their fields, types, keys and relations.
 //
-// A source returns its description once, when it is loaded; policy narrows it to views. Details that only an adapter
-// needs, such as native type names, are included but never shown to an agent.
+// A source returns its description once, when it is loaded. Package policy narrows it to views. Details that only an
+// adapter needs, such as native type names, are included but never shown to an agent.
 package schema
 
 import "github.com/bailiwick-dev/bailiwick/value"
@@ -22,8 +22,8 @@ const (
 	UUID   // written lower case with hyphens
 	Bytes  // raw bytes, base64 in JSON
 	JSON   // any JSON value, in a JSON column
-	Array  // a list; compared as JSON
-	Opaque // shown as text; can't be sorted, and is filtered only if the Field has a Form
+	Array  // a list, compared as JSON
+	Opaque // shown as text. Can't be sorted, and is filtered only if the Field has a Form
 )
 
 var typeNames = [...]string{"any", "string", "integer", "double", "decimal", "boolean", "date", "day", "uuid", "bytes", "json", "array", "opaque"}
@@ -93,7 +93,7 @@ type Field struct {
 	NotNull     bool          // it can't be null
 	Required    bool          // it can't be null and has no default
 	Generated   bool          // the source generates the value
-	From        []string      // the fields of its class that the source computes the value from, also by way of others, or nil for none, and where it doesn't say
+	From        []string      // the fields of its class that the source computes the value from, also by way of others. Nil if none or unknown
 	Origins     []Origin      // the columns of other tables that its values are made of, as of a view, or nil
 	Untraced    string        // why Origins may hold more than its values are made of, or "" if Origins is exact
 	Default     string        // the source's default expression, or ""
@@ -120,7 +120,7 @@ type Field struct {
 
 	Beyond string // what values that expressions read as null the column may hold, or for a double, that have no sum: "NaN or infinite", or ""
 
-	Element *Field // of a list: its elements, if the source declares what they are; its name is that of the list
+	Element *Field // of a list: its elements, if the source declares what they are. Its name is that of the list
 
 	Stored *Stored // how the source holds it, if the owner's rules declare its type, or nil if the source does
 }
@@ -185,7 +185,7 @@ type Relation struct {
 	Target       string // the name of a class of the same source
 	TargetFields []string
 	Declared     bool // by the owner's rules, not by the source, which doesn't enforce it
-	List         bool // the field is a list, each of whose elements is such a key; then it is Declared
+	List         bool // the field is a list, each of whose elements is such a key. Then it is Declared
 }
 
 // An Index is an index of a Class that queries can use.

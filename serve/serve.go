@@ -44,8 +44,8 @@ type Options struct {
 	Open func(ctx context.Context, s Source) (source.Adapter, error)
 
 	// Credential returns the program's own credential of an HTTP API of the configuration, in the place of a configured
-	// one: a function of each request's principal, such as openapi.Headers, openapi.Exchange or an openapi.TokenExchange.
-	// It returns nil for a source that it has none for. Nil has none.
+	// one. It is a function of each request's principal, such as openapi.Headers, openapi.Exchange or an
+	// openapi.TokenExchange. It returns nil for a source without one. If Credential is nil, no source has one.
 	Credential func(source string) openapi.Credential
 
 	// Logger receives what operators need to know. If nil, Log does.
@@ -165,9 +165,9 @@ func (s *Server) Run(ctx context.Context, address string) {
 	silence()
 }
 
-// Serve answers requests on l with Handler until ctx ends, within the bounds on connections and on waiting that the configuration has
-// (server.connections), and waits for calls in flight. Under an http.Server of the program's own, the number of connections, and those on
-// which nothing is asked, are up to the program.
+// Serve answers requests on l with Handler until ctx ends, and waits for calls in flight. The configuration
+// (server.connections) bounds the connections and the waiting. A program with its own http.Server bounds the
+// connections and the idle ones itself.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.parts.MCP.Serve(ctx, l, s.parts.Handler())
 }

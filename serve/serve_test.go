@@ -168,7 +168,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("the console answers %d %.80s", code, page)
 	}
 
-	// The program's own tool stays when the file changes; an invalid file changes nothing.
+	// The program's own tool stays when the file changes. An invalid file changes nothing.
 	if err := os.WriteFile(file, []byte(strings.Replace(configuration, "title, status]", "title, status, priority]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func AppendQuoted[Text ~[]byte | ~string](dst []byte, s Text) []byte {
 	return out
 }
 
-// appendFloat appends f in the fewest digits, as JavaScript writes numbers; what JSON doesn't have is a text.
+// appendFloat appends f in the fewest digits, as JavaScript writes numbers. Numbers that JSON lacks become texts.
 func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -106,8 +106,8 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// OfDateText parses an instant or calendar date in ISO 8601: a date alone is a Day. A time without a zone is in UTC. It
-// reports false for anything else.
+// OfDateText parses an instant or calendar date in ISO 8601. A date without a time is a Day. A time without a zone is
+// in UTC. It reports false for anything else.
 func OfDateText(s string) (Value, bool) {
 	// Skip layouts that can't match: each failure would allocate an error.
 	if len(s) <= len(time.DateOnly) {

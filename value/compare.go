@@ -28,8 +28,8 @@ func Compare(a, b Value) (int, bool) {
 	return 0, false
 }
 
-// Equal reports whether a and b are the same value: null equals null, objects are equal if they have equal members in
-// any order, numbers are equal by value.
+// Equal reports whether a and b are the same value. Null equals null. Objects are equal if they have equal members in
+// any order. Numbers are equal by value.
 func Equal(a, b Value) bool {
 	if rank(a.kind) != rank(b.kind) {
 		return false
@@ -62,8 +62,9 @@ func Equal(a, b Value) bool {
 	return c == 0
 }
 
-// Order compares a and b in a total order for sorting: null first, then by type as in MongoDB (numbers, text, objects,
-// arrays, bytes, booleans, dates), then as Compare does, and numbers that are the same as doubles exactly. Objects and arrays are ordered by their JSON.
+// Order compares a and b in a total order for sorting. Null comes first, then values by type as in MongoDB (numbers,
+// text, objects, arrays, bytes, booleans, dates). Values of one type are ordered as Compare does. Numbers that are the
+// same as doubles are ordered exactly. Objects and arrays are ordered by their JSON.
 func Order(a, b Value) int {
 	if c := cmp.Compare(rank(a.kind), rank(b.kind)); c != 0 || a.kind == Null {
 		return c
@@ -78,8 +79,9 @@ func Order(a, b Value) int {
 	return c
 }
 
-// orderExactly orders two numbers that are the same as doubles, where one alone is a Float: 2^53+1 and 2^53 are the same as the double
-// 2^53, and an order has to keep the three together in one way. A Float counts as the shortest decimal number that is read as it.
+// orderExactly orders two numbers that are the same as doubles, of which exactly one is a Float. For example 2^53+1 and
+// 2^53 are the same as the double 2^53, and an order has to keep the three together in one way. A Float counts as the
+// shortest decimal number that is read as it.
 func orderExactly(a, b Value) int {
 	if a.kind != Float {
 		return -orderExactly(b, a)
@@ -91,7 +93,7 @@ func orderExactly(a, b Value) int {
 	return parseDecimal(strconv.FormatFloat(f, 'g', -1, 64)).compare(parseDecimal(digits(b)))
 }
 
-// rank returns the position of a kind in the order of types; kinds of equal rank are comparable.
+// rank returns the position of a kind in the order of types. Kinds of equal rank are comparable.
 func rank(k Kind) int {
 	return [...]int{Null: 0, Int: 1, Float: 1, Decimal: 1, String: 2, Object: 3, Array: 4, Bytes: 5, Bool: 6, Date: 7, Day: 7, Cut: 8}[k]
 }

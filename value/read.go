@@ -16,9 +16,9 @@ import (
 const MaxDepth = 20
 
 // Read parses the one JSON document in b exactly: integers of up to 64 bits become Int, all other numbers Decimal with
-// their original text. It rejects what parsers interpret differently, with problem.InvalidArgument and the JSON
-// pointer: duplicate keys, invalid UTF-8, lone surrogates, NUL, anything after the document, and nesting deeper than
-// depth (0 means MaxDepth).
+// their original text. It rejects input that parsers interpret differently, with problem.InvalidArgument and the JSON
+// pointer. This is duplicate keys, invalid UTF-8, lone surrogates, NUL, text after the document, and nesting deeper
+// than depth. A depth of 0 means MaxDepth.
 func Read(b []byte, depth int) (Value, error) {
 	if depth == 0 {
 		depth = MaxDepth

@@ -8,8 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Stored returns what UnmarshalJSON makes of what MarshalJSON writes of v, without either. ok is false where it may be something else, or
-// an error: for texts that aren't UTF-8, for an object with a name twice, and for what is nested too deep.
+// Stored returns the value that v becomes if MarshalJSON writes it and UnmarshalJSON reads it, without calling either.
+// ok is false where the result may be something else, or an error. This holds for texts that aren't UTF-8, for an
+// object with a name twice, and for values that are nested too deep.
 func (v Value) Stored() (stored Value, ok bool) { return v.stored(keptDepth) }
 
 // stored is Stored for a value that has depth levels at most.

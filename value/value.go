@@ -181,8 +181,8 @@ func (v Value) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Map returns an Array or an Object with the results of f in place of its elements or of its members' values; other values
-// as they are.
+// Map returns an Array or an Object with the results of f in place of its elements or of its members' values. It
+// returns other values as they are.
 func (v Value) Map(f func(Value) Value) Value {
 	switch v.Kind() {
 	case Array:

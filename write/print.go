@@ -103,7 +103,7 @@ func Parse(v value.Value, at string) (Write, error) {
 		}
 		part[name] = m
 	}
-	// What Print doesn't write is refused, so that no part of a stored change is ignored.
+	// Members that Print doesn't write are refused, so that no part of a stored change is ignored.
 	for _, m := range v.Members() {
 		if !slices.Contains(known, m.Name) {
 			return nil, invalid(at+"/"+m.Name, "%s has no %q%s", op.Text(), problem.Cut(m.Name), problem.DidYouMean(problem.Nearest(m.Name, known, 1)))

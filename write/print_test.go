@@ -85,7 +85,7 @@ func TestKinds(t *testing.T) {
 func TestCanonical(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"b": 1, "a": [3, {"z": null, "y": true}], "": "x"}`, `{"":"x","a":[3,{"y":true,"z":null}],"b":1}`},
-		// By UTF-16 code units, U+1F600 (D83D DE00) sorts before U+FB33; by bytes it wouldn't.
+		// By UTF-16 code units, U+1F600 (D83D DE00) sorts before U+FB33. By bytes it wouldn't.
 		{`{"\ufb33": 1, "😀": 2, "ö": 3, "€": 4}`, `{"ö":3,"€":4,"😀":2,"` + "\ufb33" + `":1}`},
 		{`[1.50, 9007199254740993, -0.0, "\u0007\"é"]`, `[1.50,9007199254740993,-0.0,"\u0007\"é"]`},
 	} {

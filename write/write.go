@@ -47,7 +47,7 @@ type Write interface {
 
 // A Create creates a record of Class. Data is an Object of values by field.
 type Create struct {
-	Class string // here and below: "source.Class", or a name that one source alone has
+	Class string // here and below: "source.Class", or a name that only one source has
 	Data  value.Value
 }
 
@@ -157,7 +157,7 @@ func (*DeleteClass) write() {}
 // An Origin says how a write came about.
 type Origin struct {
 	Action string   `json:"action,omitzero"` // the action that made it, or "" if it was requested directly
-	Says   string   `json:"says,omitzero"`   // one sentence about it, by the template of the action or by the caller; unchecked
+	Says   string   `json:"says,omitzero"`   // one sentence about it, by the template of the action or by the caller, unchecked
 	Mode   Mode     `json:"-"`               // the mode set by the owner of the action. "" leaves it to the rules
 	Reads  []Record `json:"-"`               // the records that the action was checked with
 }
@@ -172,13 +172,13 @@ type Request struct {
 	Origins  []Origin    // in the order of Writes, or nil if all have the same
 	Now      time.Time   // what expressions of actions took for the time, or zero if there is no action
 	Tool     string      // the tool that was called
-	Title    string      // the gateway's own title; "" derives one from the writes
+	Title    string      // the gateway's own title, or "" to derive one from the writes
 	Input    value.Value // the arguments of the tool call, for the record
-	Reason   string      // the caller's reason; unchecked
+	Reason   string      // the caller's reason, unchecked
 	After    []string    // changes that must be applied first
 	Replaces string      // the caller's change of which this is another version, or ""
 	Doubts   []Doubt     // objections that the caller may not see, or nil
-	Against  *Against    // the class with which the arguments were checked, to check them again, or nil for none, and for actions
+	Against  *Against    // the class to check the arguments with again. Nil without one, and for actions
 }
 
 // From returns the origin of the i-th write.

@@ -90,7 +90,7 @@ func (d *desk) handler() http.Handler {
 var people = map[string]string{"ana": demo.Acme, "bo": demo.Globex}
 
 // signedIn returns the principal of a request, as authenticated by the application. Agents see only errors of
-// identity.Unauthorized; any other error is shown as "Internal error".
+// identity.Unauthorized. Any other error is shown as "Internal error".
 func signedIn(r *http.Request) (identity.Principal, error) {
 	name, password, ok := r.BasicAuth()
 	tenant, known := people[name]

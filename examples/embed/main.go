@@ -1,5 +1,5 @@
-// Command embed is an application that embeds Bailiwick: a small help desk over the demo tracker, with its own sign-in,
-// its own tools, and the gateway mounted at its own address.
+// Command embed is an application that embeds Bailiwick: a small help desk over the demo tracker. It has its own
+// sign-in and its own tools, and mounts the gateway at its own address.
 //
 //	go run ./examples/embed            serves http://127.0.0.1:8421, agents connect to /agents/mcp
 //

@@ -39,7 +39,7 @@ type number struct {
 
 func (n number) String() string { return fmt.Sprintf("%d issues", n.Count) }
 
-// untouched is the desk's own tool; its schemas are made from the structs. It is subject to the same scopes, limits,
+// untouched is the desk's own tool. Its schemas are made from the structs. It is subject to the same scopes, limits,
 // policy and audit as the built-in tools, so it counts only issues that its caller may see.
 func untouched() tool.Tool {
 	return tool.Typed(tool.Tool{
