@@ -1,8 +1,8 @@
 // Package assistant holds a conversation about an application: a model asks, and the tools of a gateway answer.
 //
-// It is an agent like any other: it reaches the application through a client of the gateway, so it sees only the
-// views of the client's token, and its writes await review. It proposes no write that was not confirmed, and New
-// fails without a usable provider, key and address.
+// It is an agent like any other. It reaches the application through a client of the gateway, so it sees only the views
+// of the client's token, and its writes await review. It proposes no write that was not confirmed, and New fails
+// without a usable provider, key and address.
 package assistant
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
-// A Client reaches a gateway; Dial and Stream make one. Call may be called concurrently.
+// A Client reaches a gateway. Dial and Stream make one. Call may be called concurrently.
 type Client interface {
 	Close() error
 	// Tools lists the tools that the client may call.
@@ -39,7 +39,7 @@ type Options struct {
 	Sampling Sampling      // parameters of the model (the provider's defaults)
 	Timeout  time.Duration // maximum silence of the provider (90 s)
 
-	MaxRounds int // maximum rounds of calls per question; after them the model answers with what it has (8)
+	MaxRounds int // maximum rounds of calls per question. Then the model answers with what it has (8)
 	CompactAt int // tokens of a request above which the conversation is compacted before the next question (never)
 
 	Prices map[string]Price // by model (Prices())
@@ -71,7 +71,7 @@ type Notice struct {
 	Restart bool // the model starts over: discard the text that OnText received since the last call
 }
 
-// An Assistant is one conversation. Its methods may be called concurrently; questions wait for each other.
+// An Assistant is one conversation. Its methods may be called concurrently. Questions wait for each other.
 type Assistant struct {
 	options Options
 	model   llm.Model
@@ -201,7 +201,7 @@ type Change struct {
 type Message struct {
 	Role  string `json:"role"` // user, assistant or tool
 	Text  string `json:"text,omitempty"`
-	Calls []Call `json:"calls,omitempty"` // of the assistant: the calls it requests; of a tool: their results
+	Calls []Call `json:"calls,omitempty"` // of the assistant: the calls it requests. Of a tool: their results
 }
 
 // transcript returns turns as Messages: calls with their arguments, and results as calls with what came back.

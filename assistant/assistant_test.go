@@ -100,8 +100,8 @@ func (s *shelf) Call(ctx context.Context, name string, arguments json.RawMessage
 	return client.Answer{}, &client.Refusal{Problem: problem.New(problem.InvalidQuery, "no such field"), Raw: json.RawMessage(`{"error":"no such field","error_code":"invalid_query"}`)}
 }
 
-// TestAsk: the question goes to the model with the tools, calls arrive in pieces and run, results go to the model,
-// the text streams, and all usage is counted. The same in each format.
+// TestAsk checks one conversation in each format. The question goes to the model with the tools. Calls arrive in pieces
+// and run, and their results go to the model. The text streams, and all usage is counted.
 func TestAsk(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, scripted.Play(

@@ -37,8 +37,8 @@ type turn struct {
 	answer    *Answer
 }
 
-// ask answers a question; anew forgets the conversation first. Questions come one at a time, under a.mu. A conversation above CompactAt
-// tokens is compacted before, and one that fails stays as it was.
+// ask answers a question. anew forgets the conversation first. Questions come one at a time, under a.mu. A conversation
+// above CompactAt tokens is compacted before, and one that fails stays as it was.
 func (a *Assistant) ask(ctx context.Context, question string, anew bool) (*Answer, error) {
 	if strings.TrimSpace(question) == "" {
 		return nil, errors.New("the question is empty")

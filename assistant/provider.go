@@ -15,8 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Provider selects the model and its address. Name is one of ProviderNames; Model and BaseURL have defaults by
-// Name.
+// A Provider selects the model and its address. Name is one of ProviderNames. Model and BaseURL have defaults by Name.
 type Provider struct {
 	Name    string
 	Key     string // required unless the provider is local. Never shown

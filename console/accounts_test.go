@@ -124,8 +124,8 @@ func (in *account) accessible(t *testing.T, path string) {
 	in.dark(false)
 }
 
-// TestBrowserAccount connects an account at a real provider with a real browser: an agent that acts for the person calls the API
-// with it, the audit names the person, and after the person disconnects nothing of it is left.
+// TestBrowserAccount connects an account at a real provider with a real browser. An agent that acts for the person
+// calls the API with it, and the audit names the person. After the person disconnects, nothing of the account is left.
 func TestBrowserAccount(t *testing.T) {
 	in := newAccount(t)
 	b := in.tab
@@ -169,9 +169,10 @@ func TestBrowserAccount(t *testing.T) {
 	}
 }
 
-// TestBrowserAccountByKeyboard connects an account on a phone's width with keys alone, after the person first said no at the provider. What
-// comes back to another session, or twice, connects nothing. A token that has expired is replaced while an agent calls; what the provider no
-// longer refreshes has to be connected again, and the page of the person says so.
+// TestBrowserAccountByKeyboard connects an account on a phone's width with only the keyboard, after the person first
+// said no at the provider. An answer that comes back to another session, or twice, connects nothing. A token that has
+// expired is replaced while an agent calls. An account that the provider no longer refreshes has to be connected again,
+// and the person's page says so.
 func TestBrowserAccountByKeyboard(t *testing.T) {
 	in := newAccount(t)
 	b := in.tab

@@ -2,7 +2,7 @@ package console
 
 import "math"
 
-// buckets counts durations by size; each bucket is 5% wider than the one before.
+// buckets counts durations by size. Each bucket is 5% wider than the one before.
 type buckets struct {
 	counts map[int16]int
 	all    int

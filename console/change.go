@@ -116,8 +116,8 @@ func queueOf(in string) string {
 	return at.RequestURI()
 }
 
-// onward returns the page to show after a deed: after a decision the next change of the queue that the reviewer came from,
-// if there is one, else the change itself.
+// onward returns the page to show after a deed. After a decision this is the next change of the queue that the reviewer
+// came from, if there is one. Otherwise it is the change itself.
 func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *review.Sheet) string {
 	q := url.Values{"did": {deed}}
 	next := s.ID

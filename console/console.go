@@ -52,7 +52,7 @@ const streams = 500
 // missing.
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
-	Tokens      *identity.Tokens          // of people, their sessions and agents; asked again for each request
+	Tokens      *identity.Tokens          // of people, their sessions and agents. Read again for each request
 	Credentials identity.Authenticator    // what people can sign in with on the page, or nil
 	Issuer      Issuer                    // where people sign in elsewhere, or nil
 	Agents      Agents                    // lets agents sign in, with a person's consent, or nil

@@ -208,7 +208,7 @@ func TestSecureCookie(t *testing.T) {
 	}
 }
 
-// TestLink: a link signs in once, by a button. What is refused before that doesn't use it up.
+// TestLink: a link signs in once, by a button. A refused request doesn't use the link up.
 func TestLink(t *testing.T) {
 	now := time.Now()
 	full := false

@@ -16,7 +16,7 @@ type editedValue struct {
 	Name  string // of its input: "item.field"
 	Of    review.Item
 	Path  string
-	Kind  string // as of review.Shown; what isn't a text or a date is edited as JSON
+	Kind  string // as of review.Shown. Values that aren't texts or dates are edited as JSON
 	Text  string
 	First bool // of its item
 	Whole bool // the value is shown whole: one that is cut isn't edited here

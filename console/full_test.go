@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// regime is the regime of the demo's rules over its tracker; it is made once, because that takes a second.
+// regime is the regime of the demo's rules over its tracker. It is made once, because that takes a second.
 var regime = sync.OnceValues(func() (*policyops.Regime, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-console-")
 	if err != nil {

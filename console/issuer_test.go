@@ -69,9 +69,9 @@ func (b *tab) pages() string {
 	return eval[string](b, `[...document.querySelectorAll("nav[aria-label=Pages] a")].map((a) => a.textContent).join(" ")`)
 }
 
-// TestBrowserIssuer signs a person in at a real provider with a real browser: groups are rights, other groups are other rights
-// from the next sign-in on, breaking the glass takes a sign-in of a higher level, sessions are listed and ended, and signing
-// out ends the session at the provider too.
+// TestBrowserIssuer signs a person in at a real provider with a real browser. Groups are rights, and other groups are
+// other rights from the next sign-in on. To break the glass a person must sign in at a higher level. Sessions are
+// listed and ended, and to sign out ends the session at the provider too.
 func TestBrowserIssuer(t *testing.T) {
 	in := newIssued(t)
 	issue, _ := in.issue(t, 0)
@@ -147,8 +147,8 @@ func TestBrowserIssuer(t *testing.T) {
 	}
 }
 
-// TestBrowserConsent lets an agent in with a real browser: its client sends the person to the gateway, which sends them to their
-// provider and back to the page of consent, whose answer leads to the client.
+// TestBrowserConsent lets an agent in with a real browser. The agent's client sends the person to the gateway, which
+// sends them to their provider and back to the page of consent. The answer of that page leads to the client.
 func TestBrowserConsent(t *testing.T) {
 	in := newIssued(t)
 	browser, axe := chrome(t), services.Axe(t)

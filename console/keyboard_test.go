@@ -29,8 +29,8 @@ func (b *tab) settled() {
 	b.waitFor(`document.readyState === "complete" && ![...document.querySelectorAll("[data-keys]")].some((b) => b.hidden)`)
 }
 
-// walk goes through a page with the Tab key. It finds what is reached in another order than that of the page, what traps the focus, and
-// what has the focus and doesn't show it, or can't be seen.
+// walk goes through a page with the Tab key. It finds three faults: controls that are reached in another order than
+// that of the page, controls that trap the focus, and a focus that can't be seen.
 func (b *tab) walk() {
 	b.t.Helper()
 	b.settled()
@@ -41,7 +41,7 @@ func (b *tab) walk() {
 	s := eval[step](b, focus+"(0)")
 	for at := 1; s.Left > 0; at++ {
 		b.press(kb.Tab)
-		for begin := time.Now(); ; { // what has the focus is scrolled to a moment later
+		for begin := time.Now(); ; { // the focused control is scrolled to a moment later
 			if s = eval[step](b, fmt.Sprintf("%s(%d)", focus, at)); s.Wrong == "" || time.Since(begin) > 3*time.Second {
 				break
 			}

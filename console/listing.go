@@ -90,7 +90,7 @@ const maxKept, maxName = 10, 40
 // A keptFilters is filters by the names that a visitor gave them.
 type keptFilters map[string]queueFilter
 
-// readKept reads what Encode wrote. What doesn't read as the filter of an address is left out.
+// readKept reads the text that Encode wrote. It leaves out filters that it can't read as a query.
 func readKept(text string) keptFilters {
 	out := keptFilters{}
 	q, err := url.ParseQuery(text)

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries lists the notifications sent to webhooks, of all tenants; every webhook.Store implements it.
+// Deliveries lists the notifications sent to webhooks, of all tenants. Every webhook.Store implements it.
 type Deliveries interface {
 	deliveries
 	// Redeliver sends a delivery again that is dead or was sent.

@@ -118,7 +118,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestNotificationsTest: operators without a tenant send a test, by a form of the page alone.
+// TestNotificationsTest: operators without a tenant send a test, only by a form of the page.
 func TestNotificationsTest(t *testing.T) {
 	var tested []string
 	w := newWorld(t, newDrawers(), func(o *console.Options) {

@@ -18,7 +18,7 @@ type peoplePage struct {
 	People []identity.PersonEntry
 	Rights []identity.Scope // that a person can be given
 	Link   string           // a sign-in link that was just made
-	For    string           // whom it is for
+	For    string           // the person of Link
 	Until  time.Time
 	Ask    *identity.PersonEntry // to be changed or removed
 	Remove bool
@@ -103,7 +103,7 @@ func (c *Console) changePeople(v *visit) error {
 	return nil
 }
 
-// invite makes a sign-in link for a person, who from then on has the chosen rights. The link is shown in the answer alone.
+// invite makes a sign-in link for a person, who from then on has the chosen rights. Only this answer shows the link.
 func (c *Console) invite(v *visit, person, tenant string) error {
 	want := identity.Token{Owner: person, Tenant: tenant}
 	for _, s := range v.r.PostForm["scope"] {

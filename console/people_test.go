@@ -58,7 +58,7 @@ func TestSessions(t *testing.T) {
 		t.Error("ended by an operator:", got.status)
 	}
 
-	// An operator of a tenant ends, sees and removes its people alone.
+	// An operator of a tenant ends, sees and removes only its people.
 	in := func(owner, tenant string, scopes ...identity.Scope) *browser {
 		_, secret, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: owner, Owner: owner, Kind: identity.Human, Tenant: tenant, Scopes: scopes})
 		if err != nil {
@@ -164,7 +164,7 @@ func TestIssuerAnswer(t *testing.T) {
 	}
 	copied.client.Jar.SetCookies(u, b.client.Jar.Cookies(u))
 	b.get("/console/sign-in/issuer?again=yes")
-	back := w.browser(t) // a redirect of another site carries the cookie of the sign-in alone
+	back := w.browser(t) // a redirect of another site carries only the cookie of the sign-in
 	for _, c := range b.client.Jar.Cookies(u) {
 		if c.Name == "bailiwick-leaving" {
 			back.client.Jar.SetCookies(u, []*http.Cookie{c})

@@ -16,7 +16,7 @@ import (
 type queuePage struct {
 	Groups  []group
 	More    string // the address of the next page, or ""
-	Back    string // the address of the first page; "" on that page
+	Back    string // the address of the first page, or "" on that page
 	Filter  queueFilter
 	Chips   []chip // one filter per state, with counts
 	By      []chip // how the page can be grouped
@@ -173,8 +173,8 @@ func inBatch(r review.Row, p identity.Principal) bool {
 	return r.State == change.Pending && r.Risk != change.High && !r.Mine && change.Party{Owner: r.Owner}.Human() != change.PartyOf(p).Human()
 }
 
-// grouped groups the changes of the page that have in common what the grouping says, each at the position of its first:
-// without a grouping, three or more of one shape.
+// grouped groups the changes of the page by the property that by names, each group at the position of its first change.
+// Without a grouping, it groups three or more changes of one shape.
 func grouped(rows []row, by string) []group {
 	of, least := shape, 3
 	if by != "" {

@@ -155,9 +155,9 @@ func (h *house) set(t testing.TB, issue, field, text string) (change string) {
 	return change
 }
 
-// TestBrowserReal: on a phone-sized screen a reviewer signs in, reads a change, is stopped if the record has changed
-// or they own the agent, approves, sees the change applied once, and reverts it. The gateway and the tracker are
-// real.
+// TestBrowserReal: a reviewer signs in on a phone-sized screen and reads a change. The reviewer is stopped if the
+// record has changed or they own the agent. They approve, see the change applied once, and revert it. The gateway and
+// the tracker are real.
 func TestBrowserReal(t *testing.T) {
 	h := newHouse(t)
 	browser := chrome(t)

@@ -130,8 +130,8 @@ func (p *recordPage) fill(q url.Values, s usageSearch) {
 	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
 
-// draw makes a bar chart of the days or hours of the search: of returns a bar's value and the part that was refused or failed, say a
-// value in words, for the title of each bar and the top of the scale.
+// draw makes a bar chart of the days or hours of the search. of returns a bar's value and the part that was refused or
+// failed. say writes a value in words, for the title of each bar and the top of the scale.
 func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(usageSum) (value, part float64)) drawn {
 	format := "Mon 2 Jan"
 	if p.Sums.Hourly {
@@ -164,7 +164,7 @@ func (p *recordPage) slicesOf(all []usageSum) []slice {
 // Called returns the name for people of a principal or a tool.
 func (p *recordPage) Called(name string) string { return cmp.Or(p.Names[name], name) }
 
-// with returns the address of the audit with some parameters of q replaced; "" removes one.
+// with returns the address of the audit with some parameters of q replaced. The value "" removes one.
 func with(q url.Values, pairs ...string) string {
 	out := url.Values{}
 	for k, values := range q {

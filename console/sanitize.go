@@ -92,7 +92,7 @@ func writeSafe(text string, e extent) template.HTML {
 			b.WriteByte(' ')
 		case r == '\r' && e.breaks && strings.HasPrefix(text[i:], "\r\n"):
 		case r == '⟨' && marked.MatchString(text[i:]):
-			// A mark of review.Visible is one character; in text that only looks like a mark, Visible has escaped the
+			// A mark of review.Visible is one character. In text that only looks like a mark, Visible has escaped the
 			// bracket.
 			mark := marked.FindString(text[i:])
 			skip = i + len(mark)

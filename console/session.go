@@ -50,9 +50,9 @@ func (c *Console) admits(p identity.Principal) bool {
 	return p.SignsIn() || (c.options.Agents != nil || c.options.Connections != nil) && p.Kind == identity.Human && p.Depth == 0 && len(identity.Lendable(p)) > 0 && p.Person() != ""
 }
 
-// Identify returns an authenticator for another endpoint of the same host: by the session in a request without a credential
-// of its own, unless a page of another site could have sent it, or else by otherwise. A session proved who the person is when
-// they signed in, a credential in the request proves it now. c may be nil.
+// Identify returns an authenticator for another endpoint of the same host. It uses the session of a request without a
+// credential, unless a page of another site could have sent it. For other requests it calls otherwise. A session proves
+// who the person is as of the sign-in, a credential in the request as of now. c may be nil.
 func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, error)) func(*http.Request) (identity.Principal, error) {
 	return func(r *http.Request) (identity.Principal, error) {
 		if _, err := r.Cookie(sessionOf(r)); c == nil || err != nil || r.Header.Get("Authorization")+r.Header.Get("X-Mcp-Api-Key") != "" {

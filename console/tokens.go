@@ -54,7 +54,7 @@ func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
 	return out, nil
 }
 
-// tokens lists tokens; with ?revoke= it asks for confirmation to revoke one.
+// tokens lists tokens. With ?revoke= it asks for confirmation to revoke one.
 func (c *Console) tokens(v *visit) error {
 	all, err := c.tokenRows(v)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 //go:embed testdata/look.js
 var look string
 
-// TestBrowserTour checks every page on a desktop and a phone screen, light and dark: nothing is wider than the
-// screen, every text has enough contrast, and every control has a name.
+// TestBrowserTour checks every page on a desktop and a phone screen, light and dark. Nothing is wider than the screen,
+// every text has enough contrast, and every control has a name.
 func TestBrowserTour(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), full(t))
 	made, _, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: "triage-bot", Owner: "maria", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}})
@@ -97,8 +97,9 @@ type state struct {
 	shown               string
 }
 
-// examine looks at a page in light and in dark, and leaves it light. The contrast of texts is measured in both at both widths; axe-core,
-// which takes longest for that, looks at colours where it is wide and light and where it is narrow and dark, and at all else at both widths.
+// examine looks at a page in light and in dark, and leaves it light. The contrast of texts is measured in both at both
+// widths. The colour rules of axe-core take longest, so they run only where the page is wide and light and where it is
+// narrow and dark. All other rules run at both widths.
 func (b *tab) examine(name, axe string, phone bool) {
 	b.t.Helper()
 	options := [2]string{`{}`, ""}

@@ -50,7 +50,7 @@ type Result struct {
 
 // A Message is one message of the conversation that a prompt begins.
 type Message struct {
-	Agent bool // said by the agent; otherwise by the person
+	Agent bool // said by the agent. Otherwise by the person
 	Text  string
 }
 

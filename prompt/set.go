@@ -39,7 +39,7 @@ type Set struct {
 }
 
 // NewSet checks prompts and puts them on a gateway whose tools are in tools. It refuses prompts without a handler,
-// and duplicate names of prompts or arguments; the error lists everything that is wrong.
+// and duplicate names of prompts or arguments. The error lists every fault.
 func NewSet(g *bailiwick.Gateway, tools *tool.Set, prompts ...Prompt) (*Set, error) {
 	s := &Set{gateway: g, tools: tools}
 	put, err := s.Prepare(prompts...)

@@ -41,7 +41,7 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
-// TestReplace: what is served changes at once, and subscribers are notified; an invalid prompt changes nothing.
+// TestReplace: the served prompts change at once, and subscribers are notified. An invalid prompt changes nothing.
 func TestReplace(t *testing.T) {
 	s := open(t)
 	var told []bailiwick.Event

@@ -1,8 +1,8 @@
 // Package reviewapi is the JSON API with which people review changes, for other front ends and the command line.
 //
 // It is a transport over a bailiwick.Reviewer, next to mcp and console. It accepts only a bearer token of a human
-// with the scope review, from the hosts and origins that the MCP transport accepts: an agent's credential can't
-// review, whatever its scopes. It refuses unknown members of a body, parameters and states. GET changes nothing.
+// with the scope review, from the hosts and origins that the MCP transport accepts. An agent's credential can't review,
+// whatever its scopes. It refuses unknown members of a body, parameters and states. GET changes nothing.
 package reviewapi
 
 import (
@@ -29,7 +29,7 @@ import (
 // Limits of the API.
 const (
 	maxBody  = 64 << 10
-	calls    = 32 // concurrent; as many again may wait
+	calls    = 32 // concurrent. As many again may wait
 	streams  = 200
 	patience = 5 * time.Second
 )
@@ -50,7 +50,7 @@ type Options struct {
 	// Fresh is the longest time since the person proved who they are, for breaking the glass. 0 means identity.Fresh. A
 	// principal that Identify returns without Proven can't break it.
 	Fresh time.Duration
-	// Closing ends when the server begins to close; streams end with it.
+	// Closing ends when the server begins to close. Streams end with it.
 	Closing context.Context
 	// Logger may be nil.
 	Logger *slog.Logger

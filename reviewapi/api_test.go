@@ -338,7 +338,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestOperators checks that tokens, people and sessions are for humans with the scope operator alone.
+// TestOperators checks that tokens, people and sessions are only for humans with the scope operator.
 func TestOperators(t *testing.T) {
 	one := func(kind identity.Kind, depth int, scopes ...identity.Scope) int {
 		asked := 0

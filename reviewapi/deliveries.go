@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries lists the notifications that were sent, are waiting or are dead; every webhook.Store implements it.
+// Deliveries lists the notifications that were sent, are waiting or are dead. Every webhook.Store implements it.
 type Deliveries interface {
 	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// operators are the paths that manage tokens and people, for operators alone.
+// operators are the paths that manage tokens and people, only for operators.
 func (a *API) operators() map[string]map[string]answer {
 	if a.options.Tokens == nil {
 		return nil

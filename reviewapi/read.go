@@ -243,7 +243,7 @@ func filter(u *url.URL) (change.Filter, error) {
 	return f, nil
 }
 
-// states parses names of states separated by commas; "all" and "" mean all states.
+// states parses names of states separated by commas. "all" and "" mean all states.
 func states(text string) ([]change.State, error) {
 	if text == "" || text == "all" {
 		return nil, nil

@@ -69,9 +69,9 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestCanaries runs the program on SQLite and PostgreSQL with all telemetry on, puts a canary into each place that
-// holds a value, a credential or an agent's text, and searches for them in everything that operators read and in the
-// answers to another principal.
+// TestCanaries runs the program on SQLite and PostgreSQL with all telemetry on. It puts a canary into each place that
+// holds a value, a credential or an agent's text. Then it searches for them in everything that operators read and in
+// the answers to another principal.
 func TestCanaries(t *testing.T) {
 	a := newAviary(t)
 	agent, other, auditor := a.token(t, "--name", "agent", "--tenant", "acme", "--filter", `notes={"text":{"$ne":"`+a.of("value of a token's filter")+`"}}`), a.token(t, "--name", "other", "--tenant", "globex"),

@@ -25,8 +25,8 @@ func configCommand(t *terminal.Terminal) *cobra.Command {
 	return terminal.Group(cmd)
 }
 
-// configPutCommand returns the command config put. It checks a new configuration as if it stood at the place of the old one, and
-// then replaces that in one step, so that no reader meets half of a file.
+// configPutCommand returns the command config put. It checks a new configuration as if it stood at the place of the old
+// one. Then it replaces the old one in one step, so that no reader meets half of a file.
 func configPutCommand(t *terminal.Terminal) *cobra.Command {
 	var path string
 	var offline bool

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestFairness checks that 20 agents of other tenants get every answer while calls of one agent, none of which ends, have
-// all that it may have: places at the door, connections to the database, and memory for answers.
+// TestFairness checks that 20 agents of other tenants get every answer while one agent uses all that it may. Its calls
+// never end, and hold places at the door, connections to the database, and memory for answers.
 func TestFairness(t *testing.T) {
 	a, metrics := guarded(t, "limits: {concurrency: 16}\n")
 	at := services.Postgres(t)

@@ -24,9 +24,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// A fault breaks a running server. It is a row of the runbook in docs/operating.md: see TestRunbook. answer, ready and log are what an agent, a
-// probe and the log get, in the words of the runbook: what stands between backquotes is matched in its order, with … for anything. Faults that
-// read the same there are one row.
+// A fault breaks a running server. It is a row of the runbook in docs/operating.md: see TestRunbook. answer, ready and
+// log are the texts that an agent, a probe and the log get, in the words of the runbook. Texts between backquotes are
+// matched in their order, with … for anything. Faults that read the same there are one row.
 type fault struct {
 	name, what         string
 	store              func(t testing.TB) string // the store's URL, or nil for a file in the folder
@@ -149,8 +149,8 @@ func (f fault) probe() string {
 	return "(?s)^" + status + " " + inWords(text)
 }
 
-// TestFaults breaks what a server rests on, and checks what agents, probes and the log get, that it recovers, and that the
-// log names no type of an error and no text of a database.
+// TestFaults breaks each service that a server depends on, and checks what agents, probes and the log get. It checks
+// that the server recovers, and that the log names no type of an error and no text of a database.
 func TestFaults(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
@@ -234,8 +234,8 @@ func startFaults() []startFault {
 	}
 }
 
-// TestStartFaults starts a server with a store or a configuration that can't be used. The operator reads what is wrong, with the
-// place, once; over HTTP nothing listens; and an agent over stdio gets an MCP error that holds nothing of it.
+// TestStartFaults starts a server with a store or a configuration that can't be used. The operator reads the fault and
+// its place once. Over HTTP nothing listens. An agent over stdio gets an MCP error that holds nothing of the fault.
 func TestStartFaults(t *testing.T) {
 	for _, tt := range startFaults() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -296,8 +296,8 @@ func (b *box) moved(name, text string) func() {
 }
 
 // immutable makes the files of the store immutable, which ends writes through open files too, and returns what undoes it. The
-// shared memory of SQLite stays as it is: the kernel ends a process that writes to a mapped page of an immutable file, once
-// that page was written to the disk.
+// shared memory of SQLite stays mutable. The kernel ends a process that writes to a mapped page of an immutable file
+// once that page was written to the disk.
 func (b *box) immutable() func() {
 	b.t.Helper()
 	files, err := filepath.Glob(filepath.Join(b.dir, "bailiwick.db*"))

@@ -15,7 +15,7 @@ import (
 type choice struct{ answer, text string }
 
 // ask asks a person at a terminal what only people know: who the tenants are, what happens to personal data, and who
-// writes. What flags answered is not asked. found are the tenants that the schema suggests.
+// writes. Questions that flags have answered are not asked. found are the tenants that the schema suggests.
 func ask(t *terminal.Terminal, a *scaffold.Answers, found []scaffold.Tenancy) error {
 	in := bufio.NewReader(t.In)
 	if a.Tenant == "" && len(found) > 0 {

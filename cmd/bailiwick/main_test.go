@@ -42,8 +42,9 @@ func TestScripts(t *testing.T) {
 	if err != nil || files == nil {
 		t.Fatal(files, err)
 	}
-	// BAILIWICK_PLAIN is a folder with the program built without the race detector. Under the detector a command takes three times the
-	// processor time, most of it to start; half of them, and all that goes on beside others, stay under it.
+	// BAILIWICK_PLAIN is a folder with the program built without the race detector. Under the detector a command takes
+	// three times the processor time, most of it to start. So a script runs the plain
+	// program, unless a process serves, talks to a model, or runs beside the script.
 	plain := os.Getenv("BAILIWICK_PLAIN")
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSignInFlood sends, without a credential, many requests to all that signs people and agents in: each is refused,
-// the log gets a bounded number of lines, and the store keeps nothing of them.
+// TestSignInFlood sends, without a credential, many requests to all endpoints that sign people and agents in. Each is
+// refused, the log gets a bounded number of lines, and the store keeps nothing of them.
 func TestSignInFlood(t *testing.T) {
 	a, metrics := guarded(t, "auth: {agents: {sign_in: true}}\n")
 	a.token(t, "--name", "agent")

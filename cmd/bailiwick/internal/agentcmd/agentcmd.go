@@ -6,6 +6,6 @@
 //	ask, chat                                      a model calls them
 //	eval                                           questions with known answers
 //
-// Each dials a gateway that its flags name: a running one, or one created in this process. What a person sees goes
+// Each dials a gateway that its flags name: a running one, or one created in this process. Output for a person goes
 // through the screen: line editing, streamed Markdown, tables and a spinner.
 package agentcmd

@@ -75,8 +75,8 @@ func AskCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// ask answers one question, "-" for that of standard input. Calls and notices go to standard error, so that standard output has the
-// answer alone. It ends with code 1 if the model declined.
+// ask answers one question, "-" for that of standard input. Calls and notices go to standard error, so that standard
+// output has only the answer. It ends with code 1 if the model declined.
 func (s *session) ask(ctx context.Context, question string) error {
 	if question == "-" {
 		text, err := io.ReadAll(io.LimitReader(s.In, maxQuestion+1))

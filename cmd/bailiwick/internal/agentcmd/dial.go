@@ -33,8 +33,8 @@ func (d *dialer) Flags(f *pflag.FlagSet) {
 	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
 }
 
-// Open connects to the gateway that flags and environment select; with a configuration or source in the flags, it is
-// created in this process. The caller calls end after the last request, which closes it.
+// Open connects to the gateway that flags and environment select. With a configuration or source in the flags, the
+// gateway is created in this process. The caller must call end after the last request. It closes the gateway.
 func (d *dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {

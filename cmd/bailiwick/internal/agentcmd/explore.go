@@ -128,7 +128,7 @@ func (e *explorer) connect(ctx context.Context) error {
 
 func (e *explorer) close() error { return errors.Join(e.client.Close(), e.end()) }
 
-// do runs one line; Ctrl-C ends it.
+// do runs one line. Ctrl-C ends it.
 func (e *explorer) do(ctx context.Context, line string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()

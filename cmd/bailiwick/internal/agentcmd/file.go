@@ -24,7 +24,7 @@ type question struct {
 	tier                  int // how hard it is, from 1 to 5, or 0
 
 	value    string   // found in the answer, in any case
-	number   *float64 // nil for none
+	number   *float64 // nil if the answer isn't a number
 	within   float64  // how far the answer may be from number
 	set      []string // names, in any order
 	refused  bool     // the answer can't be known
@@ -54,7 +54,8 @@ func parse(name string, data []byte) (*file, error) {
 	return f, err
 }
 
-// shape is the shape of one question. Exactly one kind of answer is known of each; within, a tolerance, goes with number alone.
+// shape is the shape of one question. Exactly one kind of answer is known of each. A tolerance, within, requires
+// number.
 func (q *question) shape() yamlconf.Shape {
 	var number, within value.Value
 	expect := yamlconf.Object([]yamlconf.Key{

@@ -25,7 +25,7 @@ type Lines struct {
 }
 
 // newLines reads from in. interactive reports whether it is a terminal. history is the name of the history file in the
-// user's state folder; "" keeps no history.
+// user's state folder. "" keeps no history.
 func newLines(in io.Reader, interactive bool, history string) *Lines {
 	l := &Lines{}
 	if !interactive {

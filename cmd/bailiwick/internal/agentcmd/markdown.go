@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 )
 
-// A Markdown writes Markdown to a terminal as it arrives: headings and bold text are bold, code is coloured, lists have
-// bullets, and tables are held back until their last row so that columns are aligned.
+// A Markdown writes Markdown to a terminal as it arrives. Headings and bold text are bold, code is coloured, and lists
+// have bullets. Tables are held back until their last row so that columns are aligned.
 type Markdown struct {
 	Out io.Writer
 
@@ -133,7 +133,7 @@ func (m *Markdown) toggle(style string) {
 	m.style = style
 }
 
-// styled appends text in a style, "" for none, to the run.
+// styled appends text to the run. The style may be "".
 func (m *Markdown) styled(style, text string) {
 	if style != m.in {
 		m.flush()

@@ -15,7 +15,7 @@ import (
 // envFile is read from the working folder if the environment names no provider.
 const envFile = ".env"
 
-// setUp is shown to a person without a provider; free options come first.
+// setUp is shown to a person without a provider. Free options come first.
 const setUp = `no model is set up. One on this machine, free:
   ollama pull qwen2.5:7b
   export LLM_PROVIDER=ollama LLM_MODEL=qwen2.5:7b

@@ -103,7 +103,7 @@ func cell(v value.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// printExpanded prints each record as a list of its fields, cut to a line each; fields that it lacks are left out.
+// printExpanded prints each record as a list of its fields, cut to a line each. It omits fields that the record lacks.
 func (e *explorer) printExpanded(records []value.Value, columns []string) {
 	width := 0
 	for _, c := range columns {

@@ -143,8 +143,8 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 // maxPerKind is how many findings of one kind are shown each. The others are counted.
 const maxPerKind = 5
 
-// printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest; as JSON it prints
-// all. It returns ErrSaid if one of them has a code of stops.
+// printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest. As
+// JSON it prints all. It returns ErrSaid if one of them has a code of stops.
 func printFindings(t *terminal.Terminal, all []Finding, stops []policyops.Code, most int) error {
 	var failed error
 	counts := map[policyops.Code]int{}

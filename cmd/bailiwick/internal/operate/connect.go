@@ -322,8 +322,8 @@ func (c *connection) next(made *identity.Token) {
 	c.t.Notef("See that it is connected: %s.", c.client.Check)
 }
 
-// write replaces a file in one step and returns the path of a copy of what was there, "" if nothing was. A file with a
-// secret is for its owner alone.
+// write replaces a file in one step and returns the path of a copy of the old file, or "". Only the owner can read a
+// file with a secret.
 func write(path string, text []byte, secret bool) (backup string, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link stays a link

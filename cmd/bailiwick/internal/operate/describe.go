@@ -99,7 +99,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	return nil
 }
 
-// PrintAPIs prints how much is visible of HTTP APIs; nothing if there are none.
+// PrintAPIs prints how much is visible of HTTP APIs. It prints nothing if there are none.
 func PrintAPIs(t *terminal.Terminal, all []policyops.API) error {
 	if len(all) == 0 {
 		return nil

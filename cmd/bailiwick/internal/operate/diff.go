@@ -159,8 +159,8 @@ var headings = map[string]string{
 	policyops.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
 }
 
-// printChange prints one group of calls with the same principal, tool and classes: how many there are, the rule that refuses and its
-// place, and what would be different.
+// printChange prints one group of calls with the same principal, tool and classes. It prints how many there are, the
+// rule that refuses and its place, and what would be different.
 func printChange(t *terminal.Terminal, c told) {
 	asker := c.Principal
 	if c.Tenant != "" {

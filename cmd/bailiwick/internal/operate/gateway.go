@@ -83,7 +83,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	// A refusal of the gateway has its form; anything else is another server.
+	// A refusal of the gateway has its form. Any other answer comes from another server.
 	defer res.Body.Close()
 	told, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// TestShortened names changes by the beginning or the end of their ids: one that names several is refused with them, and one that
-// names none, or is too short, is sent as it is.
+// TestShortened names changes by the beginning or the end of their ids. A part that names several is refused with their
+// list. A part that names none, or is too short, is sent as it is.
 func TestShortened(t *testing.T) {
 	ids := []string{"01m82xa909vwhdgwddwegxnzdylw3iwwuq", "01m82xa909aaaaaaaaaaaaaaaaaaaaaaww", "01m82yb909aaaaaaaaaaaaaaaaaaaaaauq"}
 	asked := ""

@@ -46,8 +46,8 @@ func policyLook(ctx context.Context, c *config.Config) (*scene, error) {
 	return s, nil
 }
 
-// unlooked says that values decide as well while a gateway runs, and that they were not looked at here: a command that asks
-// about rules gives the same answer whatever the data is.
+// unlooked says that a gateway also hides fields because of values, and that this command didn't look at values. A
+// command about rules gives the same answer whatever the data is.
 func (s *scene) unlooked(t *terminal.Terminal) {
 	if s.config.Unsampled || len(s.Policy.Exposed()) == 0 {
 		return

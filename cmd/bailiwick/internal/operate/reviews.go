@@ -135,8 +135,8 @@ func (d commands) print(sheet *review.Sheet, raw []byte) error {
 	return nil
 }
 
-// approve returns the command changes approve. What is approved is a digest: that of the sheet just shown, or the one given, so that a
-// change which was revised in between is refused by the server.
+// approve returns the command changes approve. It approves a digest: that of the sheet just shown, or the given one. So
+// the server refuses a change that was revised in between.
 func (d commands) approve() *cobra.Command {
 	var digest, reason string
 	var yes bool
@@ -306,8 +306,8 @@ func (d commands) revert() *cobra.Command {
 	return cmd
 }
 
-// settle returns the command changes settle: what a person found out about a change whose outcome is unknown, after an executor lost
-// its target in the middle of it.
+// settle returns the command changes settle. A person reports the outcome of a change that is unknown, because an
+// executor lost its target in the middle of it.
 func (d commands) settle() *cobra.Command {
 	var reason, as string
 	cmd := &cobra.Command{

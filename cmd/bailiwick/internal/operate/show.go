@@ -97,8 +97,8 @@ func (p *page) fact(name, text string) {
 	}
 }
 
-// facts prints who proposed the change for whom, when, by which tool, and under which rule. Texts that a model or a person wrote are
-// quoted and marked as theirs, because nothing has checked them.
+// facts prints the agent that proposed the change and its owner, the time, the tool, and the rule. Texts that a model
+// or a person wrote are quoted and marked as theirs, because nothing has checked them.
 func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
@@ -154,8 +154,9 @@ func riskOf(r change.Risk) string {
 	return oneLine(string(r))
 }
 
-// item prints record i of the change: what it was when previewed, the fields before and after, what it takes from earlier answers, and how many
-// fields the viewer isn't shown. A record whose class the viewer doesn't see has no name here.
+// item prints record i of the change. It prints the record as it was previewed, the fields before and after, and the
+// values from earlier answers. It also prints how many fields are hidden from the viewer. A record whose class the
+// viewer doesn't see has no name here.
 func (p *page) item(i int, item review.Item) {
 	number := ""
 	if len(p.s.Items) > 1 {
@@ -261,7 +262,7 @@ func (p *page) block(style, sign, text string) {
 	}
 }
 
-// shown returns a value for display: strings are quoted, to distinguish them from null and numbers; multi-line ones
+// shown returns a value for display. Strings are quoted, to distinguish them from null and numbers. Multi-line ones
 // keep their lines.
 func shown(s review.Shown) string {
 	cut := ""

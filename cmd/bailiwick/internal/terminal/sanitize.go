@@ -32,8 +32,8 @@ func (t *Terminal) Print(data string) {
 	fmt.Fprintln(t.Out, data)
 }
 
-// Table returns a writer of lines whose columns are divided by tabs, on standard output: what the data of others, such as the names that
-// programs give themselves, would do to a terminal is taken out. Flush writes it.
+// Table returns a writer of lines to standard output, whose columns are divided by tabs. It removes control characters
+// from the data of others, such as the names that programs give themselves. Flush writes it.
 func (t *Terminal) Table() *tabwriter.Writer {
 	return tabwriter.NewWriter(Guard(t.Out), 0, 8, 2, ' ', 0)
 }

@@ -120,7 +120,8 @@ func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// failureText returns err as text for a person: what is wrong, then what to do about it. What others wrote into it can't control the terminal.
+// failureText returns err as text for a person: what is wrong, then what to do about it. Text that others wrote into it
+// can't control the terminal.
 func failureText(err error) string {
 	if e, ok := errors.AsType[*config.Error](err); ok {
 		n := len(e.Faults) + e.More
