@@ -13,8 +13,8 @@ var ErrMoved = errors.New("audit: the beginning of the log has moved")
 
 // An Archived log can begin behind its first record: an archive has the records before.
 type Archived interface {
-	// Base returns the last record that was moved to an archive; the zero Head if none was. Of the records up to it the
-	// log has those of steps alone.
+	// Base returns the last record that was moved to an archive, or the zero Head. Of the records up to it the log has
+	// only those of steps.
 	Base(context.Context) (Head, error)
 }
 
@@ -50,7 +50,7 @@ func (r *Record) Follows(h Head) bool {
 	return r.Seq == h.Seq+1 && r.Prev == h.Hash && hashOf(r, nil) == r.Hash
 }
 
-// baseOf returns the base of a log; the zero Head of one that has none.
+// baseOf returns the base of a log, or the zero Head.
 func baseOf(ctx context.Context, log Chain) (Head, error) {
 	a, ok := log.(Archived)
 	if !ok {

@@ -1,9 +1,9 @@
 // Package audit is the log of calls, decisions and changes, chained by hashes.
 //
-// Each Record carries the hash of the one before, and the Head, stored apart from the records, says where the chain
-// ends; so Verify finds and locates a changed, removed, reordered or cut-off record. Signed checkpoints between the
-// records reveal a history that was rewritten with valid hashes by someone without the key. An answer that can't be
-// recorded is not sent.
+// Each Record carries the hash of the one before. The Head, stored apart from the records, says where the chain ends.
+// So Verify finds and locates a changed, removed, reordered or cut-off record. Signed checkpoints between the records
+// reveal a history that was rewritten with valid hashes by someone without the key. An answer that can't be recorded is
+// not sent.
 package audit
 
 import (
@@ -23,9 +23,9 @@ import (
 // A Record is one call and its outcome. It contains no value of a filter or field, only digests and names of
 // arguments.
 type Record struct {
-	Seq  int64  `json:"seq"`  // 1 for the first; set by the log
-	Prev string `json:"prev"` // the Hash of the record before, in hex; "" for the first; set by the log
-	Hash string `json:"hash"` // SHA-256 over Prev and the record's canonical form, in hex; set by the log
+	Seq  int64  `json:"seq"`  // 1 for the first. Set by the log
+	Prev string `json:"prev"` // the Hash of the record before, in hex, or "" for the first. Set by the log
+	Hash string `json:"hash"` // SHA-256 over Prev and the record's canonical form, in hex. Set by the log
 
 	Time        time.Time `json:"time"` // UTC, truncated to microseconds
 	Principal   string    `json:"principal"`
@@ -103,10 +103,10 @@ func (r *Record) Well() bool {
 }
 
 // A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable. If the log already
-// has a record of the same Step, Append adds nothing and sets r to that record, so a caller unsure whether a step was
-// recorded can append it again. A Log that can't look up steps must not be used by a gateway that accepts changes. A
-// Log is safe for use by several goroutines. Cancelling ctx ends the wait and leaves unknown whether the record was
-// stored, so records that must not be lost are appended under context.WithoutCancel.
+// has a record of the same Step, Append adds nothing and sets r to that record. So a caller that is unsure whether a
+// step was recorded can append it again. A Log that can't look up steps must not be used by a gateway that accepts
+// changes. A Log is safe for use by several goroutines. Cancelling ctx ends the wait and leaves unknown whether the
+// record was stored, so records that must not be lost are appended under context.WithoutCancel.
 type Log interface {
 	Append(context.Context, *Record) error
 }
@@ -118,13 +118,13 @@ const (
 )
 
 // A Chain is what Verify reads of a log. A walk ends without error when yield returns false or no record is left. At a
-// record that can't be read it ends with a *Damage that names the record; a new walk can continue after it.
+// record that can't be read it ends with a *Damage that names the record. A new walk can continue after it.
 type Chain interface {
 	// Records walks forwards in order of Seq, starting at the record with Seq from.
 	Records(ctx context.Context, from int64, yield func(Record) bool) error
 	// Find returns the record of a step, or false if the log has none.
 	Find(ctx context.Context, step string) (Record, bool, error)
-	// Head returns the separately stored end of the log; the zero Head if the log is empty.
+	// Head returns the separately stored end of the log, or the zero Head if the log is empty.
 	Head(context.Context) (Head, error)
 }
 
@@ -142,7 +142,7 @@ type Head struct {
 	Hash string `json:"hash"` // in hex, or "" for an empty log
 }
 
-// Seal makes r the record after prev: it sets Seq, Prev and Hash, truncates Time to microseconds in UTC and replaces
+// Seal makes r the record after prev. It sets Seq, Prev and Hash. It truncates Time to microseconds in UTC and replaces
 // invalid UTF-8, so that r reads back as it was hashed. It returns the new end of the chain.
 func Seal(prev Head, r *Record) Head {
 	_, head := AppendSealed(nil, prev, r)

@@ -11,10 +11,10 @@ import (
 // timeForm is RFC 3339 in UTC with exactly six fractional digits.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// AppendCanonical appends the canonical form of r, which is hashed together with Prev (in hex, before it) for Hash:
-// one line of JSON with the members in the order of the struct, without prev and hash, empty texts and lists left
-// out, integers as digits, time as in timeForm, and in strings only `"`, `\` and control characters escaped. Equal
-// bytes mean equal records.
+// AppendCanonical appends the canonical form of r. Hash is over Prev, in hex, and this form. The form is one line of
+// JSON with the members in the order of the struct, without prev and hash. Empty texts and lists are left out. Integers
+// are digits, and time is as in timeForm. In strings only `"`, `\` and control characters are escaped. Equal bytes mean
+// equal records.
 func (r *Record) AppendCanonical(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
 	return r.appendBody(dst)

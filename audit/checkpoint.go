@@ -98,8 +98,8 @@ func (c *checker) attest(s seen) {
 	}
 }
 
-// unsigned reports that too many records up to the end follow the last trusted checkpoint, or that checkpoints without a trusted signature
-// do: those who rewrite the end sign it with a key of theirs.
+// unsigned reports that too many records up to the end follow the last trusted checkpoint. It also reports that
+// checkpoints without a trusted signature follow it. Somebody who rewrites the end would sign it with another key.
 func (c *checker) unsigned(end int64) {
 	if len(c.keys) == 0 || c.forged >= 0 || end-max(c.signed.Seq, c.base.Seq) <= maxUnsigned && c.strange == 0 {
 		return

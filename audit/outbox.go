@@ -5,16 +5,16 @@ import "context"
 // An Outbox holds the audit records of steps, stored in the same transaction as the steps, until the log has them. So
 // a step never lacks its record, even if the process ends in between: another process moves it to the log.
 type Outbox interface {
-	// Unrecorded returns at most limit records that the log may not have yet, of one Record.Subject, or of all for "",
-	// in the order in which their steps were stored.
+	// Unrecorded returns at most limit records that the log may not have yet, of one Record.Subject, or of all for "".
+	// They are in the order in which their steps were stored.
 	Unrecorded(ctx context.Context, subject string, limit int) ([]Record, error)
 	// Recorded removes the records of these steps, which the log has.
 	Recorded(ctx context.Context, steps ...string) error
 }
 
 // Drain moves the records of a Record.Subject, or of all for "", from an outbox to log, at most 100. It returns the records
-// that it appended; after an error the others are still in the outbox. Several processes may do this at once: the log
-// keeps each step once.
+// that it appended. After an error the others are still in the outbox. Several processes may do this at once, because
+// the log keeps each step once.
 func Drain(ctx context.Context, from Outbox, subject string, log Log) ([]Record, error) {
 	const most = 100
 	found, err := from.Unrecorded(ctx, subject, most)

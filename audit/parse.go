@@ -77,7 +77,7 @@ func (p *parser) number(member string) int64 {
 	return p.integer(member)
 }
 
-// integer consumes a member and its number; what isn't one, such as a number beyond 64 bits, is bad.
+// integer consumes a member and its number. Any other value, such as a number beyond 64 bits, is bad.
 func (p *parser) integer(member string) int64 {
 	if !p.take(member) {
 		p.bad = true

@@ -27,7 +27,7 @@ type Signer struct {
 	signing sync.Mutex // held while a checkpoint is written
 }
 
-// NewSigner returns a Signer that appends to log; from reads the same log. A long-running process (long) signs
+// NewSigner returns a Signer that appends to log. from reads the same log. A long-running process (long) signs
 // everything not signed yet, older records included, and the rest when it closes. Any other process only signs if at
 // least 500 records are unsigned or one is a minute old. The caller closes the Signer.
 func NewSigner(ctx context.Context, log Log, from Reader, key ed25519.PrivateKey, long bool) (*Signer, error) {
@@ -83,8 +83,8 @@ func (s *Signer) note(h Head) {
 	}
 }
 
-// due is called by the timer. A log that can't be written fails the calls that it can't record; the next successful
-// one schedules a checkpoint again.
+// due is called by the timer. A log that can't be written fails the calls that it can't record. The next successful
+// call schedules a checkpoint again.
 func (s *Signer) due() { _ = s.sign(context.Background()) }
 
 // sign appends a checkpoint over the newest record.

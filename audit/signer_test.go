@@ -196,7 +196,7 @@ func TestSignerMeanwhile(t *testing.T) {
 	})
 }
 
-// TestSignedDamage checks that damage is reported as without checkpoints; a repeated checkpoint proves nothing new.
+// TestSignedDamage checks that damage is reported as without checkpoints. A repeated checkpoint proves nothing new.
 func TestSignedDamage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := signedLog(t, keyOf(1))
@@ -237,8 +237,8 @@ func (e edited) Records(ctx context.Context, from int64, yield func(audit.Record
 	return e.Memory.Records(ctx, from, func(r audit.Record) bool { return !e.edit(&r) || yield(r) })
 }
 
-// rewrite is an attack by someone who can write to the store but lacks the key: as many copies of each record as edit
-// returns, all with valid hashes.
+// rewrite is an attack by someone who can write to the store but lacks the key. It returns a log with as many copies of
+// each record as edit returns, all with valid hashes.
 func rewrite(t *testing.T, m *audit.Memory, edit func(*audit.Record) int) *audit.Memory {
 	t.Helper()
 	out := &audit.Memory{}

@@ -27,7 +27,7 @@ const (
 // A Damage is a place where a log is not what was written.
 type Damage struct {
 	Seq    int64  `json:"seq"`  // the first record affected, by its place in the chain
-	Last   int64  `json:"last"` // the last one; Seq if it is a single record
+	Last   int64  `json:"last"` // the last one, or Seq for a single record
 	Kind   Kind   `json:"kind"`
 	Detail string `json:"detail"`
 }
@@ -48,10 +48,10 @@ type Losses interface {
 
 // A Report is the result of Verify.
 type Report struct {
-	Base    Head     `json:"base,omitzero"` // an archive that wasn't read has the records up to this one; the zero Head for none
+	Base    Head     `json:"base,omitzero"` // an unread archive has the records up to this one. The zero Head if there is none
 	Records int64    `json:"records"`       // number of records read, those up to Base aside
-	Head    Head     `json:"head"`          // the end of what was read; worth keeping elsewhere if the log is intact
-	Signed  Head     `json:"signed"`        // the last head that a valid checkpoint covers; the zero Head if none does
+	Head    Head     `json:"head"`          // the end of what was read. Worth keeping elsewhere if the log is intact
+	Signed  Head     `json:"signed"`        // the last head that a valid checkpoint covers, or the zero Head
 	Damage  []Damage `json:"damage"`        // sorted by Seq
 }
 
@@ -59,14 +59,14 @@ type Report struct {
 func (r Report) Whole() bool { return len(r.Damage) == 0 }
 
 // Verify reads the whole log and reports what was changed since it was sealed. kept are heads of this log that were
-// kept outside it: with them it also finds a history that was rewritten and sealed again up to the log's own head. It
-// may run while the log grows. An error means that the log could not be read, not that it is damaged.
+// kept outside it. With them Verify also finds a history that was rewritten and sealed again up to the log's own head.
+// Verify may run while the log grows. An error means that the log could not be read, not that it is damaged.
 func Verify(ctx context.Context, log Chain, kept ...Head) (Report, error) {
 	return VerifySigned(ctx, log, nil, kept...)
 }
 
-// VerifySigned is Verify, and also checks the checkpoints signed by one of the keys: they reveal a history rewritten
-// by someone without these keys, except for records after the last checkpoint.
+// VerifySigned is Verify, and also checks the checkpoints signed by one of the keys. They reveal a history rewritten by
+// someone without these keys, except for records after the last checkpoint.
 func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
 	const most = 10 // times that the log's beginning may move meanwhile
 	for n := 1; ; n++ {

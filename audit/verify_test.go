@@ -288,7 +288,7 @@ func TestTampering(t *testing.T) {
 			l.reseal(at+1, max(at, other)+1)
 			l.head = h
 			hi = int64(n)
-		case "rewrite": // with the head; only a kept head reveals it
+		case "rewrite": // with the head. Only a kept head reveals it
 			kept := audit.Head{Seq: int64(n), Hash: l.head.Hash}
 			l.reseal(at+1, n)
 			wantBetween(t, verify(t, l, kept), 1, int64(n))

@@ -9,7 +9,7 @@ import (
 
 // Claim takes the lease of an approved change, or of an applying one whose lease has run out, for holder, a name
 // unique to the executor. It fails with problem.Conflict if the change isn't due, has expired, or another executor
-// was faster; of kind "unrecorded" while the audit log lacks the record of a step, such as the approval.
+// was faster. The Kind is "unrecorded" while the audit log lacks the record of a step, such as the approval.
 func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {

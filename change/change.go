@@ -1,10 +1,10 @@
 // Package change manages writes that need approval: a change is proposed, shown as an exact diff, approved by people
 // and applied once.
 //
-// A request that policy allows becomes a Change. People decide about it; an approved one is checked by policy again,
-// under the rules in force then, before it is applied. Only the request is stored, never the permission. The package
-// refuses every transition missing from its state table, a decision about another digest than the one that would run,
-// and a decision by the human behind the proposing agent.
+// A request that policy allows becomes a Change. People decide about it. Before an approved one is applied, policy
+// checks it again under the rules in force then. Only the request is stored, never the permission. The package refuses
+// every transition missing from its state table. It also refuses a decision about another digest than the one that
+// would run, and a decision by the human behind the proposing agent.
 package change
 
 import (
@@ -18,14 +18,14 @@ import (
 // A Change is a proposed write and its outcome. It is stored as one JSON document. All times are those of the store's
 // clock, in UTC.
 type Change struct {
-	ID      string `json:"id"`      // 34 characters, sortable by the time of creation; older ones have 26
-	Version int64  `json:"version"` // incremented by each Swap of the store; 1 for a new one
+	ID      string `json:"id"`      // 34 characters, sortable by the time of creation. Older ones have 26
+	Version int64  `json:"version"` // incremented by each Swap of the store. 1 for a new one
 	State   State  `json:"state"`
 
-	// What would run. Digest covers all of it.
+	// The content that would run. Digest covers all of it.
 	Source   string         `json:"source"`
 	Schema   string         `json:"schema,omitzero"`   // that it writes, of a source with one schema per tenant
-	Op       write.Op       `json:"op"`                // that of all Writes; "group" when they differ
+	Op       write.Op       `json:"op"`                // that of all Writes, or "group" when they differ
 	Writes   []value.Value  `json:"writes"`            // as write.Print prints them
 	Effects  []Effect       `json:"effects"`           // one for each of Writes, in order
 	Cascades []Cascade      `json:"cascades,omitzero"` // other records deleted or changed with it, for reviewers
@@ -33,12 +33,12 @@ type Change struct {
 	Refusal  string         `json:"refusal,omitzero"`  // why the source would refuse it, for reviewers only: a constraint may reveal hidden records
 	Doubts   []write.Doubt  `json:"doubts,omitzero"`   // objections found when it was proposed, for reviewers who see the records
 	Against  *write.Against `json:"against,omitzero"`  // the class that its arguments were checked against. Nil if there is none, and for actions
-	Digest   string         `json:"digest"`            // see Sum; in hex
+	Digest   string         `json:"digest"`            // see Sum. In hex
 
 	// Facts worked out by the server.
 	Tool    string     `json:"tool"`
-	Action  string     `json:"action,omitzero"` // the action that made Writes, or "" for none, and for several
-	Title   string     `json:"title"`           // one line, by the gateway; of older changes it may be what Says is now
+	Action  string     `json:"action,omitzero"` // the action that made Writes, or "" if there is none or several
+	Title   string     `json:"title"`           // one line, by the gateway. Of older changes it may be the text that Says holds now
 	Classes []string   `json:"classes"`         // "source.Class", sorted
 	Fields  []string   `json:"fields"`          // those that are set, sorted, without duplicates
 	Rows    int        `json:"rows"`            // number of records that Writes name
@@ -48,14 +48,14 @@ type Change struct {
 	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]", or "" for the defaults
 	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
 
-	Origins []write.Origin `json:"origins,omitzero"` // for each of Writes, if any of several is of an action; otherwise Action made all
+	Origins []write.Origin `json:"origins,omitzero"` // for each of Writes, if any of several is of an action. Otherwise Action made all
 	Now     time.Time      `json:"now,omitzero"`     // what expressions of actions took for the time, or zero without an action, and in older changes
 
 	// Who proposed it, and why.
 	Agent       Party       `json:"agent"`
 	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name (a revert), or nil if the agent did
-	Reason      string      `json:"reason,omitzero"`   // as the agent wrote it; untrusted
-	Says        string      `json:"says,omitzero"`     // one sentence by the agent, or by the template of Action with the agent's values; untrusted
+	Reason      string      `json:"reason,omitzero"`   // as the agent wrote it, untrusted
+	Says        string      `json:"says,omitzero"`     // one sentence by the agent, or by the template of Action with the agent's values, untrusted
 	Input       value.Value `json:"input"`             // the arguments of the tool call
 	Correlation string      `json:"correlation_id"`
 	After       []string    `json:"after,omitzero"`       // changes that must be applied before this one
@@ -92,7 +92,7 @@ const (
 // An Effect is what one write does to one record.
 type Effect struct {
 	Op       write.Op    `json:"op"`
-	Class    string      `json:"class"`             // "source.Class"; the operation of an API
+	Class    string      `json:"class"`             // "source.Class", or the operation of an API
 	Key      string      `json:"key"`               // the record's id as get_object takes it, or "" for a record not created yet
 	Before   value.Value `json:"before"`            // an Object of all fields of the class that the rules show, or Null if there is no record
 	After    value.Value `json:"after"`             // likewise, or Null for a deleted record
@@ -105,7 +105,7 @@ type Effect struct {
 	Present  Present     `json:"present,omitzero"`   // of a call: what is not known of Before
 	NotKnown []string    `json:"not_known,omitzero"` // of a call: the paths of After (data/name) that Before doesn't have, and the record may have all the same
 	Listed   *Listed     `json:"listed,omitzero"`    // how much was read of the collection that a call changes, or nil for other calls
-	Read     value.Value `json:"read,omitzero"`      // of a call: the state of the whole answer that Before is from, as the agent sees it: a digest for each of its places; Null if nothing was read
+	Read     value.Value `json:"read,omitzero"`      // of a call: digests of the places of the answer that Before is from, as the agent sees it. Null if nothing was read
 }
 
 // A Listed says how much was read of the collection that a call changes, as the agent sees it.
@@ -117,14 +117,14 @@ type Listed struct {
 // A Present says what is not known of the present state of what a call changes, or "" if it was read.
 type Present string
 
-// What is not known.
+// The reasons why the present state is not known.
 const (
 	PresentUnknown Present = "unknown" // what the call changes: a person decides
 	PresentUnread  Present = "unread"  // nothing was read, and the call makes something new or runs something
 )
 
 // A Taken is a value that an earlier call or write of the same change determines. It is an argument of a call, taken from an earlier
-// answer, or a field of a record, taken from the key of a record that an earlier write creates.
+// answer. Or it is a field of a record, taken from the key of a record that an earlier write creates.
 type Taken struct {
 	At   string `json:"at"`   // the JSON pointer of the argument, "/path/id", or of the field, "/data/issue_id"
 	Call int    `json:"call"` // the number of the earlier call or write, from 1
@@ -152,10 +152,10 @@ type Party struct {
 	Name      string `json:"name,omitzero"`
 	Kind      string `json:"kind"`
 	Owner     string `json:"owner,omitzero"`  // the human, or ""
-	Origin    string `json:"origin,omitzero"` // the principal whose credential it derives from; its own ID unless it was derived
+	Origin    string `json:"origin,omitzero"` // the principal whose credential it derives from, or its own ID
 	Tenant    string `json:"tenant,omitzero"`
 	TokenID   string `json:"token_id,omitzero"`
-	Frozen    []byte `json:"frozen"` // as identity.Freeze encodes it; policy evaluates it again when the change is applied
+	Frozen    []byte `json:"frozen"` // as identity.Freeze encodes it. Policy evaluates it again when the change is applied
 }
 
 // A Decision is what a person decided about a digest.
@@ -163,7 +163,7 @@ type Decision struct {
 	By      Party     `json:"by"`
 	Approve bool      `json:"approve"`
 	Digest  string    `json:"digest"`
-	Comment string    `json:"comment,omitzero"` // as the person wrote it; shown to the agent
+	Comment string    `json:"comment,omitzero"` // as the person wrote it. Shown to the agent
 	At      time.Time `json:"at"`
 	Single  bool      `json:"single_operator,omitzero"` // the person is the agent's owner. The configuration allows it
 	Broken  bool      `json:"break_glass,omitzero"`     // approved past four eyes and the number of approvals
@@ -206,7 +206,7 @@ type Receipt struct {
 	Rows  int64         `json:"rows"` // number of records written
 	After []value.Value `json:"after,omitzero"`
 	Again bool          `json:"again,omitzero"` // an earlier attempt had done it already
-	Note  string        `json:"note,omitzero"`  // of calls: what isn't known of the answers, and why. "" for nothing
+	Note  string        `json:"note,omitzero"`  // of calls: what isn't known of the answers, and why. "" if all is known
 }
 
 // A Step is one transition of a change.

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Eligible returns nil if p may decide about c: p must be a human credential with the scope review and an owner, and
-// neither the human behind the agent nor the person who asked for the change, unless Options.Single allows that.
-// Otherwise it returns a problem.PermissionDenied.
+// Eligible returns nil if p may decide about c. p must be a human credential with the scope review and an owner. It
+// must be neither the human behind the agent nor the person who asked for the change, unless Options.Single allows
+// that. Otherwise it returns a problem.PermissionDenied.
 func (q *Queue) Eligible(p identity.Principal, c *Change) error {
 	refuse := func(kind, detail string) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: detail}
@@ -50,8 +50,9 @@ func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v 
 	return c, err
 }
 
-// ApproveFor is Approve, and Claim by holder in the same transaction, if the change is approved then and waits for no
-// other, and the log has its earlier steps and gets these in that transaction. Otherwise the Approved is the zero one.
+// ApproveFor is Approve and, in the same transaction, Claim by holder. It claims the change only if the change is
+// approved then and waits for no other, and the log gets all of its steps by the end of that transaction. Otherwise the
+// Approved is the zero one.
 func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal, v Verdict, holder string) (c *Change, held Approved, err error) {
 	if c, err = q.Get(ctx, id); err != nil {
 		return nil, held, err
@@ -92,8 +93,9 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 	return c, held, nil
 }
 
-// mayApprove returns why principal may not approve c with v, or nil. Breaking the glass passes four eyes alone, and needs the scope
-// operator and a reason; every other rule holds for it as well. The digest must be that of c as it is now.
+// mayApprove returns why principal may not approve c with v, or nil. Breaking the glass passes only the rule of four
+// eyes, and needs the scope operator and a reason. Every other rule holds for it as well. The digest must be that of c
+// as it is now.
 func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) error {
 	err := q.Eligible(principal, c)
 	p := problem.Of(err)

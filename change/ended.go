@@ -24,7 +24,7 @@ func (p *Partly) Error() string { return p.Err.Error() }
 // Unwrap returns p.Err.
 func (p *Partly) Unwrap() error { return p.Err }
 
-// Progress says how far n calls have come, of which done were carried out; next says what became of the one after them.
+// Progress says how far n calls have come, of which done were carried out. next says what became of the one after them.
 func Progress(done int64, n int, next string) string {
 	var out strings.Builder
 	switch {

@@ -44,7 +44,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestJudgeGroups checks that no write of a group is judged more mildly than alone.
+// TestJudgeGroups checks that no write of a group is judged more mildly than by itself.
 func TestJudgeGroups(t *testing.T) {
 	rule := func(name, text string, r change.Rule) change.Rule {
 		r.Name, r.When = name, when(t, text)
@@ -95,7 +95,7 @@ func TestActions(t *testing.T) {
 	if got := fmt.Sprintf("%q %q", c.Actions(), c.From(1).Action); got != `["close"] "close"` {
 		t.Error(got)
 	}
-	// What was approved before writes had origins is still what was approved.
+	// A change that was approved before writes had origins is still approved.
 	if got := c.Sum(); got != "251fd57d6ecc2ce4fc5449b55376a810803bdca76ce24c6e782a3e2415e34047" {
 		t.Error(got)
 	}

@@ -60,10 +60,11 @@ func PartyOf(p identity.Principal) Party {
 	return Party{Principal: p.ID, Name: p.Name, Kind: string(p.Kind), Owner: p.Owner, Origin: p.Origin(), Tenant: p.Tenant, TokenID: p.TokenID, Frozen: identity.Freeze(p)}
 }
 
-// Human returns the name of the human that p is or acts for, in one form for all of their names: another spelling, or
-// another address of one mailbox, isn't counted as another person. It drops a tag behind a plus sign, as in ana+bot@example.org,
-// and dots at the end of the name or of the part before @. It keeps what tells two people apart at some mail servers, such as
-// dots inside of the name, and names that a person has at other domains.
+// Human returns the name of the human that p is or acts for, in one form for all of their names. Another spelling, or
+// another address of one mailbox, isn't counted as another person. It drops a tag behind a plus sign, as in
+// ana+bot@example.org, and dots at the end of the name or of the part before @. It keeps differences that tell two
+// people apart at some mail servers, such as dots inside of the name. It also keeps names that a person has at other
+// domains.
 func (p Party) Human() string {
 	name, domain, mail := identity.Person(p.Owner), "", false
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
@@ -141,8 +142,8 @@ func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	return kept, nil
 }
 
-// newID returns a new id of 34 characters, sortable by creation time, with 120 random bits. It begins as a ULID does;
-// older ids are ULIDs of 26 characters.
+// newID returns a new id of 34 characters, sortable by creation time, with 120 random bits. It begins as a ULID does.
+// Older ids are ULIDs of 26 characters.
 func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String() + rand.Text()[:8])
 }

@@ -441,7 +441,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestCancel checks that only the proposing agent can cancel; for others the change doesn't exist.
+// TestCancel checks that only the proposing agent can cancel. For others the change doesn't exist.
 func TestCancel(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	c := h.propose(1)
@@ -630,8 +630,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// An approval of a queue whose store is the log takes the lease for the holder in the same transaction, unless another person has to
-// approve, or another change has to be applied before.
+// An approval of a queue whose store is the log takes the lease for the holder in the same transaction. It doesn't if
+// another person has to approve, or if another change has to be applied before.
 func TestApproveFor(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

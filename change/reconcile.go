@@ -31,9 +31,9 @@ type Lack struct {
 // Error names the change and what is wrong with it.
 func (l Lack) Error() string { return fmt.Sprintf("change %s: %s", l.Change, l.Detail) }
 
-// Reconcile compares the changes of a store with the records of log: each step of a change must have its record, with
-// the same principal, digest and rules, and each record of a step its change. It may run while both grow. It fails
-// only if one of them could not be read.
+// Reconcile compares the changes of a store with the records of log. Each step of a change must have its record, with
+// the same principal, digest and rules, and each record of a step its change. It may run while both grow. It fails only
+// if one of them could not be read.
 func Reconcile(ctx context.Context, s Store, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, steps: map[key]int64{}, approved: map[key]bool{}}
 	err := log.Records(ctx, audit.First, r.note)
@@ -72,8 +72,8 @@ func stepKey(r *audit.Record) key {
 	return keyOf(r.Step, r.Change, r.Tool, r.Outcome, r.Principal, r.TokenID, r.Policy, r.Digest)
 }
 
-// A reconciler compares the changes of a store with the records of their steps. The audit is read first; what is left in steps then has
-// no change.
+// A reconciler compares the changes of a store with the records of their steps. The audit is read first. The steps that
+// are left then have no change.
 type reconciler struct {
 	store    Store
 	log      audit.Reader

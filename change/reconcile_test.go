@@ -77,7 +77,8 @@ func (b *books) drop(step string) audit.Record {
 	return r
 }
 
-// kept returns the books of an applied change, "a", and of a pending one, "b", with a record of a read and one of a call that named no change.
+// kept returns the books of an applied change, "a", and of a pending one, "b". They have a record of a read too, and
+// one of a call that named no change.
 func kept(t *testing.T) *books {
 	t.Helper()
 	h := newHall(t, change.Options{Audited: true})
@@ -106,8 +107,8 @@ func kept(t *testing.T) *books {
 	return b
 }
 
-// TestReconcile checks that a step without its record is found, and a record without its step, and that neither is when
-// a change or the log has only grown since it was read.
+// TestReconcile checks that a step without its record is found, and a record without its step. Neither is found when a
+// change or the log has only grown since it was read.
 func TestReconcile(t *testing.T) {
 	old := func(b *books) { // from before steps had records
 		for i := range b.changes[1].History {

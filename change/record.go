@@ -14,8 +14,9 @@ var outcomes = map[EventKind]string{
 	EventApplied: audit.Applied, EventFailed: audit.Failed, EventStale: audit.Refused, EventUnknown: audit.Refused,
 }
 
-// Record returns the audit record of step n of c, counted from 1, which must be the last step taken, or one that is stored together
-// with the last. It returns nil if the step has no Actor. The record names the principal, the digest and the version of the rules.
+// Record returns the audit record of step n of c, counted from 1. The step must be the last one taken, or one that is
+// stored together with the last. It returns nil if the step has no Actor. The record names the principal, the digest
+// and the version of the rules.
 func (c *Change) Record(n int) *audit.Record {
 	step := &c.History[n-1]
 	if step.Actor == nil {

@@ -138,7 +138,7 @@ func TestRecordInLog(t *testing.T) {
 	}
 }
 
-// TestCatchUp checks what becomes of records that another process has left: they are recorded once it must be gone, and a
+// TestCatchUp checks the records that another process has left. They are recorded once that process must be gone, and a
 // proposal of which its agent can't know is withdrawn.
 func TestCatchUp(t *testing.T) {
 	down := errors.New("disk on fire")

@@ -119,8 +119,8 @@ func (e *Effect) Moved(now Effect, again *Effect) string {
 	return ""
 }
 
-// Unmoved returns nil if the records to be reverted, in now, are still as c left them: in the fields that it set, or
-// in all fields of a record that it created. Otherwise it returns a problem.Conflict.
+// Unmoved returns nil if the records to be reverted, in now, are still as c left them. It compares the fields that c
+// set, or all fields of a record that c created. Otherwise it returns a problem.Conflict.
 func (c *Change) Unmoved(now []Effect) error {
 	left := c.Outcome.Receipt.After
 	if len(left) != len(c.Effects) || len(now) != len(c.Effects) {

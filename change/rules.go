@@ -15,7 +15,7 @@ import (
 type Rule struct {
 	Name      string                // its place in the configuration: "review[1]"
 	When      *expression.Condition // nil matches every change
-	Approvals int                   // people who must approve; 0 sets nothing
+	Approvals int                   // people who must approve. 0 sets nothing
 	Risk      Risk                  // "" sets nothing
 	Mode      write.Mode            // "" sets nothing
 }
@@ -23,10 +23,10 @@ type Rule struct {
 // Judge sets the facts of c that rules decide by, and the result: Op, Classes, Fields, Rows, Mode, Need, Risk and
 // Rule. asked is the mode set by the rules of the classes or of an action, or "" if they set none.
 //
-// A rule that can't be evaluated counts as matching, to be safe, but allows nothing. Mode allow, of a class or of a rule, applies unless
-// another rule says review or requires approvals; deny always applies. Where writes are of several kinds, a rule matches
-// if it does for the whole or for one kind, and allows only if it matches for each: a write isn't judged more mildly for
-// being in company.
+// A rule that can't be evaluated counts as matching, to be safe, but allows nothing. Mode allow, of a class or of a
+// rule, applies unless another rule says review or requires approvals. Deny always applies. Where writes are of several
+// kinds, a rule matches if it does for the whole or for one kind, and allows only if it matches for each. So a write in
+// a group isn't judged more mildly than by itself.
 func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	c.Op, c.Classes, c.Fields, c.Rows = common(c)
 	c.Risk = assess(c)
@@ -72,8 +72,8 @@ func (r *Rule) matches(kinds []expression.Facts, p identity.Principal) (some, al
 	return some, all
 }
 
-// Kinds returns the facts of c, and where its writes differ in their operation, class or action, those of each kind of
-// them as well: with the fields that these set, and the number of all records.
+// Kinds returns the facts of c. If its writes differ in their operation, class or action, it also returns the facts of
+// each kind. These have the fields that the writes of the kind set, and the number of all records.
 func (c *Change) Kinds() []expression.Facts {
 	out := []expression.Facts{c.facts()}
 	for i := range c.Effects {

@@ -16,7 +16,7 @@ const (
 	Expired   State = "expired"           // its time ran out before it was decided or applied
 	Cancelled State = "cancelled"         // its agent withdrew it
 	Stale     State = "stale"             // the records have changed. It needs a new preview
-	Failed    State = "failed"            // nothing was written; of several calls, the Receipt lists those that were made before one failed
+	Failed    State = "failed"            // nothing was written. Of several calls, the Receipt lists those that were made before one failed
 	Unknown   State = "unknown"           // the target did not answer: a person must settle it
 	Replaced  State = "replaced"          // another version of it is reviewed in its place
 )

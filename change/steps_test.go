@@ -189,8 +189,8 @@ func TestBeforeVersions(t *testing.T) {
 	}
 }
 
-// TestFiling checks how many proposals an account has in a minute by itself, and that one which a rule lets through isn't let through by
-// the call that finds it filed already.
+// TestFiling checks how many proposals an account has in a minute by itself. It also checks that a proposal which a
+// rule lets through isn't let through by a call that finds it filed already.
 func TestFiling(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	allowed := func() *change.Change {

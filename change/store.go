@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A Store keeps changes. It decides only what it alone can: whether a change is still the version that was read, what
-// time it is, and whether there is room. It is safe for use by several goroutines, and by several processes that
-// share it.
+// A Store keeps changes. It decides only questions that no other part can: whether a change is still the version that
+// was read, what time it is, and whether there is room. It is safe for use by several goroutines, and by several
+// processes that share it.
 type Store interface {
 	// Put stores a new change with Version 1, Created and Updated now, Expires after f.Life, and an EventCreated. If a
 	// change of the same Agent.Principal, Source and Digest is already pending, it stores nothing and returns that
@@ -33,18 +33,20 @@ type Store interface {
 	// Counts returns the number of changes that match f, by state. It ignores f's States, Before and Limit.
 	Counts(ctx context.Context, f Filter) (map[State]int, error)
 
-	// Put and Swap store the audit records of the steps, if they have one, in the same transaction: in the outbox, where
-	// they stay until they are in the audit log, or with Log in that, which the store is as well.
+	// Put and Swap store the audit records of the steps, if they have one, in the same transaction. The records go to
+	// the outbox, where they stay until they are in the audit log. With Log they go to that log, which the store is as
+	// well.
 	audit.Outbox
 
-	// Swap replaces the change with c.ID and c.Version by c, increments Version, sets Updated, sets At of the steps
-	// at the end of History that have none, and stores an Event for each of them, at least for the last. It does all of this or nothing: it
-	// fails with ErrMoved if the stored change has another version, and with the error of a condition of g that
-	// doesn't hold. On success c is the stored change.
+	// Swap replaces the change with c.ID and c.Version by c, increments Version and sets Updated. It sets At of the
+	// steps at the end of History that have none. It stores an Event for each of these steps, at least for the last. It
+	// does all of this or nothing. It fails with ErrMoved if the stored change has another version, and with the error
+	// of a condition of g that doesn't hold. On success c is the stored change.
 	Swap(ctx context.Context, c *Change, g Guard) error
 
-	// Due returns the ids of at most limit changes that need work: approved ones that wait for no other applicable
-	// change, applying ones whose lease has run out, and pending, stale and approved ones that have expired.
+	// Due returns the ids of at most limit changes that need work. These are approved ones that wait for no other
+	// applicable change, and applying ones whose lease has run out. Pending, stale and approved ones that have expired
+	// need work too.
 	Due(ctx context.Context, limit int) ([]string, error)
 
 	// Events returns at most limit events after the one with Seq after, in order. The Seq of visible events only
@@ -117,7 +119,7 @@ type Filter struct {
 	Text      string // part of the title, the reason or an id, ignoring case
 	For       string // Party.Human of a person who has not approved the current digest, and is not an author of it unless Own
 	Own       bool   // also changes that For is the author of: their agents', and those that they asked for
-	Before    string // only changes older than this id; for the next page, the last id of this one
+	Before    string // only changes older than this id. For the next page, the last id of this one
 	Limit     int    // at most 200. 0 means 50
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestVersions checks that approvals begin anew when a change is returned and with each version, that a version is
-// reviewed whatever the rules say, and that only a change that can still be decided has another one.
+// TestVersions checks that approvals begin anew when a change is returned and with each version. A version is reviewed
+// whatever the rules say. Only a change that can still be decided has another one.
 func TestVersions(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	c := h.propose(2)

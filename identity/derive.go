@@ -16,7 +16,7 @@ const MaxDepth = 4
 
 // A Derivation describes how a sub-principal differs from its parent. Unset fields are inherited.
 type Derivation struct {
-	Name   string  // 1 to 64 of A-Z a-z 0-9 . _ -; the last part of the ID
+	Name   string  // 1 to 64 of A-Z a-z 0-9 . _ -, the last part of the ID
 	Scopes []Scope // nil means {read}. Those that the parent lacks, or no agent may have, are dropped
 
 	Tools   List                    // restricts further
@@ -91,8 +91,8 @@ func (p Principal) Line() iter.Seq[Principal] {
 	}
 }
 
-// Origin returns the ID of the authenticated principal that p derives from; p's own if it wasn't derived. Rules and
-// limits use it, so that sub-principals don't get allowances of their own.
+// Origin returns the ID of the authenticated principal that p derives from, or p's own. Rules and limits use it, so
+// that sub-principals don't get allowances of their own.
 func (p Principal) Origin() string {
 	at := &p
 	for at.Above != nil {

@@ -279,8 +279,8 @@ type unread struct{ faultyLog }
 
 func (u unread) Records(context.Context, int64, func(audit.Record) bool) error { return nil }
 
-// A house has a bot with a token; Ana of acme, who was invited, with a session and an agent; and Rosa, of an issuer. Nothing
-// of it is in the memory of its Tokens, and all uses are to be noted. A further token is revoked.
+// A house has a bot with a token. Ana of acme, who was invited, has a session and an agent. Rosa is a person of an
+// issuer. The memory of its Tokens is empty, and all uses are to be noted. A further token is revoked.
 type house struct {
 	*identity.Tokens
 	*room

@@ -119,8 +119,8 @@ func TestToday(t *testing.T) {
 	}
 }
 
-// TestRefreshNarrows checks that a principal is restricted by what its token says now and by what it was derived with, and keeps
-// when the person proved who they are.
+// TestRefreshNarrows checks that a principal is restricted by its token as it is now and by its derivation. It keeps
+// the time at which the person proved who they are.
 func TestRefreshNarrows(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	token, _ := r.create(identity.Token{Owner: "ana", Tools: identity.List{Only: []string{"a", "b"}}, Actions: identity.List{Only: []string{"a", "b"}}, Classes: identity.List{Only: []string{"a", "b"}}})

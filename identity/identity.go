@@ -58,8 +58,8 @@ type Principal struct {
 	ID      string // stable and unique: "token:<id>", "stdio", "host:<id from the embedding program>"
 	Name    string // for people
 	Kind    Kind
-	Owner   string // the human on whose behalf it acts; limits and reviews use it
-	Tenant  string // "" for none, which tenant-scoped classes refuse
+	Owner   string // the human on whose behalf it acts. Limits and reviews use it
+	Tenant  string // or "", which tenant-scoped classes refuse
 	Scopes  []Scope
 	Claims  value.Value // an Object of further claims of the credential, or Null
 	TokenID string      // the ID of the Token it authenticated with, or "" for other credentials
@@ -69,7 +69,7 @@ type Principal struct {
 	Tools   List                    // restricts tools
 	Actions List                    // restricts actions, as "name" or "Class.name"
 	Classes List                    // restricts classes, as "source.Class" or a bare class name
-	Filters map[string]query.Filter // the records it may see, by class as in Classes, or "default" for all; as of query.ParseRule
+	Filters map[string]query.Filter // the records it may see, by class as in Classes, or "default" for all. As of query.ParseRule
 
 	Parent string     // the ID of the principal that it was derived from, or "" if authenticated itself
 	Depth  int        // the number of generations above it, or 0 if authenticated itself

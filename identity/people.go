@@ -22,9 +22,9 @@ func (p Principal) SignsIn() bool {
 	return p.Kind == Human && p.Depth == 0 && (p.Has(Review) || p.Has(Audit) || p.Has(Operator))
 }
 
-// Person returns p as a person of this store, with a TokenID, so that p can have sessions and let agents in. One that
-// another Authenticator vouches for gets a record with p's rights; a record with other rights ends, with all sessions and
-// agents that rely on it. Someone without rights is Unauthorized.
+// Person returns p as a person of this store, with a TokenID, so that p can have sessions and let agents in. A person
+// of another Authenticator gets a record with p's rights. A record with other rights ends, with all sessions and agents
+// that rely on it. Someone without rights is Unauthorized.
 func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	if p.TokenID != "" {
 		return p, nil
@@ -114,9 +114,10 @@ func (t *Token) rights() string {
 	return k.digest()
 }
 
-// Invite makes the record of the person want.Owner with what want allows, unless there is such a one, and returns it with
-// the secret of a Link that signs them in once, within life. A record with other rights ends, with its sessions and the
-// agents that rely on it. by must be an operator, as for Create. A want without Owner or Scopes is problem.InvalidArgument.
+// Invite makes the record of the person want.Owner with the rights of want, unless that record exists. It returns the
+// record with the secret of a Link that signs the person in once, within life. A record with other rights ends, with
+// its sessions and the agents that rely on it. by must be an operator, as for Create. A want without Owner or Scopes is
+// problem.InvalidArgument.
 func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time.Duration) (Token, string, error) {
 	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
@@ -141,8 +142,8 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 }
 
 // Remove revokes every token of a person that by, an operator, manages: sessions, agents that they let in, and tokens
-// that act for them. It ends their connections with accounts at APIs. It returns how many tokens; problem.NotFound if
-// there is none.
+// that act for them. It ends their connections with accounts at APIs. It returns how many tokens it revoked, or
+// problem.NotFound if there is none.
 func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string) (int, error) {
 	all, err := t.List(ctx, by)
 	if err != nil {
@@ -246,7 +247,7 @@ func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 }
 
 // Known returns a person of this store by name and tenant, with their rights of this moment, for a decision that they take
-// elsewhere. Someone for whom an issuer vouches is known while they have a session here: the issuer isn't asked.
+// elsewhere. A person of an issuer is known while they have a session here. The issuer isn't asked.
 func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, error) {
 	all, err := t.byID(ctx)
 	if err != nil {

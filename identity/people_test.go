@@ -114,7 +114,7 @@ func TestSignsIn(t *testing.T) {
 	}
 }
 
-// TestPersonOfIssuer checks what is kept of a person for whom an issuer vouches, and who is none.
+// TestPersonOfIssuer checks the record that is kept of a person of an issuer, and who doesn't count as a person.
 func TestPersonOfIssuer(t *testing.T) {
 	r, ctx := newOpenRoom(t), t.Context()
 	claims := value.OfObject([]value.Member{{Name: "team", Value: value.OfString("eu")}})
@@ -240,7 +240,7 @@ func TestPersonAgain(t *testing.T) {
 	}
 }
 
-// TestInvite checks who invites whom, for how long the link is good, and what ends with a new invitation.
+// TestInvite checks who may invite which people, for how long the link is good, and what ends with a new invitation.
 func TestInvite(t *testing.T) {
 	r, ctx := newOpenRoom(t), t.Context()
 	for name, tt := range map[string]struct {
@@ -287,7 +287,7 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// TestRemove checks what ends with a person, by whom.
+// TestRemove checks what ends with a person, and who may remove them.
 func TestRemove(t *testing.T) {
 	r, ctx := newOpenRoom(t), t.Context()
 	var left []string

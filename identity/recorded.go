@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// What is done to tokens, at the end of a Step and of a Tool.
+// The ends of a Step and of a Tool about tokens.
 const (
 	created = "created"
 	revoked = "revoked"
@@ -73,9 +73,8 @@ type Lack struct {
 // Error names the token and what is wrong with it.
 func (l Lack) Error() string { return fmt.Sprintf("token %s: %s", l.Token, l.Detail) }
 
-// Reconcile compares the tokens of a store with the records of log: each token must have a record of its creation, with
-// what the token allows, and of its revocation, and each record its token. It fails only if one of them could not be
-// read.
+// Reconcile compares the tokens of a store with the records of log. Each token must have a record of its creation, with
+// its rights, and of its revocation. Each record must have its token. It fails only if one of them could not be read.
 func Reconcile(ctx context.Context, s TokenStore, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, have: map[string]audit.Record{}}
 	left, err := s.Unrecorded(ctx, "", 1<<20) // before the log: what leaves the outbox is in the log then

@@ -29,8 +29,8 @@ func (f *failing) Append(ctx context.Context, r *audit.Record) error {
 	return f.Log.Append(ctx, r)
 }
 
-// TestRecorded checks that what is done to tokens is in the audit before it is answered: a token whose creation can't be
-// recorded is revoked, and a revocation that can't be recorded is in force.
+// TestRecorded checks that each step about a token is in the audit before it is answered. A token whose creation can't
+// be recorded is revoked, and a revocation that can't be recorded is in force.
 func TestRecorded(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	log := &failing{Log: r.log}
@@ -117,7 +117,7 @@ func TestReconcile(t *testing.T) {
 		t.Error(got)
 	}
 	r.store.list = nil
-	if err := r.Revoke(ctx, operator, old.ID); err != nil { // it has a record of its end alone
+	if err := r.Revoke(ctx, operator, old.ID); err != nil { // it has only a record of its end
 		t.Fatal(err)
 	}
 	if got := lacks(); got != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A PrincipalRefresher returns the current state of a principal that was authenticated before; Tokens implements it. An
+// A PrincipalRefresher returns the current state of a principal that was authenticated before. Tokens implements it. An
 // Unauthorized error means that its credential is no longer valid.
 type PrincipalRefresher interface {
 	Refresh(context.Context, Principal) (Principal, error)

@@ -28,8 +28,8 @@ func (p Principal) Fresh(now time.Time, most time.Duration) bool {
 	return since < cmp.Or(most, Fresh) && since > -time.Minute
 }
 
-// Takes says what sign-in something takes that p is not fresh enough for, in words for a sentence: a recent one, or where nothing
-// that counts proved who p is, however recently, a stronger one.
+// Takes says which sign-in p lacks, in words for a sentence. It is a recent one. Where nothing that counts proved who p
+// is, however recently, it is a stronger one.
 func (p Principal) Takes(most time.Duration) string {
 	recent := "a sign-in of the last " + cmp.Or(most, Fresh).String()
 	if p.Proven.IsZero() {
@@ -62,14 +62,14 @@ type Ticket struct {
 	Hash    [sha256.Size]byte `json:"-"` // of the secret
 	Use     TicketUse         `json:"-"`
 	Expires time.Time         `json:"-"`
-	Seen    time.Time         `json:"-"` // when it was last presented; up to a minute late
+	Seen    time.Time         `json:"-"` // when it was last presented. Up to a minute late
 	Ended   bool              `json:"-"` // signed out of, or used up
 
 	Token   string    `json:"token"`            // the ID of the token that it presents
 	Created time.Time `json:"created"`          //
 	Proven  time.Time `json:"proven,omitzero"`  // of a session: when the person last proved who they are
 	Label   string    `json:"label,omitempty"`  // for people: the browser
-	Data    string    `json:"data,omitempty"`   // of a code: what was granted; of a session: how it began
+	Data    string    `json:"data,omitempty"`   // of a code: what was granted. Of a session: how it began
 	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends, or 0
 	Scopes  string    `json:"scopes,omitempty"` // the scopes that it presents, of those of its token, or "" for all of them
 }
@@ -82,7 +82,7 @@ func (k *Ticket) Open(now time.Time) bool {
 // A TicketStore stores tickets. It may drop those that have expired.
 type TicketStore interface {
 	AddTicket(ctx context.Context, k Ticket) error
-	// TicketByHash returns a ticket, also one that has ended; problem.NotFound if there is none.
+	// TicketByHash returns a ticket, also one that has ended. It returns problem.NotFound if there is none.
 	TicketByHash(ctx context.Context, hash [sha256.Size]byte) (Ticket, error)
 	// Tickets returns the tickets of a use that have neither ended nor expired, in any order.
 	Tickets(ctx context.Context, use TicketUse) ([]Ticket, error)
@@ -213,8 +213,8 @@ func (t *Tokens) endFamily(ctx context.Context, k *Ticket) error {
 	return t.end(ctx, Principal{ID: "token:" + k.Token, TokenID: k.Token}, k.Token)
 }
 
-// End ends a ticket of by's own person, or for an operator of anyone whose tokens it manages; problem.NotFound for other
-// ones.
+// End ends a ticket of by's own person, or for an operator of anyone whose tokens it manages. It returns
+// problem.NotFound for other tickets.
 func (t *Tokens) End(ctx context.Context, by Principal, use TicketUse, id string) error {
 	all, err := t.Sessions(ctx, by, use)
 	if err != nil {

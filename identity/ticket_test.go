@@ -92,7 +92,8 @@ func kindOf(err error) string {
 	return problem.Of(err).Kind
 }
 
-// TestIssue checks that a ticket ends with the token and the principal that it presents at the latest, and which can't be had.
+// TestIssue checks that a ticket ends with the token and the principal that it presents at the latest, and which
+// tickets Issue refuses.
 func TestIssue(t *testing.T) {
 	r, token, p := newTicketRoom(t, identity.Token{Owner: "ana", Expires: time.Now().Add(2 * time.Hour)})
 	ctx := t.Context()
@@ -195,8 +196,8 @@ func TestIdleTicket(t *testing.T) {
 	}
 }
 
-// TestSpend checks that a ticket is used up by its first use, and what a second use ends: the grant of an agent whose code was
-// stolen, and nothing of a person whose link was opened twice.
+// TestSpend checks that a ticket is used up by its first use. A second use ends the grant of an agent whose code was
+// stolen. It ends nothing of a person whose link was opened twice.
 func TestSpend(t *testing.T) {
 	for use, stolen := range map[identity.TicketUse]bool{identity.Code: true, identity.Renewal: true, identity.Link: false} {
 		r, _, p := newTicketRoom(t, identity.Token{Owner: "ana"})
@@ -363,7 +364,7 @@ func TestSpendFails(t *testing.T) {
 	}
 }
 
-// TestOpenSessions checks which sessions are listed, for whom, and that the one that was meant ends.
+// TestOpenSessions checks which sessions each principal lists, and that the chosen one ends.
 func TestOpenSessions(t *testing.T) {
 	r, token, p := newTicketRoom(t, identity.Token{Owner: "ana", Tenant: "acme"})
 	gone, _ := r.create(identity.Token{Owner: "ana", Tenant: "acme"})

@@ -27,7 +27,7 @@ const TokenStart = "bw_"
 const TokenLife = 90 * 24 * time.Hour
 
 // The text of a token is TokenStart and 32 random bytes in base64url. The first prefixLength characters after
-// TokenStart are public and identify the record; 26 bytes stay secret.
+// TokenStart are public and identify the record. 26 bytes stay secret.
 const (
 	tokenBytes   = 32
 	prefixLength = 8
@@ -47,7 +47,7 @@ const (
 // A Token is the stored record of a token. It holds the SHA-256 of the token, not the token itself.
 type Token struct {
 	ID     string            `json:"id"`
-	Prefix string            `json:"prefix"` // public; unique
+	Prefix string            `json:"prefix"` // public and unique
 	Hash   [sha256.Size]byte `json:"-"`      // of the token's text
 
 	Name    string            `json:"name"` // for people
@@ -59,15 +59,15 @@ type Token struct {
 	Actions List              `json:"actions,omitzero"`
 	Classes List              `json:"classes,omitzero"`
 	Use     Use               `json:"use,omitempty"`
-	Parent  string            `json:"parent,omitempty"`  // of a grant: the ID of the token of the person; it ends with that one
-	Subject string            `json:"subject,omitempty"` // of a person of an issuer: the ID of their Principal; of a grant: the client
+	Parent  string            `json:"parent,omitempty"`  // of a grant: the ID of the token of the person. It ends with that one
+	Subject string            `json:"subject,omitempty"` // of a person of an issuer: the ID of their Principal. Of a grant: the client
 	Claims  string            `json:"-"`                 // an object of further claims for rules, as JSON text, or ""
 	Filters map[string]string `json:"-"`                 // by class or "default": a where object of query.ParseRule as JSON text
-	IPs     []netip.Prefix    `json:"ips,omitempty"`     // allowed client addresses; empty allows all
+	IPs     []netip.Prefix    `json:"ips,omitempty"`     // allowed client addresses. Empty allows all
 
 	Created  time.Time `json:"created_at"`
 	Expires  time.Time `json:"expires_at"`
-	LastUsed time.Time `json:"last_used_at,omitzero"` // zero if never used; up to a minute late
+	LastUsed time.Time `json:"last_used_at,omitzero"` // zero if never used. Up to a minute late
 	Revoked  time.Time `json:"revoked_at,omitzero"`   // zero if not revoked
 }
 
@@ -186,7 +186,7 @@ type TokenStore interface {
 
 // A TokenFinder is the part of a store that authentication needs.
 type TokenFinder interface {
-	// TokenByPrefix returns the token with a public prefix; problem.NotFound if there is none.
+	// TokenByPrefix returns the token with a public prefix, or problem.NotFound.
 	TokenByPrefix(ctx context.Context, prefix string) (Token, error)
 	// TokenVersion returns a number that changes with every AddToken and RevokeToken: immediately for those through
 	// this store, within a second for those of other processes. It is called for each request and must be cheap.
@@ -200,13 +200,13 @@ type TokenFinder interface {
 
 // A TokenKeeper is the part of a store that token management needs.
 type TokenKeeper interface {
-	// AddToken stores a new token, and r in the outbox, in one transaction; problem.Conflict if its ID or Prefix is
-	// taken.
+	// AddToken stores a new token, and r in the outbox, in one transaction. It returns problem.Conflict if its ID or
+	// Prefix is taken.
 	AddToken(ctx context.Context, t Token, r audit.Record) error
 	// Tokens returns all tokens, including revoked and expired ones, sorted by Created.
 	Tokens(ctx context.Context) ([]Token, error)
 	// RevokeToken sets Revoked to r's Time and stores r in the outbox, in one transaction. It does nothing if the token
-	// is revoked already; problem.NotFound if there is no such token.
+	// is revoked already. It returns problem.NotFound if there is no such token.
 	RevokeToken(ctx context.Context, id string, r audit.Record) error
 	// EndConnections ends all connections of a person, by canonical name, with the accounts that agents use for them.
 	EndConnections(ctx context.Context, person, tenant string) error

@@ -74,7 +74,7 @@ func Unauthorized(kind string, err error) *problem.Error {
 		Suggestion: "Send a valid token as Authorization: Bearer <token>", Kind: kind, Err: err}
 }
 
-// Authenticate returns the Principal of a token used from remote; an invalid remote means no address, as on stdio.
+// Authenticate returns the Principal of a token used from remote. An invalid remote means no address, as on stdio.
 // Every refusal is Unauthorized. Any other error is a failure of the store. The Principal shares its lists with others
 // and must not be changed.
 func (t *Tokens) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {

@@ -130,8 +130,8 @@ func people() []string {
 		"guest", "tenant", "resident", "doctor", "nurse", "player", "agent", "owner", "subscriber", "participant", "manager", "worker", "lead", "account", "profile"}
 }
 
-// arePeople reports whether the records of c are people: its fields name parts of a person's name, or its own name says
-// so and it has an address for mail or a login.
+// arePeople reports whether the records of c are people. Either its fields name parts of a person's name, or its own
+// name says so and it has an address for mail or a login.
 func arePeople(c *schema.Class) bool {
 	reached := false
 	for i := range c.Fields {

@@ -106,7 +106,7 @@ func TestDisclose(t *testing.T) {
 			`the rules keep the records that owner of issues points to from you {"kind":"hidden_class","denied_field":"owner","allowed_fields":["org"],` +
 				`"suggested_rewrite":"leave owner out of include, and the keys behind it; of issues you can follow org"}`},
 
-		// what really doesn't exist is refused the same way
+		// names that don't exist are refused the same way
 		{"unknown_class", sample(), agent(), &query.Find{Class: "isues", Limit: 5}, "-", `there is no class "isues" null`},
 		{"unknown_field", sample(), agent(), &query.Find{Class: "issues", Limit: 5, Keys: []query.Path{{"titel"}}}, "-", `unknown field "titel" of issues null`},
 		{"", sample(), agent(), &query.Find{Class: "issues", Limit: 5, Include: []query.Path{{"title"}}}, "-", `title of issues is not a pointer null`},

@@ -57,7 +57,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestGateOrder checks the order: tools not in the list are unknown, whatever the gates are; then gates, then scopes.
+// TestGateOrder checks the order. Tools not in the list are unknown, whatever the gates are. Then gates are checked,
+// then scopes.
 func TestGateOrder(t *testing.T) {
 	p, err := New(Rules{Gates: Gates{Writes: Off}}, nil)
 	if err != nil {

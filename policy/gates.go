@@ -166,7 +166,7 @@ func (g Gates) Passes(u Use) error {
 type Use struct {
 	Tool   string
 	Needs  identity.Scope
-	Writes Write // the kind of write it makes directly; "" selects WriteAction or WriteSchema if Needs is more than reading
+	Writes Write // the kind of write it makes directly. "" selects WriteAction or WriteSchema if Needs is more than reading
 
 	Proposes bool // its writes wait for review
 

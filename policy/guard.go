@@ -69,7 +69,7 @@ func GuardAccess(c *schema.Class, g Groups, op schema.Operation) (Guarded, bool)
 	return a, true
 }
 
-// granted reports whether g may do op on some records of c; users is the condition on them, nil for all.
+// granted reports whether g may do op on some records of c. users is the condition on them, or nil for all.
 func granted(c *schema.Class, g Groups, op schema.Operation) (users query.Filter, ok bool) {
 	grant, limited := c.Guard.Grants[op]
 	switch {

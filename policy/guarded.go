@@ -23,8 +23,8 @@ func (p *Policy) Under(d Directory) *Policy {
 	return &under
 }
 
-// AtMost returns a copy of p that shows what the owner's rules show to somebody for whom the sources grant everything: for
-// operators, who look at rules without a principal of a source.
+// AtMost returns a copy of p that shows what the owner's rules show to a principal that the sources grant everything.
+// It is for operators, who look at rules without a principal of a source.
 func (p *Policy) AtMost() *Policy {
 	return p.Under(func(identity.Principal, string) (Groups, error) { return Groups{All: true}, nil })
 }
@@ -91,7 +91,7 @@ func (p *Policy) anyView(c *class, principal identity.Principal, raw bool) (*Vie
 	return nil, kind
 }
 
-// to returns v for an operation, or a refusal if the source grants the principal others alone.
+// to returns v for an operation, or a refusal if the source grants the principal only others.
 func (v *View) to(op schema.Operation, at string) (*View, error) {
 	if v.class.Guard == nil || v.op == op {
 		return v, nil

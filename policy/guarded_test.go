@@ -33,7 +33,7 @@ func TestGuarded(t *testing.T) {
 		name   string
 		guard  schema.Guard
 		groups policy.Groups
-		want   string // the fields and layers of a find, or the refusal; what get and count are answered
+		want   string // the fields and layers of a find, or the refusal. Then the answers to get and count
 	}{
 		{"open", schema.Guard{}, alice, "[id title cost owner fans] 0; ok; ok"},
 		{"nobody", schema.Guard{}, policy.Groups{}, "not_found; not_found; not_found"},
@@ -129,7 +129,8 @@ func TestGuardedDerived(t *testing.T) {
 	}
 }
 
-// TestGuardedDerivedNamed checks that a sub-principal that acts as another user isn't shown what shows on that user's records alone.
+// TestGuardedDerivedNamed checks that a sub-principal which acts as another user isn't shown fields that show only on
+// that user's records.
 func TestGuardedDerivedNamed(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, guarded(&schema.Guard{Protected: map[string][]string{"*": {"cost"}}, Named: map[string][]string{"owner": {}}}))
 	if err != nil {

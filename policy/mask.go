@@ -108,8 +108,8 @@ func patternNames() string {
 	return strings.Join(names, ", ")
 }
 
-// maskTexts adds the masks of MaskTexts to the rule of the class: one for each long text, and each JSON, that is visible and has no
-// mask of its own.
+// maskTexts adds the masks of MaskTexts to the rule of the class. It adds one for each long text, and each JSON, that
+// is visible and has no mask of its own.
 func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
 	if c.rule.MaskTexts == nil {
 		if c.rule.MaskNot != nil {

@@ -8,9 +8,9 @@ import (
 )
 
 // May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is
-// not in the list is refused first, with the same error as one that doesn't exist, so that neither its existence nor
-// its writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't
-// learn which names exist.
+// not in the list is refused first, with the same error as one that doesn't exist. So neither its existence nor its
+// writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't learn
+// which names exist.
 func (g Gates) May(principal identity.Principal, u Use) error {
 	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
 		return Unknown("tool_filtered")

@@ -28,8 +28,8 @@ func granting(t *testing.T, posts, notes *schema.Guard) *Policy {
 	return p
 }
 
-// TestDirectoryFails checks that a class isn't refused as absent while it isn't known what one of the sources grants, and that
-// groups that come with an error grant nothing.
+// TestDirectoryFails checks that a class isn't refused as absent while the grants of one of the sources are unknown.
+// Groups that come with an error grant nothing.
 func TestDirectoryFails(t *testing.T) {
 	p := granting(t, &schema.Guard{}, &schema.Guard{})
 	if got := fmt.Sprint(p.guarded); got != "[app crm]" {
@@ -64,7 +64,8 @@ func TestDirectoryFails(t *testing.T) {
 	}
 }
 
-// TestGrants checks what is left of a class whose guard leads through another, and of one that can be found by id alone.
+// TestGrants checks what is left of a class whose guard leads through another, and of a class whose records can be read
+// only by id.
 func TestGrants(t *testing.T) {
 	some := Groups{Names: []string{"*"}}
 	of := func(p *Policy) *Policy {

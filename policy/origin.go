@@ -21,8 +21,8 @@ type Derivation struct {
 	Lifted   bool   // the rule of the class, or of one that it is made of, shows the field all the same
 }
 
-// Derivations returns the fields that are denied or masked because of what they are made of, and those that would be if
-// the rules didn't lift them, by class and field. It is for operators.
+// Derivations returns, by class and field, the fields that are denied or masked because of the columns that they are
+// made of. It includes those that would be if the rules didn't lift them. It is for operators.
 func (p *Policy) Derivations() []Derivation { return slices.Clone(p.derivations) }
 
 // restriction is what the rules say about a column, or about several columns together.
@@ -39,8 +39,9 @@ func strictness(k Mask) int {
 	return slices.Index([]Mask{"", Inside, Partial, Hash, Pseudonym, Null}, k)
 }
 
-// mask adds a mask of the column called name, which principals with the scope but don't have, or "" for no such scope. What is made of a text with personal data inside
-// of it may be a part of that text, in which no pattern finds anything: it is null. So is what is made of a field with pseudonyms, because they are of that class.
+// mask adds a mask of the column called name. Principals with the scope but don't have the mask. but may be "". A value
+// that is made of a text with personal data inside of it may be a part of that text, in which no pattern finds
+// anything. So it is null. A value that is made of a field with pseudonyms is null too, because they are of that class.
 func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	r.masked = cmp.Or(r.masked, name)
 	if kind == Inside || kind == Pseudonym {
@@ -72,7 +73,7 @@ type tracing struct {
 }
 
 // derive denies and masks the fields that are made of columns which are denied or masked. It runs when the rules of all
-// classes are compiled, and it starts from these alone, so that the order of the classes doesn't matter.
+// classes are compiled, and starts only from these rules, so that the order of the classes doesn't matter.
 func (p *Policy) derive() {
 	t := &tracing{Policy: p, tables: map[[3]string]*class{}}
 	for _, c := range p.classes {

@@ -101,9 +101,9 @@ func (p *Plan) Refuse(row value.Row) error {
 	return nil
 }
 
-// A Piece is a range of a field's text, of its JSON as written, or of its bytes: Length characters, or bytes, after the
-// first Offset; or, if Size is set, the total number of them. For a field that the source can't split, the piece is
-// empty and the size is in bytes.
+// A Piece is a range of a field's text, of its JSON as written, or of its bytes. It has Length characters, or bytes,
+// after the first Offset. If Size is set, it is their total number instead. For a field that the source can't split,
+// the piece is empty and the size is in bytes.
 type Piece struct {
 	Offset, Length int64
 	Size           bool
@@ -148,8 +148,8 @@ func (p *Plan) Behind(join int, f *schema.Field) *schema.Field {
 	return &nullable
 }
 
-// A Position is the end of a page: the values of the order at the last record returned, or the number of records
-// returned and what the last one was.
+// A Position is the end of a page. It has the values of the order at the last record returned. Or it has the number of
+// records returned and a digest of the last one.
 type Position struct {
 	After []value.Value
 	Skip  int

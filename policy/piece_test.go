@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// drafts returns a policy of papers, which have a masked, a generated and a hidden field and a type that the database alone knows, and
-// people. Agents may set some of the fields of notes.
+// drafts returns a policy of papers and people. Papers have a masked, a generated and a hidden field and a type that
+// only the database knows. Agents may set some of the fields of notes.
 func drafts(t *testing.T) *Policy {
 	t.Helper()
 	classes := []schema.Class{
@@ -115,7 +115,7 @@ func TestSetting(t *testing.T) {
 		{papers, "_id", "code"},
 		{papers, "objectId", "code"},
 		{notes, "_id", `unknown field "_id" of notes; those that can be set are text`},
-		{papers, "words", "words"}, // what isn't set is refused later, in the words of the schema
+		{papers, "words", "words"}, // a field that can't be set is refused later, in the words of the schema
 		{papers, "email", "email is masked: who doesn't see it whole can't set it; "},
 		{papers, "txt", `unknown field "txt" of papers; get_schema lists the fields`},
 		{papers, "zzzzzzzz", `unknown field "zzzzzzzz" of papers; those that can be set are code, author, text, scan, meta`},

@@ -12,8 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// market returns classes with a key of two fields, one of which is a pointer, with a single key, a hidden one and none;
-// and with pointers to their own class, to no class, of two fields, twice of one field, and one in JSON.
+// market returns classes with a key of two fields, one of which is a pointer, with a single key, with a hidden key and
+// without a key. They have pointers to their own class, to no class, of two fields, twice of one field, and one in
+// JSON.
 func market() []schema.Class {
 	fields := func(list ...any) (out []schema.Field) {
 		for i := 0; i < len(list); i += 2 {

@@ -38,7 +38,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Policy holds the rules in force, compiled against a catalogue. It is immutable; new rules make a new Policy.
+// A Policy holds the rules in force, compiled against a catalogue. It is immutable. New rules make a new Policy.
 type Policy struct {
 	version string
 	classes []*class
@@ -75,7 +75,7 @@ type class struct {
 	listed bool
 	visibleFields
 	withheld  []string                    // the fields that Rules.Withheld hides
-	explicit  map[string]*schema.Field    // the fields that the rule alone leaves visible, before derive
+	explicit  map[string]*schema.Field    // the fields that the rule itself leaves visible, before derive
 	masks     map[string]*plan.Mask       // by visible field
 	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole, or nil
 	tenant    *tenant
@@ -270,7 +270,7 @@ func (c *class) filters(expressions *expression.Compiler, fail func(string, ...a
 	c.compileCanonical(expressions, fail)
 }
 
-// visibleTo reports whether p may see the class at all; if not, kind is the true reason.
+// visibleTo reports whether p may see the class at all. If not, kind is the true reason.
 func (c *class) visibleTo(p identity.Principal) (kind string, ok bool) {
 	switch {
 	case !c.listed:

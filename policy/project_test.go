@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// guild returns a policy of teams and people, who lead teams and whom lists of pointers name.
+// guild returns a policy of teams and people. People lead teams, and lists of pointers name people.
 func guild(t *testing.T) *Policy {
 	t.Helper()
 	to := func(field, target string) schema.Relation {
@@ -40,8 +40,8 @@ func pathsOf(text string) (out []query.Path) {
 	return out
 }
 
-// projected formats the columns of a permit (~ if it wasn't asked for, @ its join, > the join that it leads to), its lists and what is
-// left out of included records; or the refusal.
+// projected formats a permit, or the refusal. It writes the columns (~ if it wasn't asked for, @ its join, > the join
+// that it leads to), the lists, and the fields that are left out of included records.
 func projected(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)

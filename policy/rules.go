@@ -49,7 +49,7 @@ type ClassRule struct {
 	AllowScan     bool                      // RefuseScans doesn't apply to the class: it is small
 	Description   string                    // for agents
 	Fields        map[string]FieldRule
-	Write         map[write.Op]write.Mode // how agents may create, update and delete records; write.Review if unset
+	Write         map[write.Op]write.Mode // how agents may create, update and delete records, or write.Review if unset
 	Version       string                  // a visible field that changes with every write: a change is stale if it differs, or ""
 	Permitted     []string                // the fields that agents may set, or nil for all that they see
 	Pointers      map[string]Pointer      // by field: pointers that the source doesn't declare
@@ -69,7 +69,7 @@ type TenantRule struct {
 	Field    string // the field that holds the tenant
 	Is       string // the value it must equal: a CEL expression over principal, of type text, number or boolean. "" means principal.tenant
 	Contains bool   // Field is a list, and the record belongs to each of its elements
-	Through  string // the pointer field; Field and Is are empty then
+	Through  string // the pointer field. Field and Is are empty then
 	Bypass   string // a CEL condition over principal: if true, p sees all tenants. "" means never, and an error counts as false
 }
 
@@ -80,8 +80,8 @@ type (
 	Pattern = plan.Pattern
 )
 
-// The masks: a part of the text, a hash that is the same for the same value, null, the text without the personal data inside of it, or a
-// name made of the key of the record.
+// The masks. In this order they are a part of the text, a hash that is the same for the same value, and null. Then come
+// the text without the personal data inside of it, and a name made of the key of the record.
 const (
 	Partial   = plan.MaskPartial
 	Hash      = plan.MaskHash

@@ -18,7 +18,7 @@ func (p *Policy) Access(principal identity.Principal, q query.Query) (Access, er
 		return Access{}, err
 	}
 	planned := *permit.plan
-	planned.Order = nil // what is asked is how records are found, not how many
+	planned.Order = nil // the question is how records are found, not how many
 	return p.access(&planned), nil
 }
 

@@ -56,7 +56,8 @@ func accessOf(c scannedClass) Access {
 			r.leads[x.Fields[0]] = true
 		}
 	}
-	// What an index begins with, those with hidden or masked fields aside: whether such an index exists is not for the caller to know.
+	// The fields that an index begins with. Indexes with hidden or masked fields don't count, because the caller may
+	// not know of them.
 	lead(schema.Index{Fields: c.Class.Key})
 	for _, x := range c.Class.Indexes {
 		lead(x)

@@ -190,7 +190,8 @@ func (v *View) refuse(name, at, says string, names []string) error {
 }
 
 // Setting returns the visible field called name for a write, of a new record if fresh. It refuses a field that doesn't exist
-// or isn't visible like a read does, and one whose mask doesn't let the principal set it; at is the JSON pointer of the name.
+// or isn't visible like a read does. It also refuses one whose mask doesn't let the principal set it. at is the JSON
+// pointer of the name.
 func (v *View) Setting(name, at string, fresh bool) (*schema.Field, error) {
 	f := v.called(name)
 	if f == nil {

@@ -17,7 +17,7 @@ import (
 type Search struct {
 	Terms   []string
 	Without []string
-	In      []Searched // one or more; no field appears twice
+	In      []Searched // one or more. No field appears twice
 }
 
 // A Searched is an index and the fields of it to search.
@@ -71,7 +71,7 @@ func (c searchedClass) index(field string) *schema.TextIndex {
 }
 
 // Narrow narrows q to the fields that it names, or to all searchable fields. It calls check with each named field and
-// the JSON pointer of the name; check refuses the fields that a query can't name.
+// the JSON pointer of the name. check refuses the fields that a query can't name.
 func (c searchedClass) Narrow(q *literals.Search, check func(name, at string) error) (*Search, error) {
 	can := c.Searchable()
 	if can == nil {

@@ -14,7 +14,7 @@ import (
 type visibleRule struct {
 	Visible, Denied, Lift, Large, Join, Permitted []string
 	Withheld                                      []string // hidden whatever the rest says, and no fault of it
-	Version                                       string   // "" for none
+	Version                                       string   // may be ""
 	VersionMasked                                 bool
 	Documented                                    map[string]FieldRule
 }
@@ -113,8 +113,8 @@ func (r visibleRule) documented(c *schema.Class, fail func(string, ...any)) {
 	}
 }
 
-// include finds which fields of a record are returned when it is included through a pointer: those of join, or else all
-// that aren't large; always the key and the timestamps.
+// include finds which fields of a record are returned when it is included through a pointer. These are the fields of
+// join, or else all that aren't large. The key and the timestamps are always returned.
 func (s *visibleFields) include(c *schema.Class, r visibleRule, fail func(string, ...any)) {
 	join := r.Join
 	for _, n := range join {

@@ -106,8 +106,8 @@ func (p *Policy) Schema(principal identity.Principal, source string) string {
 	return space
 }
 
-// InAnySchema returns a copy of p whose views are of one of the schemas of a source with one schema per tenant, whoever asks: for
-// operators, who look at rules without a principal. The rules are the same in all of them.
+// InAnySchema returns a copy of p whose views are of one of the schemas of a source with one schema per tenant, for
+// every principal. It is for operators, who look at rules without a principal. The rules are the same in all of them.
 func (p *Policy) InAnySchema() *Policy {
 	out := *p
 	out.anySchema = true

@@ -50,8 +50,8 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 	return planned.computed()
 }
 
-// elsewhere answers a statement that failed with err. If that is because classes of several sources have one of its names, and the
-// statement can be read in one of them alone, it is read there.
+// elsewhere answers a statement that failed with err. The reason may be that classes of several sources have one of its
+// names. If the statement can be read in only one of these sources, it is read there.
 func (p *Policy) elsewhere(principal identity.Principal, q *query.SQL, err error) (Permit, error) {
 	wrong := problem.Of(err)
 	if wrong.Kind != ambiguousSource || q.Source != "" {
@@ -138,8 +138,8 @@ func (t *tables) All() []*typecheck.Relation {
 	return out
 }
 
-// constraints returns the pointers of v to other views of the principal, and the fields of its unique indexes besides the key whose fields
-// are all visible and have no mask.
+// constraints returns the pointers of v to other views of the principal. It also returns the fields of its unique
+// indexes besides the key, if they are all visible and have no mask.
 func (v *View) constraints() (points []typecheck.Pointer, indexes [][]string) {
 	for _, p := range v.Relations() {
 		if p.List {
@@ -160,7 +160,7 @@ func (v *View) constraints() (points []typecheck.Pointer, indexes [][]string) {
 	return points, indexes
 }
 
-// views returns the views with records of the statement's source; of all sources while there is none.
+// views returns the views with records of the statement's source, or of all sources while there is none.
 func (t *tables) views() []*View {
 	source := t.source
 	if t.plan.View != nil {

@@ -152,7 +152,7 @@ func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
 	return query.Whole(f), ""
 }
 
-// Foreign reports whether the caller's filter asks for records of another tenant by name. It can't match any; audit
+// Foreign reports whether the caller's filter asks for records of another tenant by name. It can't match any. Audit
 // records keep it.
 func (plan *Plan) Foreign() bool {
 	filters := []query.Filter{plan.Where}

@@ -38,8 +38,8 @@ type pointer struct {
 	target *View
 }
 
-// A Layer is one part of a view's predicate, kept separate so that it can be explained: a filter over the whole class,
-// hidden fields included, or a pointer whose target must be in another view.
+// A Layer is one part of a view's predicate, kept separate so that it can be explained. It is a filter over the whole
+// class, hidden fields included, or a pointer whose target must be in another view.
 type Layer struct {
 	Name     string // "source", "tenant", "principal" or "canonical"
 	Filter   query.Filter
@@ -99,8 +99,8 @@ func (v *View) scope() string {
 	return v.canonicalLayers()
 }
 
-// address returns the shortest name by which the principal can address c: the bare name if it is unique among the
-// classes the principal sees, else the full name.
+// address returns the shortest name by which the principal can address c. This is the bare name if it is unique among
+// the classes the principal sees, else the full name.
 func (p *Policy) address(c *class, principal identity.Principal) string {
 	for _, other := range p.byName[c.Name] {
 		if other == c {
@@ -117,8 +117,8 @@ func (p *Policy) address(c *class, principal identity.Principal) string {
 }
 
 // View returns the principal's view of the class called name. A class that is hidden, filtered or scoped away is
-// refused in the same bytes as one that doesn't exist (problem.NotFound), unless the rules disclose; at is the JSON pointer
-// of the name. With raw, the canonical filters are left out.
+// refused in the same bytes as one that doesn't exist (problem.NotFound), unless the rules disclose. at is the JSON
+// pointer of the name. With raw, the canonical filters are left out.
 func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (*View, error) {
 	candidates := p.byName[name]
 	if c := p.byFull[name]; c != nil {
@@ -167,8 +167,8 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 // ambiguousSource is the kind of an error about a name that classes of several sources have. Its Near are their full names.
 const ambiguousSource = "ambiguous_source"
 
-// within returns the view that a name means in a query over a class of source: the class of that source if it has one of this name,
-// else the class of another. Without a source any may have it.
+// within returns the view that a name means in a query over a class of source. It prefers the class of that source with
+// this name to the class of another. Without a source any may have it.
 func (p *Policy) within(source string, principal identity.Principal, name, at string, raw bool) (*View, error) {
 	own := source + "." + name
 	if p.byFull[own] != nil {

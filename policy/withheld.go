@@ -59,8 +59,8 @@ func (p *Policy) ruleOf(c *class) ClassRule {
 	return p.rules.Classes[c.Name]
 }
 
-// An Exposed is a class that some principal can see, with the fields whose values can leave the gateway: those of its view
-// except for fields that everybody sees as null.
+// An Exposed is a class that some principal can see, with the fields whose values can leave the gateway. These are the
+// fields of its view, except for fields that everybody sees as null.
 type Exposed struct {
 	Class  *schema.Class
 	Fields []*schema.Field
