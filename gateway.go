@@ -194,8 +194,8 @@ func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (
 	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*result.Page, error) { return c.SQL(ctx, q) })
 }
 
-// The query is a call of its own, like one of the tool. On an error there is no page.
 func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*result.Page, error)) (page *result.Page, err error) {
+	// Like a call of the tool, with one query. It returns no page with an error.
 	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read, Queries: true}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = ask(ctx, c)
 		return 0, err

@@ -51,7 +51,7 @@ func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v 
 }
 
 // ApproveFor is Approve and, in the same transaction, Claim by holder. It claims the change only if the change is
-// approved then and waits for no other, and the log gets all of its steps by the end of that transaction. Otherwise the
+// approved then and waits for no other. The log must get all of its steps by the end of that transaction. Otherwise the
 // Approved is the zero one.
 func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal, v Verdict, holder string) (c *Change, held Approved, err error) {
 	if c, err = q.Get(ctx, id); err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Sum returns the digest of the content that would run, in hex. It is SHA-256 over the canonical form of the source,
-// its schema, the actions, the requested writes, the records before them and the answers of APIs that these are from.
+// Sum returns the digest of the content that would run, in hex. It is SHA-256 over a canonical form. The form
+// has the source, its schema, the actions, the requested writes, the records before them and the answers of APIs that
+// these are from.
 // Values that a source adds by itself (defaults, triggers) are not included, because they are only known when the write
 // runs.
 func (c *Change) Sum() string {

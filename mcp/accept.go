@@ -74,7 +74,8 @@ func (w *whole) Write(b []byte) (int, error) {
 // FlushError lets [http.ResponseController] flush. There is nothing to send yet.
 func (w *whole) FlushError() error { return nil }
 
-// end sends the answer: of a stream, the response in it. What else it holds, such as progress, has no place in JSON.
+// end sends the answer. For a stream it sends only the response in it. Other messages of a stream, such as progress,
+// are left out of JSON.
 func (w *whole) end() {
 	if w.status == 0 {
 		return

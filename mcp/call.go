@@ -44,7 +44,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 		Name: a.name, Arguments: a.args, Correlation: x.correlation, Progress: a.progress,
 	})
 	if err == nil && a.form != Text && !json.Valid(res.Structured) {
-		// The SDK would fail on it later. What isn't sent isn't read.
+		// The SDK would fail on it later. Content that isn't sent isn't read.
 		err = errors.New("the tool's structured result is not JSON")
 	}
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Server) meta(x *exchange, name string, bytes int) []byte {
 	return strconv.AppendInt(append(b, `,"est_tokens":`...), int64(bytes+3)/4, 10)
 }
 
-// category returns the category of a tool that the principal may call, from a cache; tool.Custom for any other name, so that labels
-// stay few.
+// category returns the category of a tool that the principal may call, from a cache. For any other name it returns
+// tool.Custom, so that labels stay few.
 func (s *Server) category(x *exchange, name string) tool.Category {
 	if c, ok := s.categories.Load(name); ok {
 		return c.(tool.Category)
@@ -108,9 +108,9 @@ func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err er
 // unknownTool is the error data for programs if the tool doesn't exist for the caller.
 var unknownTool = json.RawMessage(`{"error_code":"unknown_tool"}`)
 
-// failed answers a call that returned err. What the caller may see of err is in the text, which all clients pass to
-// the model, and for programs in _meta. Structured content is not used: clients check it against the tool's output
-// schema, also for errors. Only an unknown tool is a protocol error, as all protocol versions require.
+// failed answers a call that returned err. The public part of err is in the text, which all clients pass to the model,
+// and for programs in _meta. Structured content is not used, because clients check it against the tool's output schema,
+// also for errors. Only an unknown tool is a protocol error, as all protocol versions require.
 func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
 	p := s.disclosed(ctx, x, a.name, err)
 	if p.Code == problem.UnknownTool {
@@ -170,8 +170,8 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	return res, nil
 }
 
-// append appends o as the response to the call with the id: of MCP 2026-07-28 with server, the JSON of serverInfo, or of
-// an earlier version if server is nil.
+// append appends o as the response to the call with the id. server is the JSON of serverInfo for MCP 2026-07-28, or nil
+// for an earlier version.
 func (o outcome) append(dst []byte, id string, server []byte) []byte {
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
 	dst = append(dst, `,"result":{`...)

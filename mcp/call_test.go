@@ -50,9 +50,10 @@ func problems() *shelf {
 	return s
 }
 
-// TestCall: each outcome of a tool, in all the ways in which a call is served: without the SDK, by the SDK without
-// sessions (selected by a progress token), and by the SDK with sessions, in two older protocols. A refusal is a tool
-// error, with all help in its text. It has no structured content, which would have to match the output schema.
+// TestCall checks each outcome of a tool in all the ways in which a call is served. These are without the SDK, by the
+// SDK without sessions (selected by a progress token), and by the SDK with sessions, in two older protocols. A refusal
+// is a tool error, with all help in its text. It has no structured content, which would have to match the output
+// schema.
 func TestCall(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -219,7 +220,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestCorrelation: a client may name its conversation, in 1 to 128 of A-Za-z0-9._-; anything else is dropped.
+// TestCorrelation checks that a client may name its conversation, in 1 to 128 of A-Za-z0-9._-. Any other name is
+// dropped.
 func TestCorrelation(t *testing.T) {
 	s := &shelf{}
 	s.put("echo", tool.Custom, echo)

@@ -140,7 +140,7 @@ func credentialOf(h http.Header) (string, *wire.RPCFault) {
 	return token, nil
 }
 
-// remoteOf returns the peer address of the connection; forwarding headers are not trusted.
+// remoteOf returns the peer address of the connection. Forwarding headers are not trusted.
 func remoteOf(r *http.Request) netip.Addr {
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		return a.Addr().Unmap()
@@ -148,7 +148,7 @@ func remoteOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// fromElsewhere refuses requests sent by a browser page of another site: such a page can reach a server on this
+// fromElsewhere refuses requests sent by a browser page of another site. Such a page can reach a server on this
 // machine, and by DNS rebinding even under its own name. A request without Origin does not come from a browser.
 func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 	if !s.hostAllowed(r) {
@@ -177,7 +177,7 @@ func (s *Server) foreignOrigin(r *http.Request) *wire.RPCFault {
 
 const strangeHost = "a request is refused because its Host header names another server; names of this one are listed in server.hosts"
 
-// strange logs a refused Host or Origin header, at most once a minute: a server behind a proxy that isn't configured
+// strange logs a refused Host or Origin header, at most once a minute. A server behind a proxy that isn't configured
 // refuses everything, and its operator has to learn why.
 func (s *Server) strange(r *http.Request, message, header, value string) {
 	now, last := time.Now().Unix(), s.strangeAt.Load()

@@ -13,7 +13,7 @@ import (
 )
 
 // direct answers a tools/call from the parsed request, without the SDK, and reports whether it did. It only takes valid
-// calls that need nothing but their result; the SDK answers all others. The SDK takes about twenty times as long: see
+// calls that need nothing but their result. The SDK answers all others. The SDK takes about twenty times as long: see
 // BenchmarkCall. It calls parsed before the call, which doesn't need the body any more.
 func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange, parsed func()) (done bool) {
 	m := x.message
@@ -73,8 +73,9 @@ func clientOf(m *wire.Message) (client *sdk.Implementation, ok bool) {
 	return &sdk.Implementation{Name: name.Text(), Version: v.Text()}, true
 }
 
-// writeDirect runs the call a and writes its result as one JSON document, with what each protocol version has: before 2025-06-18 no
-// links, before 2026-07-28 the session's id and status 200 for errors. A panic is logged and answered as an internal error.
+// writeDirect runs the call a and writes its result as one JSON document, in the form of its protocol version. Versions
+// before 2025-06-18 get no links. Versions before 2026-07-28 get the session's id, and status 200 for errors. A panic
+// is logged and answered as an internal error.
 func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange, a asked) {
 	id := x.message.ID
 	a.progress = func(float64, float64, string) {} // the client asked for no progress

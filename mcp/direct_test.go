@@ -13,8 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK, and as the SDK answers the same
-// call with a progress token: results, errors of tools, and unknown tools, in each form of results.
+// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK. The answer is the one that
+// the SDK gives to the same call with a progress token. It checks results, errors of tools, and unknown tools, in each
+// form of results.
 func TestDirectInSessions(t *testing.T) {
 	s := &shelf{}
 	s.put("well", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
@@ -81,7 +82,7 @@ func TestDirectUsesSessions(t *testing.T) {
 }
 
 // TestBrokenStructuredContent checks that structured content that isn't JSON is a failure where it is sent, and that it isn't
-// read for clients that get the text alone.
+// read for clients that get only the text.
 func TestBrokenStructuredContent(t *testing.T) {
 	s := &shelf{}
 	s.put("broken", tool.Query, func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An exchange is one request and its response: the principal, authenticated from this request alone, and what the
-// HTTP response must report.
+// An exchange is one request and its response. It has the principal, authenticated only from this request, and the data
+// that the HTTP response must report.
 type exchange struct {
 	who         identity.Principal
 	correlation string

@@ -27,7 +27,7 @@ const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
 // Handler serves /mcp, /healthz (the process is alive), /readyz (it can answer), /tools (a list for people) and the
 // well-known addresses of Options.Resource. It can be mounted in any program, which then has to limit the number of
-// connections itself; deadlines of bodies and responses still apply.
+// connections itself. Deadlines of bodies and responses still apply.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
@@ -180,8 +180,8 @@ func (p *post) id() string {
 	return ""
 }
 
-// servePost serves an admitted POST by the handler of its protocol: it finds the session of an older one, takes a slot among the calls,
-// makes the call cancellable by its client and by Close, and answers directly if it can.
+// servePost serves an admitted POST by the handler of its protocol. It finds the session of an older protocol and takes
+// a slot among the calls. It makes the call cancellable by its client and by Close, and answers directly if it can.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	m := p.only()
 	next := s.legacy
@@ -329,7 +329,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	r.Header.Del("X-Mcp-Api-Key")
 	r.Header.Del("Cookie")
 	r.Header.Set("Authorization", "Bearer -")
-	r.Header.Set("Accept", asJSON+", "+asEvents) // what the client takes was looked at
+	r.Header.Set("Accept", asJSON+", "+asEvents) // the client's own Accept was checked before
 	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return info, nil }
 	run := func() {
 		auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// addRaw adds a tool of the Extension. Calls are admitted here, around the handler, and not in the middleware: for
+// addRaw adds a tool of the Extension. Calls are admitted here, around the handler, and not in the middleware. For
 // clients that are asked back over a session, the SDK runs the handler twice within one pass of the middleware.
 func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 	s.raw.Store(t.Name, nil)

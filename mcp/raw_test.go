@@ -20,7 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// asks returns an extension with a tool that asks back and keeps state, one that panics, and one of the SDK alone.
+// asks returns an extension with a tool that asks back and keeps state, one that panics, and one that only the SDK
+// runs.
 func asks(runs *int) wire.Extension {
 	return wire.Extension{Mount: func(s *sdk.Server, raw wire.RawTool) {
 		empty := json.RawMessage(`{"type":"object"}`)
@@ -119,8 +120,8 @@ func TestRequestState(t *testing.T) {
 	}
 }
 
-// TestStateOfReplicas: with the same key, every replica accepts the states of others, but each state is accepted only
-// once, also when it is sent to all at the same time. If the store of used states fails, no state is accepted.
+// TestStateOfReplicas: with the same key, every replica accepts the states of others. Each state is accepted only once,
+// also when it is sent to all at the same time. If the store of used states fails, no state is accepted.
 func TestStateOfReplicas(t *testing.T) {
 	used := &once.Memory{}
 	sharing := func(runs *int, used once.Store) mcp.Options {

@@ -251,7 +251,7 @@ func orEmpty(v value.Value) value.Value {
 }
 
 // negotiated returns the protocol version of request r with meta. A session stores only the version its client
-// offered; if the SDK doesn't know that one, it answers with its newest version that has sessions.
+// offered. If the SDK doesn't know that one, it answers with its newest version that has sessions.
 func negotiated(r interface{ ProtocolVersion() string }, meta sdk.Meta) string {
 	v := r.ProtocolVersion()
 	if strings.Compare(v, modernVersion) >= 0 && meta[sdk.MetaKeyProtocolVersion] == v {

@@ -123,8 +123,8 @@ func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error 
 	return nil
 }
 
-// stands returns a function that reports whether the stream that x begins may go on: its credential still
-// authenticates the same principal, and after a change of rules or sources that principal still sees the resources it
+// stands returns a function that reports whether the stream that x begins may go on. The stream's credential must still
+// authenticate the same principal. After a change of rules or sources that principal must still see the resources it
 // subscribed to. If the principal no longer sees one, it closes the session.
 func (s *Server) stands(r *http.Request, x *exchange) func() bool {
 	seen := s.changes.Load()

@@ -45,19 +45,19 @@ type Tools interface {
 	List(who identity.Principal, category string) []*tool.Tool
 	// Call answers one call. Errors carry a *problem.Error: UnknownTool for a tool that is not in List.
 	Call(ctx context.Context, who identity.Principal, r tool.Request) (tool.Result, error)
-	// Admit runs run, which answers a tool made with the SDK alone, under the same limits and audit, as name. It
-	// returns run's error, or the *problem.Error for which run was not run. bytes is the size of the response.
+	// Admit runs run, which answers a tool made with only the SDK, under the same limits and audit, as name. It returns
+	// run's error, or the *problem.Error that refused the call. bytes is the size of the response.
 	Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (bytes int, err error)) error
 }
 
 // A Form selects the parts of a result that a client is sent.
 type Form string
 
-// The forms of a result. The text has everything a model needs, in fewer tokens; many clients pass the structured
+// The forms of a result. The text has everything a model needs, in fewer tokens. Many clients pass the structured
 // content to their model too, or instead. See docs/clients.md.
 const (
-	Text       Form = "text"       // the text only, and no output schemas; the default
-	Structured Form = "structured" // the structured content only; errors are sent as text in all forms
+	Text       Form = "text"       // the text only, and no output schemas. The default
+	Structured Form = "structured" // the structured content only. Errors are sent as text in all forms
 	Both       Form = "both"       // the text and the structured content
 )
 

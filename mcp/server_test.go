@@ -162,7 +162,7 @@ func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 // A call is one HTTP request to /mcp.
 type call struct {
 	method string // POST when empty
-	header string // further headers, "Name: value" lines; "-Name" removes one
+	header string // further headers, "Name: value" lines. "-Name" removes one
 	body   string
 }
 

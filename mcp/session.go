@@ -80,8 +80,8 @@ func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post)
 }
 
 // ofSession returns a context that ends with ctx, for a request that begins a session. The SDK keeps the values of this
-// context as long as the session, so it has none of ctx's but the one that the SDK reads: those of the request hold its
-// header, body and connection.
+// context as long as the session. So it has only the one value of ctx that the SDK reads. The values of the request
+// would keep its header, body and connection.
 func ofSession(ctx context.Context) (lean context.Context, leave func()) {
 	lean, cancel := context.WithCancel(context.WithValue(context.Background(), http.LocalAddrContextKey, ctx.Value(http.LocalAddrContextKey)))
 	stop := context.AfterFunc(ctx, cancel)

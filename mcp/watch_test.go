@@ -142,7 +142,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRefuses: subscribing to a hidden resource is refused like one to a missing resource; invalid requests are
+// TestWatchRefuses: a subscription to a hidden resource is refused like one to a missing resource. Invalid requests are
 // refused too.
 func TestWatchRefuses(t *testing.T) {
 	_, url := start(t, mcp.Options{Prompts: &rack{}})

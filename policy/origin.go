@@ -39,9 +39,9 @@ func strictness(k Mask) int {
 	return slices.Index([]Mask{"", Inside, Partial, Hash, Pseudonym, Null}, k)
 }
 
-// mask adds a mask of the column called name. Principals with the scope but don't have the mask. but may be "". A value
-// that is made of a text with personal data inside of it may be a part of that text, in which no pattern finds
-// anything. So it is null. A value that is made of a field with pseudonyms is null too, because they are of that class.
+// mask adds a mask of the column called name. Principals with the scope in but see the column whole. but may be "". A
+// value that is made of a text with personal data inside of it may be a part of that text, in which no pattern finds
+// anything. So the value becomes null. A value that is made of a field with pseudonyms is null too, because they are of that class.
 func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	r.masked = cmp.Or(r.masked, name)
 	if kind == Inside || kind == Pseudonym {

@@ -41,7 +41,7 @@ func pathsOf(text string) (out []query.Path) {
 }
 
 // projected formats a permit, or the refusal. It writes the columns (~ if it wasn't asked for, @ its join, > the join
-// that it leads to), the lists, and the fields that are left out of included records.
+// that it leads to) and the lists. It also writes the fields that are left out of included records.
 func projected(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)

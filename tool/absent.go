@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// explainAbsence notes on c, if a query of c found nothing, how many records the canonical filter of the class excluded, or else how
-// texts in another case are found.
+// explainAbsence adds a note to c if a query of c found nothing. The note says how many records the canonical filter of
+// the class excluded, or else how texts in another case are found.
 func explainAbsence(ctx context.Context, c *bailiwick.Call) {
 	last, shown := c.Last()
 	if asked := c.Empty(); asked != nil {

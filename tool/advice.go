@@ -73,7 +73,7 @@ func Advice(text string, can func(name string) bool) string {
 	return strings.TrimRight(strings.Join(sentences, ""), " ")
 }
 
-// advise returns err without advice to call tools that p may not call. What is wrong stays.
+// advise returns err without advice to call tools that p may not call. The fault stays.
 func (s *Set) advise(p identity.Principal, err error) error {
 	e, ok := errors.AsType[*problem.Error](err)
 	if !ok {

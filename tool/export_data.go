@@ -76,8 +76,9 @@ type export struct {
 	capped   bool // row_cap limits the export, not the caller's limit
 }
 
-// newExport parses the arguments. row_cap bounds the records of either form; where is refused beside pipeline, which has a stage for
-// it. Without keys the columns decide what is read, since a field that isn't asked for can be left unread.
+// newExport parses the arguments. row_cap bounds the records of either form. where is refused beside pipeline, which
+// has a stage for it. Without keys the columns decide what is read, since a field that isn't asked for can be left
+// unread.
 func newExport(in value.Value) (*export, error) {
 	args := arguments{in}
 	x := &export{class: args.text("class_name")}
@@ -149,8 +150,9 @@ func (a arguments) columns() ([]result.Selection, error) {
 	return out, nil
 }
 
-// run exports into memory and returns the output as one text. If row_cap ended it, the records are counted, to say how many there are,
-// unless they are more than another row_cap could return: to count them all may take longer than to read these.
+// run exports into memory and returns the output as one text. If row_cap ended it, the records are counted, to say how
+// many there are. They are not counted if they are more than another row_cap could return, because that may take longer
+// than to read these.
 func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 	var out bytes.Buffer
 	done, err := c.Export(ctx, x.query(), &out, x.options)

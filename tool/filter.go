@@ -119,8 +119,8 @@ func matched(ctx context.Context, c *bailiwick.Call, class string, where query.F
 	}
 }
 
-// matchedByExpr notes how many records the $expr of a pipeline's first stage finds only because a field is null: null is not equal to a value,
-// and comes before all numbers and texts.
+// matchedByExpr notes how many records the $expr of a pipeline's first stage finds only because a field is null. Null
+// is not equal to a value, and comes before all numbers and texts.
 func matchedByExpr(ctx context.Context, c *bailiwick.Call, p *query.Pipeline) {
 	if len(p.Stages) == 0 {
 		return

@@ -155,8 +155,8 @@ func (s *search) class(ctx context.Context, v *policy.View) error {
 	return err
 }
 
-// operand returns the value that a field is compared with, and whether the field is searched: it is of a type that the
-// text may have, and a condition may name it.
+// operand returns the value that a field is compared with, and whether the field is searched. A searched field is of a
+// type that the text may have, and a condition may name it.
 func (s *search) operand(v *policy.View, f *schema.Field) (value.Value, bool) {
 	if v.Mask(f.Name) != nil || v.Large(f.Name) {
 		return value.Value{}, false
@@ -173,8 +173,8 @@ func (s *search) operand(v *policy.View, f *schema.Field) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// through looks through the first records of v by key: for exact values in the fields of rest, which no index serves, and
-// for other spellings in all text fields.
+// through looks through the first records of v by key. It looks for exact values in the fields of rest, which no index
+// serves, and for other spellings in all text fields.
 func (s *search) through(ctx context.Context, v *policy.View, fields, rest []*schema.Field, found map[string]*hit) error {
 	var same, like []value.Value
 	for _, f := range rest {

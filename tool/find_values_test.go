@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestFindValuesBounds: of a class with more records than are looked through, an index finds the exact value of the last,
-// and the answer says that the other fields were cut.
+// TestFindValuesBounds searches a class with more records than are looked through. An index finds the exact value of
+// the last, and the answer says that the other fields were cut.
 func TestFindValuesBounds(t *testing.T) {
 	set := overSQL(t, `CREATE TABLE parts (id INTEGER PRIMARY KEY, code TEXT NOT NULL, label TEXT NOT NULL); CREATE INDEX by_code ON parts (code);
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20010) INSERT INTO parts SELECT i, 'C' || i, 'Label ' || i FROM n`)

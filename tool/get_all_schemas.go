@@ -117,8 +117,8 @@ func wholeSchema(ctx context.Context, c *bailiwick.Call, w Writing, views []*pol
 	return whole
 }
 
-// Schema returns the compact description of all that p may read, for the instructions of a conversation, or "" where get_all_schemas
-// wouldn't tell it in whole, or p may not call that. Nothing in it is read from records.
+// Schema returns the compact description of all that p may read, for the instructions of a conversation. It returns ""
+// where get_all_schemas wouldn't show all of it, or p may not call that. Nothing in it is read from records.
 func (s *Set) Schema(p identity.Principal) string {
 	views := s.gateway.Views(p)
 	if len(views) == 0 || len(views) > smallSchema/20 || !s.May(p, "get_all_schemas") || !s.May(p, "get_schema") {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// getSampleObjects returns the tool that shows sample records; rows is the default limit.
+// getSampleObjects returns the tool that shows sample records. rows is the default limit.
 func getSampleObjects(rows int) Tool {
 	return Tool{
 		Name:        "get_sample_objects",

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// queryClass returns the tool that finds records; rows is the default limit.
+// queryClass returns the tool that finds records. rows is the default limit.
 func queryClass(rows int) Tool {
 	return Tool{
 		Name:  "query_class",
@@ -98,8 +98,8 @@ func pageResult(page *result.Page, args arguments, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: text}
 }
 
-// lines returns the records of a page as the text of a result, and, where the arguments name a format other than JSON, as the output of
-// its structured content.
+// lines returns the records of a page as the text of a result. Where the arguments name a format other than JSON, it
+// also returns them as the output of its structured content.
 func lines(page *result.Page, args arguments) (body []byte, output string) {
 	if asJSON(args) {
 		return page.AppendLines(nil), ""
@@ -120,8 +120,8 @@ func (r Result) in(args arguments) Result {
 	return r
 }
 
-// members appends what the structured content of a page has of each kind: its records, or their output in another format, their number,
-// and the call for the next page.
+// members appends the members that the structured content of each kind of page has. These are its records, or their
+// output in another format, their number, and the call for the next page.
 func members(page *result.Page, args arguments, output string, doc []byte, next value.Value) []byte {
 	if asJSON(args) {
 		doc = page.AppendJSON(append(doc, `"results":`...))
@@ -185,7 +185,8 @@ func truncation(page *result.Page, hint string) (value.Value, bool) {
 	return value.OfObject(append(out, text("hint", hint))), true
 }
 
-// closing ends the text with one line: the count, whether there is more, and the next call, or its cursor; last, where there isn't.
+// closing ends the text with one line: the count, whether there is more, and the next call, or its cursor. Without
+// more, the line ends with last.
 func closing(body []byte, page *result.Page, next value.Value, last string) []byte {
 	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {

@@ -126,7 +126,7 @@ func joined(c *bailiwick.Call, list []sqlparse.From) []source {
 	return out
 }
 
-// sourceOf returns the class whose columns alone an expression names, or nil for several, and for none.
+// sourceOf returns the only class whose columns an expression names, or nil if there are several or none.
 func sourceOf(x sqlparse.Expr, sources []source) *source {
 	var of *source
 	single := true

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestRights checks that all that gates, scopes and lists are asked about comes from a tool and from a call's spec: a
-// right added to policy.Use and forgotten in between would count as its zero value.
+// TestRights checks that all arguments of gates, scopes and lists come from a tool and from a call's spec. A right
+// added to policy.Use and forgotten in between would count as its zero value.
 func TestRights(t *testing.T) {
 	declared := tool.Tool{Name: "act", Scope: identity.Write, Writes: policy.WriteRaw, Proposes: true}
 	spec := declared.Ask()

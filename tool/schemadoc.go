@@ -16,7 +16,7 @@ func schemaMember(name string, v value.Value) value.Member { return value.Member
 
 func schemaText(name, s string) value.Member { return schemaMember(name, value.OfString(s)) }
 
-// describeView returns a view as get_schema shows it; others are all views of the same principal.
+// describeView returns a view as get_schema shows it. others are all views of the same principal.
 func describeView(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
 	for i, f := range v.Fields() {

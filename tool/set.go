@@ -28,7 +28,7 @@ type Request struct {
 	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
 }
 
-// A Set is a set of checked tools on a gateway. Tools can be added and removed while it serves; a running call ends
+// A Set is a set of checked tools on a gateway. Tools can be added and removed while it serves. A running call ends
 // with the tool that it began with. It is safe for concurrent use.
 type Set struct {
 	gateway  *bailiwick.Gateway
@@ -49,7 +49,7 @@ type checked struct {
 }
 
 // NewSet checks tools and puts them on a gateway. It refuses tools whose annotations contradict each other, tools
-// whose schema some client can't load, and duplicate names; the error lists everything that is wrong.
+// whose schema some client can't load, and duplicate names. The error lists every fault.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	s := &Set{gateway: g}
 	s.registry.Store(&registry{byName: map[string]*checked{}})
@@ -156,8 +156,8 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	return &checked{t, schema}, nil
 }
 
-// callable reports whether name is a valid tool name in every version of MCP. (Some models accept no dots; clients
-// rewrite them.)
+// callable reports whether name is a valid tool name in every version of MCP. Some models accept no dots, so clients
+// rewrite them.
 func callable(name string) bool {
 	for _, c := range []byte(name) {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.') {

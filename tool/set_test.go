@@ -99,8 +99,8 @@ func TestReplaceUnderLoad(t *testing.T) {
 	wg.Wait()
 }
 
-// TestUnknownTool: a tool excluded by the caller's list, one that isn't offered and one that doesn't exist are
-// refused with the same text, with the nearest names that the caller sees.
+// TestUnknownTool checks a tool excluded by the caller's list, one that isn't offered and one that doesn't exist. They
+// are refused with the same text, with the nearest names that the caller sees.
 func TestUnknownTool(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	unoffered := greet("greet_c", "")

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestStatement checks that the text of a statement, which names what views are made of, and the database's plan are
-// shown only to a principal with the scope explain, or one that sees everything.
+// TestStatement checks that the text of a statement, which names the parts of views, and the database's plan are shown
+// only to some principals. They have the scope explain, or see everything.
 func TestStatement(t *testing.T) {
 	all := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"customers": {
 		Visible: []string{"id", "org", "name", "email", "password_hash", "vip"}, Lift: []string{"password_hash"}}}}
@@ -142,7 +142,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCursorOfStatement checks that a cursor goes on with its own statement and values alone.
+// TestCursorOfStatement checks that a cursor goes on only with its own statement and values.
 func TestCursorOfStatement(t *testing.T) {
 	set, _ := openWith(t, 0, policy.Rules{Unlisted: true})
 	call := func(args []value.Member) (value.Value, error) {

@@ -36,8 +36,9 @@ func texts(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.
 	}
 }
 
-// looser returns the note on the first condition of f that compares a text letter by letter, of those that all records have to meet, and f
-// with a condition in its place that ignores case and finds the text within longer ones. It returns "" and nil for none.
+// looser returns the note on the first condition of f that compares a text letter by letter, of those that all records
+// have to meet. It also returns f with a condition in its place that ignores case and finds the text within longer
+// ones. Without such a condition it returns "" and nil.
 func looser(f query.Filter, v *policy.View) (note string, other query.Filter) {
 	switch f := f.(type) {
 	case query.And:
@@ -80,8 +81,9 @@ func expression(path query.Path, at, text, options string) query.Filter {
 	return r
 }
 
-// within returns the note on a comparison of the field at path with a text, and a condition that ignores case and finds the text
-// within longer ones, except for identifiers. It returns "" and nil if it compares something else, or if case can't be the reason.
+// within returns the note on a comparison of the field at path with a text. It also returns a condition that ignores
+// case and, except for identifiers, finds the text within longer ones. It returns "" and nil if it compares something
+// else, or if case can't be the reason.
 func within(v *policy.View, path query.Path, at string, text value.Value) (note string, other query.Filter) {
 	if text.Kind() != value.String || !compared(v, path, text.Text()) {
 		return "", nil
@@ -95,8 +97,8 @@ func within(v *policy.View, path query.Path, at string, text value.Value) (note 
 		expression(path, at, pattern, "i")
 }
 
-// compared reports whether the field at path, which may lead to the record that a pointer refers to, holds texts that no list
-// determines, and text has a letter with a case.
+// compared reports whether the field at path holds texts that no list determines, and text has a letter with a case.
+// The path may lead to the record that a pointer refers to.
 func compared(v *policy.View, path query.Path, text string) bool {
 	if len(path) == 2 {
 		v, path = v.Behind(path[0]), path[1:]

@@ -78,7 +78,7 @@ type Tool struct {
 	Output      json.RawMessage // JSON Schema of Result.Structured. It may be nil
 	Annotations Annotations
 	Writes      policy.Write   // selects its gates. "" means WriteAction if the annotations say that it writes
-	Scope       identity.Scope // the required scope; "" derives it from the annotations
+	Scope       identity.Scope // the required scope, or "" to derive it from the annotations
 	Proposes    bool           // its writes wait for review, so a gate set to review lets it through
 	Category    Category
 	Timeout     time.Duration // timeout of a call. 0 means 30 s
@@ -118,7 +118,7 @@ type Result struct {
 	Structured json.RawMessage // one JSON object
 	Text       string          // a short rendering of the same content for the model
 	Class      string          // the source of its data, as "source.Class" or a source, or "" if it contains none
-	Failed     bool            // what the tool was to do was refused elsewhere: an API refused a write; the result says why
+	Failed     bool            // the tool's work was refused elsewhere: an API refused a write. The result says why
 	Links      []Link          // resources that hold more of the answer
 	Images     []Image         // pictures of the answer
 	json       bool            // Text is to be Structured, with all notes

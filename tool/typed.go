@@ -19,10 +19,10 @@ type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, i
 
 // Typed returns t with the handler h, and with the schemas of In and Out unless t has its own.
 //
-// In and Out are structs. Their schemas follow encoding/json: members are named by their json tags, members with
-// omitempty or omitzero are optional, a jsonschema tag is the description, and unknown members are refused.
-// Constraints that Go types can't express, such as a minimum, need a handwritten Input. Integers keep all digits. A
-// member of type value.Value takes any JSON.
+// In and Out are structs. Their schemas follow encoding/json. Members are named by their json tags, and members with
+// omitempty or omitzero are optional. A jsonschema tag is the description. Unknown members are refused. Constraints
+// that Go types can't express, such as a minimum, need a handwritten Input. Integers keep all digits. A member of type
+// value.Value takes any JSON.
 //
 // The text of a result is that of its String method, or else its JSON. NewSet and Add report types without a schema:
 // a function, a channel, a map whose keys are not strings, a type that contains itself.
@@ -74,8 +74,8 @@ func schemaFor[T any]() (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// single replaces lists of types, which the schema has for values that can be null in Go (slices, maps, pointers), by
-// the type of the value: some clients can't load lists.
+// single replaces lists of types by the type of the value, because some clients can't load lists. The schema has lists
+// for values that can be null in Go (slices, maps, pointers).
 func single(s *jsonschema.Schema) {
 	if s == nil {
 		return

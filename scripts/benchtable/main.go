@@ -1,8 +1,8 @@
-// Command benchtable reads the output of "go test -bench" and writes it as tables into a Markdown file, between the
-// lines <!-- figures --> and <!-- /figures -->, with the machine, the command and the date.
+// Command benchtable reads the output of "go test -bench" and writes it as tables into a Markdown file, with the
+// machine, the command and the date. The tables stand between the lines <!-- figures --> and <!-- /figures -->.
 //
 // scripts/bench pipes into it. For a benchmark that ran several times, the median of each figure is shown. Benchmarks
-// whose names differ only in the last part are a group; in a group that begins with raw or bare, times are also shown
+// whose names differ only in the last part are a group. In a group that begins with raw or bare, times are also shown
 // as a multiple of that benchmark's.
 package main
 

@@ -1,5 +1,6 @@
-// Command bundle makes, of the programs of a release, desktop bundles (.mcpb), which Claude Desktop and others install by
-// a double click, and server.json, which describes them to the MCP registry. It also prints bills of materials.
+// Command bundle makes desktop bundles (.mcpb) of the programs of a release, which Claude Desktop and others install by
+// a double click. It also makes server.json, which describes them to the MCP registry. It prints bills of materials
+// too.
 //
 //	go run ./scripts/bundle v0.1.0 dist
 //	go run ./scripts/bundle sbom PROGRAM

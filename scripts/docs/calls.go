@@ -18,8 +18,8 @@ type call struct {
 	refused   bool
 }
 
-// conversations are the files of such calls: a line with the prefix and the call, a line with the structured answer, and
-// the text, each line of which begins with margin.
+// conversations are the files of such calls. They have a line with the prefix and the call, a line with the structured
+// answer, and the text, each line of which begins with margin.
 var conversations = []struct{ pattern, prefix, margin string }{
 	{"tool/testdata/conversations/*.txt", "> ", "  | "},
 	{"internal/tools/testdata/conversation.txt", "→ ", ""},

@@ -1,5 +1,5 @@
 // Docs generates the reference pages in docs/ from the program: the tools, the prompts, the configuration and the
-// command line. "go run ./scripts/docs" rewrites them; with -check it lists those that differ and exits with 1.
+// command line. "go run ./scripts/docs" rewrites them. With -check it lists those that differ and exits with 1.
 package main
 
 import (

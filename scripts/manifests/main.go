@@ -1,6 +1,6 @@
-// Command manifests checks the files of examples/deploy/: those for Kubernetes against the Go types of its API, where an unknown field
-// is a fault, that of Compose with Compose's own loader and schema, and the Dockerfile with the parser of BuildKit. It holds
-// them to what docs/deploying.md promises.
+// Command manifests checks the files of examples/deploy/. It checks those for Kubernetes against the Go types of its
+// API, where an unknown field is a fault. It checks that of Compose with Compose's own loader and schema, and the
+// Dockerfile with the parser of BuildKit. It compares them with the promises of docs/deploying.md.
 package main
 
 import (
@@ -143,8 +143,8 @@ func dockerfile(name string) error {
 	return nil
 }
 
-// composed checks that Compose's loader takes the file, and that the program has a read-only root, no capabilities, a port on
-// this machine alone, and a store that is healthy before it starts.
+// composed checks that Compose's loader takes the file. The program must have a read-only root, no capabilities, a port
+// only on this machine, and a store that is healthy before the program starts.
 func composed(name string) error {
 	options, err := cli.NewProjectOptions([]string{name}, cli.WithEnv([]string{"STORE_PASSWORD=secret", "APP_URL=postgres://reader@db/app"}))
 	if err != nil {

@@ -5,8 +5,9 @@
 //
 // All mutants are switches in a single build (see weave), so that a run needs no compilation. First each test of the
 // packages and of -tests runs alone, without a mutant, and notes which places it reaches. Then each mutant is run with
-// the tests that reach its place: the one that killed the mutant before it first, the others of a suite at once, the
-// fastest suite first, until one fails or hangs. It exits with 1 if fewer than 95 % of the mutants are killed.
+// the tests that reach its place, until one fails or hangs. First comes the test that killed the mutant before. Then
+// come the others of a suite at once, the fastest suite first. It exits with 1 if fewer than 95 % of the mutants are
+// killed.
 package main
 
 import (

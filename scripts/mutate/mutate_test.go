@@ -44,8 +44,9 @@ SURVIVES 9 testdata/known/known.go:21: right of && out: b
 // counts returns the last lines of a run over testdata/known.
 func counts(text string) string { return "testdata/known: " + text + "\nall: " + text + "\n" }
 
-// TestMutants runs the command over packages of which is known what becomes of each mutant: those that a test notices, that only
-// another package's tests notice, that hang, that no test notices or reaches, and that do what the code does.
+// TestMutants runs the command over packages with a known result for each mutant. There are mutants that a test
+// notices, that only another package's tests notice, that hang, that no test notices or reaches, and that do what the
+// code does.
 func TestMutants(t *testing.T) {
 	const user = "-tests testdata/user "
 	for _, tt := range []struct {

@@ -29,7 +29,8 @@ type test struct {
 	reaches map[int]bool // the mutants whose places it comes to
 }
 
-// survey runs each test of the suite alone, without a mutant, and notes what it reaches. All of them must pass.
+// survey runs the tests of the suite one by one, without a mutant, and notes the places that each reaches. All of them
+// must pass.
 func (s *suite) survey(file string, patience time.Duration) error {
 	top, _, _ := strings.Cut(s.run, "/")
 	out, err := s.start(0, "", patience, "-test.list", cmp.Or(top, "."))
@@ -65,7 +66,7 @@ func (s *suite) survey(file string, patience time.Duration) error {
 	return nil
 }
 
-// only returns the pattern of these tests alone, with what the suite asks for below them.
+// only returns a pattern that matches only these tests, and below them what the suite asks for.
 func (s *suite) only(names ...string) string {
 	pattern := "^(" + strings.Join(names, "|") + ")$"
 	if _, below, ok := strings.Cut(s.run, "/"); ok {
@@ -88,7 +89,7 @@ func (s *suite) reaching(mutant int, name string) (names []string, took time.Dur
 	return names, took
 }
 
-// kills runs some tests, which took so long without a mutant, with one, and reports whether one fails or takes far
+// kills runs some tests with one mutant. took is their time without a mutant. It reports whether one fails or takes far
 // longer, and which one if that is known.
 func (s *suite) kills(mutant int, names []string, took, patience time.Duration) (bool, string) {
 	patience = min(patience, 5*time.Second+20*took)

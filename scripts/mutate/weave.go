@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// variable is the environment variable that enables a mutant, and trace the one that names the file to which the number
-// of each mutant is added whose place is reached.
+// variable is the environment variable that enables a mutant. trace is the one that names a file. If a run reaches the
+// place of a mutant, its number is added to that file.
 const (
 	variable = "BAILIWICK_MUTANT"
 	trace    = "BAILIWICK_MUTANT_TRACE"

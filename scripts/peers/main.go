@@ -1,4 +1,4 @@
-// Command peers measures Bailiwick and other MCP servers side by side, over the same database, and writes their figures
+// Command peers measures Bailiwick and other MCP servers side by side, over the same database. It writes their figures
 // into a Markdown file, between the lines <!-- peers --> and <!-- /peers -->.
 //
 //	peers BAILIWICK PACKAGES FILE            PACKAGES is a folder with node_modules of @toolbox-sdk/server and @bytebase/dbhub

@@ -21,7 +21,7 @@ type figure struct {
 	server *server
 	call   call
 
-	rate, p50, p99, cpu []float64 // of each round: calls a second; milliseconds; milliseconds of the server's processors a call
+	rate, p50, p99, cpu []float64 // of each round: calls a second, milliseconds, and milliseconds of the server's processors a call
 	resident            int       // MiB after the last round
 	tokens              int       // of the answer, of 4 bytes
 }

@@ -1,5 +1,6 @@
-// Command testcount summarizes the output of "go test -json": a line for each package, the full output of failures,
-// the tests that took longest, every skipped test with its reason, and finally the line "N passed, N failed, N skipped".
+// Command testcount summarizes the output of "go test -json". It prints a line for each package, the full output of
+// failures, the tests that took longest, and every skipped test with its reason. The last line is "N passed, N failed,
+// N skipped".
 //
 // scripts/test pipes into it. Tests and subtests each count once. A package that fails without a failing test (it
 // doesn't build, or exits early) counts as one failure, and so does a stream without any test. It exits with 1 on any
@@ -47,7 +48,7 @@ type counter struct {
 	passed, failed, skipped int
 }
 
-// patience is how many seconds a test, with its subtests, takes before it is listed; most is how many are.
+// patience is how many seconds a test, with its subtests, takes before it is listed. most is how many are listed.
 const patience, most = 5, 25
 
 // report prints the summary of stream r to w, and reports whether there was no failure.

@@ -45,8 +45,8 @@ func tagged(t *testing.T) *tool.Set {
 	return set
 }
 
-// TestListsOfPointers asks what lies behind a list of pointers in every form, and checks that a record of another tenant,
-// one that isn't live and one that doesn't exist are the same.
+// TestListsOfPointers queries the records behind a list of pointers in every form. A record of another tenant, one that
+// isn't live and one that doesn't exist must look the same.
 func TestListsOfPointers(t *testing.T) {
 	set := tagged(t)
 	for _, tt := range []struct{ call, want string }{

@@ -36,8 +36,8 @@ func kindsIn(text string) []string {
 	return out
 }
 
-// TestNotes measures the notes over calls of which it is known which notes help: how many of the notes are right, and how many of those that
-// help are there.
+// TestNotes measures the notes over calls for which the helpful notes are known. It measures how many of the notes are
+// right, and how many of the helpful ones are given.
 func TestNotes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.db")
 	tables, err := os.ReadFile("testdata/notes.sql")

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPostgresTypes reads and filters the types that PostgreSQL alone has, and searches a column that a trigger keeps. A
+// TestPostgresTypes reads and filters the types that only PostgreSQL has, and searches a column that a trigger keeps. A
 // record from before the trigger, whose column holds a word of a hidden field, isn't found by it.
 func TestPostgresTypes(t *testing.T) {
 	at := services.Postgres(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A question is something a user asks of an application, the right answer as SQL, and the calls that a model makes for it: with
-// query_sql or whatever is best, and with the structured tools alone (nil if they can't say it).
+// A question is something a user asks of an application, the right answer as SQL, and the calls that a model makes for
+// it. calls use query_sql or the best tool. structured use only the structured tools, or are nil if they can't say it.
 type question struct {
 	words, truth      string
 	calls, structured []string
@@ -72,7 +72,8 @@ var applications = map[string]func(*testing.T) (*tool.Set, *sql.DB){
 }
 
 // TestQuestions asks ordinary questions about five applications as a model does, in both ways. It checks that the answer of the last
-// call of each is what SQL finds in the database itself, and counts the calls, those for the schema included, and the refusals.
+// call of each is the one that SQL finds in the database itself. It counts the refusals and the calls, with those for
+// the schema.
 func TestQuestions(t *testing.T) {
 	asked, calls, refused := 0, 0, 0
 	for name, open := range applications {

@@ -49,8 +49,8 @@ func many() string {
 	return b.String()
 }
 
-// TestSchemaSizes checks that the compact form of a schema is at most 40 % of the full one, for all classes together, and
-// that get_all_schemas tells a small schema in whole.
+// TestSchemaSizes checks that the compact form of a schema is at most 40 % of the full one, for all classes together.
+// It also checks that get_all_schemas shows all of a small schema.
 func TestSchemaSizes(t *testing.T) {
 	made := func(name, statements string) *tool.Set {
 		path := filepath.Join(t.TempDir(), name+".db")

@@ -69,8 +69,8 @@ func schemas(t *testing.T) map[string]schema {
 	}
 }
 
-// TestSlips makes each call of slips.txt over five schemas. Its answer is that of the call that it means; a refusal
-// suggests a next call, and that call is answered.
+// TestSlips makes each call of slips.txt over five schemas. Its answer is that of the call that it means. If it is
+// refused, the refusal suggests a next call, and that call is answered.
 func TestSlips(t *testing.T) {
 	text, err := os.ReadFile("testdata/slips.txt")
 	if err != nil {

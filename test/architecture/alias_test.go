@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAliases checks that the comment of a public alias of an internal struct names each of its exported fields: "go doc"
-// shows the alias alone, and an embedding program that fills the struct can't read what is internal.
+// TestAliases checks that the comment of a public alias of an internal struct names each of its exported fields. "go
+// doc" shows only the alias, and an embedding program that fills the struct can't read the internal package.
 func TestAliases(t *testing.T) {
 	type alias struct{ at, target, doc string }
 	var aliases []alias

@@ -20,7 +20,7 @@ const module = "github.com/bailiwick-dev/bailiwick"
 // mayImport is the architecture: each package and all it may import of ours. A package that is missing here, or an
 // import that is missing from its line, fails the build. docs/architecture.md describes it.
 var mayImport = map[string]string{
-	// data types: no I/O; they import only each other
+	// data types: no I/O. They import only each other
 	"problem":           "",
 	"value":             "problem",
 	"schema":            "value",
@@ -234,8 +234,8 @@ func TestExamplesArePublic(t *testing.T) {
 	}
 }
 
-// TestOneDriverEach checks that a program that embeds one kind of database links the driver of that one, and that the
-// library itself links none, nor what sends requests to HTTP APIs.
+// TestOneDriverEach checks that a program that embeds one kind of database links only the driver of that one. The
+// library itself must link no driver, and no code that sends requests to HTTP APIs.
 func TestOneDriverEach(t *testing.T) {
 	t.Chdir("../..")
 	drivers := map[string]string{"sqlite": "modernc.org/sqlite", "postgres": "github.com/jackc/pgx/v5", "mariadb": "github.com/go-sql-driver/mysql"}
@@ -273,7 +273,8 @@ func TestOneDriverEach(t *testing.T) {
 	}
 }
 
-// TestRequirementsOfTests checks that what go.mod requires for tests alone is imported by tests and their suites alone.
+// TestRequirementsOfTests checks that modules which go.mod requires only for tests are imported only by tests and their
+// suites.
 func TestRequirementsOfTests(t *testing.T) {
 	tests := []string{"github.com/chromedp/", "github.com/anishathalye/porcupine", "github.com/getkin/kin-openapi", "github.com/google/go-cmp", "pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal", "github.com/creack/pty", "go.uber.org/goleak"}
@@ -361,9 +362,9 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestFunctionDocs checks that a function of 15 lines or more has a doc comment: the reader of a longer one should know
-// what it returns, and why it is done so, before reading it. Every doc comment begins with the name of its function, so
-// that none is left behind by one that moved or got another name. Tests, suites, demo and examples are left out.
+// TestFunctionDocs checks that a function of 15 lines or more has a doc comment. The reader of a longer one should know
+// what it returns, and why it is done so, before reading it. Every doc comment begins with the name of its function. So
+// no comment stays behind when a function moves or gets another name. Tests, suites, demo and examples are left out.
 func TestFunctionDocs(t *testing.T) {
 	const long = 15
 	others := []string{"test/", "examples/", "internal/demo/"}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestNamedTests checks that the tests which SECURITY.md and docs/internals name are there: the pages say which test holds what, and would otherwise
-// be right only until a test is renamed.
+// TestNamedTests checks that the tests which SECURITY.md and docs/internals name exist. The pages say which test holds
+// what, and would otherwise be right only until a test is renamed.
 func TestNamedTests(t *testing.T) {
 	t.Chdir("../..")
 	all := map[string]bool{}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOneWayToChangeANode checks that nothing assigns the expression of a typecheck.Node but its own methods, which set what the node says
-// about it as well: one that was computed from a constant and still counted as the constant made a statement panic.
+// TestOneWayToChangeANode checks that only its own methods assign the expression of a typecheck.Node. They also set the
+// facts about it. A node that was computed from a constant and still counted as the constant made a statement panic.
 func TestOneWayToChangeANode(t *testing.T) {
 	seen := 0
 	walk(t, func(_, path string, file *ast.File, fset *token.FileSet) {

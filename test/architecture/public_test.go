@@ -50,8 +50,8 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// exported counts the functions, types, constants and variables of a file that other packages can name; methods belong to
-// their types.
+// exported counts the functions, types, constants and variables of a file that other packages can name. Methods belong
+// to their types.
 func exported(file *ast.File) (n int) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {

@@ -1,10 +1,10 @@
-// Package attack is a suite of attacks on an MCP server in front of a database, for any server: it talks MCP over HTTP, or over the
-// standard input and output of a command, and it knows nothing about how the server works.
+// Package attack is a suite of attacks on an MCP server in front of a database, for any server. It talks MCP over HTTP,
+// or over the standard input and output of a command, and it knows nothing about how the server works.
 //
-// The application under attack is the SQLite database of World. It holds canaries: values and names that the agent of the suite must
-// never see, because they belong to another tenant, to a hidden field or to a hidden class. A case is held if no canary is in anything
-// that the server sends, if the database is what it was before, and if the server still answers. What a server says about itself
-// doesn't count.
+// The application under attack is the SQLite database of World. It holds canaries. These are values and names that the
+// agent of the suite must never see. They belong to another tenant, to a hidden field or to a hidden class. A
+// case is held if no canary is in anything that the server sends, if the database is what it was before, and if the
+// server still answers. The description that a server gives of itself doesn't count.
 package attack
 
 import (
@@ -20,10 +20,10 @@ type Case struct {
 	Section string
 	Name    string // what is tried
 
-	SQL  string // a statement, for the tool of the server that takes SQL; a space for none
+	SQL  string // a statement, for the tool of the server that takes SQL, or a space
 	Tool string // or a tool of Bailiwick, with its arguments in Args. Other servers don't have it
 	Args string
-	Raw  string // or a message that is sent as it stands; over HTTP with Header and Method
+	Raw  string // or a message that is sent as it stands. Over HTTP with Header and Method
 	HTTP *Request
 }
 
@@ -125,7 +125,7 @@ func (t *Target) state() (string, error) {
 	return t.State()
 }
 
-// writes is the section of attacks that are judged by the database alone: any answer holds them.
+// writes is the section of attacks that are judged only by the database. Any answer holds them.
 const writes = "writes in SQL"
 
 // tools returns the names in the server's list of tools.
@@ -172,7 +172,7 @@ func (t *Target) attack(ctx context.Context, c Case, tools string) Result {
 	return Result{c, Held, ""}
 }
 
-// canary returns the first canary in an answer, or ""; also one that is written in another way.
+// canary returns the first canary in an answer, or "". It also finds canaries that are written in another way.
 func (c *Case) canary(said string) string {
 	for _, form := range forms(said) {
 		for _, v := range Values() {

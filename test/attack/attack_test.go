@@ -23,8 +23,8 @@ import (
 // fewest is the least number of attacks that the suite makes.
 const fewest = 550
 
-// TestAttacks makes every attack on the program itself, with a configuration of the kind that docs describe: once over HTTP, and those
-// that need none once more over standard input and output.
+// TestAttacks makes every attack on the program itself, with a configuration of the kind that docs describe. It makes
+// all attacks over HTTP, and those that don't need HTTP once more over standard input and output.
 func TestAttacks(t *testing.T) {
 	dir := t.TempDir()
 	program, world, config := filepath.Join(dir, "bailiwick"), filepath.Join(dir, "world.db"), filepath.Join(dir, "bailiwick.yaml")

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// call returns the message that calls a tool; "" asks whether the server is alive.
+// call returns the message that calls a tool. Without a tool, the message asks whether the server is alive.
 func call(tool, args string) string {
 	if tool == "" {
 		return `{"jsonrpc":"2.0","id":"alive","method":"ping"}`

@@ -113,8 +113,9 @@ func (o *office) propose(ctx context.Context) (id, digest string, err error) {
 	return id, digest, err
 }
 
-// BenchmarkPropose measures how long an agent waits until a change of one field is filed: policy, the preview (the write
-// is run in the tracker and rolled back), the change in the store and the record of the call, both on the disk.
+// BenchmarkPropose measures how long an agent waits until a change of one field is filed. This includes policy and the
+// preview, for which the write is run in the tracker and rolled back. It also includes the change in the store and the
+// record of the call, both on the disk.
 func BenchmarkPropose(b *testing.B) {
 	changing(b, func(b *testing.B, o *office, callers int) {
 		rate(b, callers, func(ctx context.Context) error {
@@ -124,8 +125,8 @@ func BenchmarkPropose(b *testing.B) {
 	})
 }
 
-// BenchmarkApply measures how long a reviewer waits from the approval until the change is applied: the checks of
-// approving, policy again, the write and its marker in the tracker, and the records in between.
+// BenchmarkApply measures how long a reviewer waits from the approval until the change is applied. This includes the
+// checks of approving, policy again, the write and its marker in the tracker, and the records in between.
 func BenchmarkApply(b *testing.B) {
 	changing(b, func(b *testing.B, o *office, callers int) {
 		if b.N > 2*len(o.issues) {

@@ -21,8 +21,8 @@ import (
 // waiting is how many changes are pending when pages of the console are requested.
 const waiting = 10_000
 
-// BenchmarkConsole measures a page of the console over HTTP, with 10,000 changes pending: including the sight and the
-// checks of the change, but not the rendering by a browser. The target is 200 ms.
+// BenchmarkConsole measures a page of the console over HTTP, with 10,000 changes pending. This includes the sight and
+// the checks of the change, but not the rendering by a browser. The target is 200 ms.
 func BenchmarkConsole(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(kind+"_store", func(b *testing.B) {

@@ -150,7 +150,7 @@ func bare(t testing.TB) *caller {
 	return &caller{httpClient(t), h.URL, header(), []byte(`{"n":1}`)}
 }
 
-// bareSDK returns an echo with the MCP SDK alone: no token, policy, audit or limits.
+// bareSDK returns an echo with only the MCP SDK: no token, policy, audit or limits.
 func bareSDK(t testing.TB) *caller {
 	s := sdk.NewServer(&sdk.Implementation{Name: "bare", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "echo", InputSchema: json.RawMessage(echoSchema)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

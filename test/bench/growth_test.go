@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestCallsWithoutGrowth makes as many calls as BAILIWICK_CALLS says, point reads and pages, and looks at the process's memory
-// after each tenth of them: from the second tenth on it may grow by an eighth. A day of 115 calls a second is 10 million.
-// 32 callers have one token between them.
+// TestCallsWithoutGrowth makes as many calls as BAILIWICK_CALLS says, point reads and pages. It looks at the process's
+// memory after each tenth of them. From the second tenth on the memory may grow by an eighth. A day of 115 calls a
+// second is 10 million. 32 callers have one token between them.
 func TestCallsWithoutGrowth(t *testing.T) {
 	total, err := strconv.Atoi(os.Getenv("BAILIWICK_CALLS"))
 	if err != nil {

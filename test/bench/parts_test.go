@@ -46,7 +46,7 @@ func record() audit.Record {
 		Outcome: audit.OK, Policy: "0123456789abcdef", Rows: pageRows, Bytes: 20_000, Tokens: 5_000, Micros: 900}
 }
 
-// BenchmarkPolicy measures the decision alone: from a query to a permit.
+// BenchmarkPolicy measures only the decision, from a query to a permit.
 func BenchmarkPolicy(b *testing.B) {
 	p, principal := demoPolicy(b), agent()
 	var where query.Filter = query.And{

@@ -114,7 +114,7 @@ func served(t testing.TB) (file, token string) {
 }
 
 // BenchmarkStartUp measures the time from the start of the process to the first answered call: without a configuration,
-// and with the demo's. ns/op includes stopping the process; ready-ms doesn't.
+// and with the demo's. ns/op includes the end of the process. ready-ms doesn't.
 func BenchmarkStartUp(b *testing.B) {
 	path := program(b)
 	file, token := served(b)

@@ -48,8 +48,8 @@ func memoryNow(t *testing.T, figure string) int64 {
 	return kb << 10
 }
 
-// residentGrowth returns by how many bytes the process's memory in RAM exceeded its size before run at most, and by how
-// many it exceeds it afterwards, when unused memory is given back.
+// residentGrowth runs run and returns two numbers of bytes. most is by how much the process's memory in RAM exceeded
+// its size before run. after is by how much it exceeds it afterwards, when unused memory is given back.
 func residentGrowth(t *testing.T, run func()) (most, after int64) {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -63,7 +63,8 @@ func residentGrowth(t *testing.T, run func()) (most, after int64) {
 	return most, memoryNow(t, "VmRSS") - before
 }
 
-// many are databases with 200,000 records of 400 bytes in events (50,000 in MariaDB, which groups slowly), and in files one of 100 MB and one of 2 MB.
+// many are databases with 200,000 records of 400 bytes in events (50,000 in MariaDB, which groups slowly). Each has a
+// file of 100 MB and one of 2 MB in files.
 var many = []struct {
 	kind       string
 	statements []string
@@ -219,8 +220,8 @@ func lists(n int, form string) (out string) {
 	return out
 }
 
-// TestResident measures the memory in RAM of the process that calls over large data take, one and sixteen at once, in
-// each database, and what remains of it afterwards.
+// TestResident measures the memory in RAM that calls over large data take, one and sixteen at once, in each database.
+// It also measures the memory that remains afterwards.
 func TestResident(t *testing.T) {
 	if os.Getenv("BAILIWICK_RESIDENT") == "" {
 		t.Skip("LEFT OUT: the memory of calls over large data takes minutes and gigabytes of disk; see make soak")
@@ -269,8 +270,8 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// refusals are those that a kind of database may have for any of the calls: FerretDB refuses stages that MongoDB has, Parse Server has none,
-// and what is done in their place is bounded.
+// refusals are those that a kind of database may have for any of the calls. FerretDB refuses stages that MongoDB has,
+// and Parse Server has none. The gateway's own evaluation in their place is bounded.
 var refusals = map[string][]problem.Code{"mongodb": {problem.BudgetExceeded, problem.Unsupported}, "parse": {problem.BudgetExceeded, problem.Unsupported}}
 
 // call makes calls at once and waits for them. Codes beside the wanted one may refuse them.

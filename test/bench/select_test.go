@@ -22,9 +22,9 @@ var selects = []struct{ name, agent, hand string }{
 		`SELECT id, customer_id, status, amount, placed FROM sales WHERE org = 'acme' ORDER BY id LIMIT 1000`},
 }
 
-// BenchmarkSelect reports what query_sql costs compared to the statement written by hand: the medians of the ratios of
-// calls that take turns, to reading its rows alone ("ratio"), and to reading them and writing each once as JSON, as any
-// server has to ("json-ratio").
+// BenchmarkSelect reports what query_sql costs compared to the statement written by hand. The figures are medians of
+// the ratios of calls that take turns. "ratio" compares with reading the rows. "json-ratio" compares with reading them
+// and writing each once as JSON, as any server has to.
 func BenchmarkSelect(b *testing.B) {
 	for _, on := range analysts(b) {
 		for _, q := range selects {

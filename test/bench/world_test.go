@@ -57,7 +57,7 @@ func tracker(t testing.TB) string {
 	return path
 }
 
-// rules returns the demo's rules for the classes in names; for all if there are none.
+// rules returns the demo's rules for the classes in names, or for all if there are none.
 func rules(t testing.TB, names ...string) policy.Rules {
 	t.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), func(string) (string, bool) { return "", false })

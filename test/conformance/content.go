@@ -30,7 +30,7 @@ func bytesOf(encoded string) []byte {
 	return b
 }
 
-// failing turns an error of h into a result that the model can read; protocol errors are returned as they are.
+// failing turns an error of h into a result that the model can read. Protocol errors are returned as they are.
 func failing(h mcp.ToolHandler) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := h(ctx, r)

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// A Sheet is texts under their names. It is the scope in which they are written: values are shown as <v>, and a text
-// that may be repeated is named a1 and so on, unless it is one letter. The named texts are listed after a text.
+// A Sheet is texts under their names. It is the scope in which they are written. Values are shown as <v>. A text that
+// may be repeated is named a1 and so on, unless it is one letter. The named texts are listed after a text.
 type Sheet struct {
 	sqlgen.Scope
 	strings.Builder

@@ -27,8 +27,8 @@ type Viewed struct {
 	Natives map[schema.Type]string
 }
 
-// Archive returns the policy of Views: events belong to the tenant of the person who made them, if they are live by
-// conditions on texts, documents and dates that are held as integers; odd and plain have no owner.
+// Archive returns the policy of Views. Events belong to the tenant of the person who made them, if they are live. They
+// are live by conditions on texts, documents and dates that are held as integers. odd and plain have no owner.
 func (d Viewed) Archive(t *testing.T) *policy.Policy {
 	t.Helper()
 	class := func(name, space, fields string) schema.Class {
@@ -75,7 +75,7 @@ type question struct {
 	Raw                  bool   // without what makes a record live
 	Count                bool
 	Prefix               bool   // the longest beginning of the pipeline
-	Records              string // the records that have one of two values of this field; "all" for all
+	Records              string // the records that have one of two values of this field, or "all"
 }
 
 func (q question) paths(names []string) (out []query.Path) {

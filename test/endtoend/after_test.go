@@ -131,8 +131,8 @@ func (o *office) until(id string, want change.State) {
 	}
 }
 
-// TestTargetDown checks that a proposal or an approval while the source can't be reached fails with an error that says
-// it may succeed later: it isn't a refusal, and nothing was decided.
+// TestTargetDown checks that a proposal or an approval while the source can't be reached fails. The error says that it
+// may succeed later. It isn't a refusal, and nothing was decided.
 func TestTargetDown(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, ben := o.bot(), o.person("ben")
@@ -157,8 +157,8 @@ func TestTargetDown(t *testing.T) {
 	}
 }
 
-// TestAPIDown checks that an approval while the API of a change gives no answer decides nothing, where a read of the API is part of its
-// preview, and that a change that fails for that reason says that it may succeed later.
+// TestAPIDown checks that an approval while the API of a change gives no answer decides nothing, where a read of the
+// API is part of its preview. A change that fails for that reason says that it may succeed later.
 func TestAPIDown(t *testing.T) {
 	o, h := newHall(t, nil)
 	bot, ben := o.bot(), o.person("ben")

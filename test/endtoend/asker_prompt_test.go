@@ -120,7 +120,7 @@ func refusedAs(err error) string {
 	return string(b)
 }
 
-// TestBeyondCanFail checks that a leak is found through each kind of request other than tools: a side that shows a
+// TestBeyondCanFail checks that a leak is found through each kind of request other than tools. A side that shows a
 // hidden class differs from the twin, which doesn't have the class.
 func TestBeyondCanFail(t *testing.T) {
 	spoiled := rules(false)

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An asker makes calls as a curious agent would: of every tool, with names that are visible, hidden and absent, and with
-// conditions that would reveal hidden rows if anything did.
+// An asker makes calls as a curious agent would, of every tool. Its names are visible, hidden and absent. Its
+// conditions would reveal hidden rows if anything did.
 type asker struct {
 	*rand.Rand
 	asked string   // the class of this call

@@ -48,8 +48,8 @@ type watched struct {
 	connections func() int
 }
 
-// TestPipelineStops cancels slow pipelines, and lets them run into their timeout, on every database: the statement is
-// gone from the server, and there are as many connections and goroutines as before.
+// TestPipelineStops cancels slow pipelines, and lets them run into their timeout, on every database. Then the statement
+// is gone from the server, and there are as many connections and goroutines as before.
 func TestPipelineStops(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) watched{"SQLite": watchSQLite, "PostgreSQL": watchPostgres, "MariaDB": watchMariaDB} {
 		t.Run(name, func(t *testing.T) {

@@ -13,9 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestDeepSchemas checks that schemas which nest in more ways than there is time for cost no core: neither who
-// loads the document, nor who searches it, reads about an operation, or takes its answer. Package validate has the same
-// for arguments.
+// TestDeepSchemas checks that schemas which nest in more ways than there is time for cost no core. It loads the
+// document, searches it, reads about an operation, and takes its answer. Package validate has the same for arguments.
 func TestDeepSchemas(t *testing.T) {
 	times := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	for name, level := range map[string]func(next string) string{

@@ -212,7 +212,7 @@ func (d *deriver) simple(width int) (string, []derivedColumn, int) {
 }
 
 // TestDerivedCanaries makes views of views over tables with denied and masked columns, whose values are recognisable. No
-// such value may reach an agent through any view. Fields that are made of other columns alone must stay visible.
+// such value may reach an agent through any view. Fields that are made only of other columns must stay visible.
 // BAILIWICK_DERIVED sets how many views are made on each database.
 func TestDerivedCanaries(t *testing.T) {
 	for name, dialect := range derivedDialects() {

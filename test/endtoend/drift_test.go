@@ -91,8 +91,9 @@ func (c changing) begin(t *testing.T, ddl []string) {
 	}
 }
 
-// TestDrift changes tables under a gateway that serves them. Reads answer with the class as it is now. What a rule names
-// stays hidden: a class that its rule no longer fits is closed, and so are new tables in the place of one that is gone.
+// TestDrift changes tables under a gateway that serves them. Reads answer with the class as it is now. A field that a
+// rule names stays hidden. A class that its rule no longer fits is closed, and so are new tables in the place of one
+// that is gone.
 func TestDrift(t *testing.T) {
 	ddl := []string{
 		"CREATE TABLE plain (id integer primary key, a varchar(20), b integer)", "INSERT INTO plain VALUES (1, 'x', 2)",

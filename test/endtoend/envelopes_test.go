@@ -102,8 +102,9 @@ func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 	}), p
 }
 
-// TestEnvelopedChange follows changes of a record in an envelope: people see what it holds now, and approve nothing that has moved since,
-// in fields that the call doesn't set as well. What differs with each read has not moved.
+// TestEnvelopedChange follows changes of a record in an envelope. People see what it holds now, and can't approve a
+// record that has moved since, also in fields that the call doesn't set. Values that differ with each read have not
+// moved.
 func TestEnvelopedChange(t *testing.T) {
 	for _, row := range []struct {
 		operation, body, diff, text string
@@ -143,8 +144,8 @@ func TestEnvelopedChange(t *testing.T) {
 	}
 }
 
-// TestNotKnown checks calls whose target nobody has read: the first line of the sheet says so, and a person decides about those that may
-// change what is there, whatever the rules allow.
+// TestNotKnown checks calls whose target nobody has read. The first line of the sheet says so. A person decides about
+// those that may change existing data, whatever the rules allow.
 func TestNotKnown(t *testing.T) {
 	for _, row := range []struct {
 		operation, request, first string

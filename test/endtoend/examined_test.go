@@ -193,7 +193,7 @@ func (p *parcels) Read(context.Context, policy.Permit) (source.Rows, error) {
 
 // An examined is a row of the table: what is proposed, and what moves meanwhile.
 type examined struct {
-	asks  string   // a write of propose_changes; {1} and {2} are the keys of issues
+	asks  string   // a write of propose_changes. {1} and {2} are the keys of issues
 	only  []string // the sources that it concerns, or nil for all
 	move  func(g *ground)
 	after bool // it waits for another change
@@ -318,8 +318,9 @@ func openGround(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *ch
 	return g
 }
 
-// TestChecked moves the world before a change is proposed, before a person looks at it, and between its approval and when it is applied,
-// for each row of the table in docs/changes.md and each source that it concerns: what the table says happens, and nothing is written.
+// TestChecked moves the world before a change is proposed, before a person looks at it, and between its approval and
+// when it is applied. It does so for each row of the table in docs/changes.md and each source that it concerns. The
+// result must be the one of the table, and nothing is written.
 func TestChecked(t *testing.T) {
 	rows, table := examinedRows(), tableOfChecks(t)
 	if a, b := slices.Sorted(maps.Keys(rows)), slices.Sorted(maps.Keys(table)); !slices.Equal(a, b) {

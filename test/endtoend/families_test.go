@@ -25,8 +25,9 @@ const (
 	child  = `{"op":"create","class_name":"comments","data":{"issue_id":"$1.id","body":"of its own"}}`
 )
 
-// TestFamilies proposes a record and others that lead to it as one change, where the database gives the key: the agent is told of no
-// key, the reviewer reads which record is meant, all is applied in one transaction, and it can be reverted.
+// TestFamilies proposes a record and others that lead to it as one change, where the database gives the key. The agent
+// is told of no key, and the reviewer reads which record is meant. All is applied in one transaction, and it can be
+// reverted.
 func TestFamilies(t *testing.T) {
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
 		o := open(t, nil)
@@ -160,7 +161,7 @@ func TestFamiliesRefused(t *testing.T) {
 		{[]string{parent, child, strings.Replace(child, "$1.id", "$2.id", 1)}, "/writes/2/data/issue_id issue_id leads to records of issues, and write 2 creates one of comments"},
 		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"$1.id"}}`}, "/writes/1/data/title title can't hold the id of a record of issues"},
 		{[]string{parent, `{"op":"update","class_name":"issues","object_id":"$1.id","data":{"n":1}}`}, "/writes/1/object_id there is no record \"$1.id\" in issues"},
-		{[]string{`{"op":"create","class_name":"issues","data":{"title":"$1.id"}}`}, ""},         // alone it is a text
+		{[]string{`{"op":"create","class_name":"issues","data":{"title":"$1.id"}}`}, ""},         // by itself it is a text
 		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"$1.50"}}`}, ""}, // a price
 		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"x","n":"$1.id"}}`}, ""},
 	} {
@@ -173,7 +174,7 @@ func TestFamiliesRefused(t *testing.T) {
 			t.Errorf("%v\n got %s\nwant %s", tt.writes, got, tt.want)
 		}
 	}
-	// What a hidden record refuses of the parent, its reviewer reads once, and the child is as it would be.
+	// The reviewer reads once that a hidden record refuses the parent, and the child is as it would be.
 	id, err := o.proposed(bot, strings.Replace(parent, `"title"`, `"code":"taken","title"`, 1), child)
 	if err != nil {
 		t.Fatal(err)

@@ -59,8 +59,8 @@ func hostileReads() map[string][]string {
 	}
 }
 
-// inheritedReads make members that every object of JavaScript has already. Mingo makes them of such objects, and loses them: they are asked
-// of the other server alone.
+// inheritedReads make members that every object of JavaScript has already. Mingo makes them of such objects, and loses
+// them. So only the other server is asked.
 func inheritedReads() map[string][]string {
 	return map[string][]string{"aggregate": {`{"$project": {"__proto__": "$title"}}`, `{"$group": {"_id": "$title", "__proto__": {"$sum": 1}}}`, `{"$unwind": "$custom.__proto__"}`},
 		"query_sql": {`"SELECT title AS \"__proto__\" FROM issues"`}, "distinct": {`"custom.__proto__"`, `"custom.constructor"`}}
@@ -88,8 +88,9 @@ var foreign = []string{"mingo", "Mongo", "TypeError", "ReferenceError", "node:",
 // runsOrWrites matches what runs code in the database, or writes.
 var runsOrWrites = regexp.MustCompile(`"\$(where|function|accumulator|out|merge)":`)
 
-// TestHostileReads makes calls of which each tries to run code in the database, to reach what is hidden by a detour, or to confuse programs by names, in worlds
-// that differ in what is hidden, and in one that doesn't have it: what the agent receives is the same, whichever server it is.
+// TestHostileReads makes calls of which each tries to run code in the database, to reach hidden data by a detour, or to
+// confuse programs by names. It makes them in worlds that differ in the hidden data, and in one that doesn't have it.
+// The agent must receive the same, whichever server it is.
 func TestHostileReads(t *testing.T) {
 	answers := map[string]map[string]string{}
 	for name, options := range documentServers(t) {
@@ -171,8 +172,8 @@ func hostileWrites(inherited bool) []string {
 // operators matches documents with names that databases take for operators or paths.
 var operators = regexp.MustCompile(`"(meta|title|issue_id)": {"(\$|__op|"|a\.b)`)
 
-// TestHostileWrites proposes such writes in two worlds that differ in what is hidden, and approves what is filed: the agent receives the
-// same in both, what is written is what was reviewed, and nothing else has changed.
+// TestHostileWrites proposes such writes in two worlds that differ in the hidden data, and approves the changes. The
+// agent receives the same in both. The written data is the reviewed data, and nothing else has changed.
 func TestHostileWrites(t *testing.T) {
 	for name, options := range documentServers(t) {
 		t.Run(name, func(t *testing.T) {

@@ -17,10 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestNonInterferenceChanges has the same agent propose the same writes in two worlds that differ in what it can't see:
-// records of another tenant, which conflict with its keys, unique values and foreign keys, and a hidden field of its own
-// records; and in changes of another person's agent on the same records. The answers about its proposals, and later about its
-// changes, with the names of records, what conflicts and what people said, are the same to the byte, except for ids and times.
+// TestNonInterferenceChanges has the same agent propose the same writes in two worlds that differ in what it can't see.
+// There are records of another tenant, which conflict with its keys, unique values and foreign keys. There is a hidden
+// field of its own records. And there are changes of another person's agent on the same records. The answers about its
+// proposals, and later about its changes, are the same to the byte, except for ids and times. They include names of
+// records, conflicts and words of people.
 func TestNonInterferenceChanges(t *testing.T) {
 	t.Parallel()
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
@@ -73,7 +74,7 @@ func interfereByChanges(t *testing.T, offices [2]*office, most int, hide func(*o
 			}
 		}
 		asked := drawWrites(r)
-		// What is unique conflicts with hidden records, which people see when they approve.
+		// Unique values conflict with hidden records, which people see when they approve.
 		approve := strings.HasPrefix(asked, `{"op": "update", "class": "issues"`) && !strings.Contains(asked, `"code"`)
 		first, second := one.told(bots[one], people[one], asked, approve), other.told(bots[other], people[other], asked, approve)
 		if first != second {
@@ -132,8 +133,8 @@ func drawWrites(r *rand.Rand) string {
 // fleeting matches what differs between any two changes.
 var fleeting = regexp.MustCompile(`01[0-9a-z]{32}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
 
-// told returns all that an agent learns of a proposal: the answer, its change, the list of its changes, and the result
-// when a person looks at it, and when a person approves it or the agent withdraws it.
+// told returns all that an agent learns of a proposal. This is the answer, its change and the list of its changes. It
+// is also the result when a person looks at it, and when a person approves it or the agent withdraws it.
 func (o *office) told(bot identity.Principal, ben bailiwick.Reviewer, asked string, approve bool) string {
 	o.Helper()
 	ctx := o.Context()

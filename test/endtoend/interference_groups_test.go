@@ -29,7 +29,7 @@ func groupActions(t *testing.T) []action.Declaration {
 }
 
 // TestNonInterferenceGroups proposes the same groups of actions and writes in two offices, which differ in what the agent doesn't
-// see: what it learns of each, when it proposes it and after, is the same.
+// see. The agent learns the same of each, when it proposes it and after.
 func TestNonInterferenceGroups(t *testing.T) {
 	t.Parallel()
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

@@ -30,8 +30,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// callerVariable makes the test binary an executor of calls: its value is the path of the store, the URL of the API and the
-// name of its document, "machines" or "rooms".
+// callerVariable makes the test binary an executor of calls. Its value is the path of the store, the URL of the API and
+// the name of its document, "machines" or "rooms".
 const callerVariable = "BAILIWICK_TEST_CALLER"
 
 // callerLease is how long an executor leases a change: another takes it up soon after the first was killed.
@@ -94,9 +94,9 @@ func beCaller(order string) {
 	g.Execute(ctx, nil)
 }
 
-// TestCallsKilled kills executors in the middle of calls, of changes of one call and of several: no call is made twice, none that was made is reported as
-// failed, and a call whose outcome is unknown is reported as such to a person. A few times, or as often as the soak
-// requires.
+// TestCallsKilled kills executors in the middle of calls, of changes of one call and of several. No call is made twice,
+// and none that was made is reported as failed. A call whose outcome is unknown is reported as such to a person. It
+// kills a few times, or as often as the soak requires.
 func TestCallsKilled(t *testing.T) {
 	kills := 20
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
@@ -183,8 +183,8 @@ func TestCallsKilled(t *testing.T) {
 	}
 }
 
-// settled waits for the end of a change and compares it with how often its calls were made: each at most once, in order,
-// and as many as the outcome says, or one more if that is unknown.
+// settled waits for the end of a change and compares it with how often its calls were made. Each was made at most once,
+// in order. They are as many as the outcome says, or one more if that is unknown.
 func settled(t *testing.T, queue *change.Queue, id string, made func() []int) change.State {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {

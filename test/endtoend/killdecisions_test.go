@@ -120,8 +120,8 @@ func beDecider(order string) {
 // routes counts the changes that this process began: each takes another way than the one before, so that a few have taken all.
 var routes = func() *atomic.Uint32 { n := &atomic.Uint32{}; n.Store(rand.Uint32N(5)); return n }()
 
-// decideOnce has an agent propose a change of an issue, and a person approve it: as it is, after a question and its answer,
-// as the agent's second version, or as another person edited it.
+// decideOnce has an agent propose a change of an issue, and a person approve it. The person approves it as it is, after
+// a question and its answer, as the agent's second version, or as another person edited it.
 func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	person := func(name string) bailiwick.Reviewer {
@@ -159,7 +159,7 @@ func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	return err
 }
 
-// decidersKilled returns how many processes TestDecisionsKilled kills; BAILIWICK_KILLS makes the long form.
+// decidersKilled returns how many processes TestDecisionsKilled kills. BAILIWICK_KILLS makes the long form.
 func decidersKilled() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -167,8 +167,9 @@ func decidersKilled() int {
 	return 15
 }
 
-// TestDecisionsKilled kills processes in which people decide: at any moment, every applied change has an earlier record
-// of its approval in the audit, each step of each change has its record, and each applied change was written once, the others not at all.
+// TestDecisionsKilled kills processes in which people decide. At any moment, every applied change has an earlier record
+// of its approval in the audit, and each step of each change has its record. Each applied change was written once, the
+// others not at all.
 func TestDecisionsKilled(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) {

@@ -94,8 +94,9 @@ func (h *inn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestKilledIsReadBack kills an executor while a call of it is under way. The next one doesn't send the call again: it reads
-// whether it was carried out, by the same path, by a rule, or by a link of the document, and says so. Otherwise a person does.
+// TestKilledIsReadBack kills an executor while a call of it is under way. The next one doesn't send the call again. It
+// reads whether the call was carried out, by the same path, by a rule, or by a link of the document, and says so.
+// Otherwise a person does.
 func TestKilledIsReadBack(t *testing.T) {
 	const a, b, c = `addRoom {"body": {"name": "a", "size": 1}}`, `addRoom {"body": {"name": "b"}}`, `addRoom {"body": {"name": "c"}}`
 	for _, row := range []struct {

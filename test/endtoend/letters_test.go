@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// A vault is a mail server that takes letters over TLS alone, from those who know its password.
+// A vault is a mail server that takes letters only over TLS, from those who know its password.
 type vault struct{ postOffice }
 
 type vaultSession struct {
@@ -97,8 +97,8 @@ func TestMailOverTLS(t *testing.T) {
 	}
 }
 
-// TestDigest has two changes proposed within the time of a digest: one letter over TLS is about both, in plain text and HTML,
-// as the person sees them to whom it is sent, with a link to each.
+// TestDigest has two changes proposed within the time of a digest. One letter over TLS is about both, in plain text and
+// HTML, with a link to each. It shows the changes as its recipient sees them.
 func TestDigest(t *testing.T) {
 	o := newOffice(t, nil)
 	v, server := newVault(t, true)

@@ -34,8 +34,8 @@ func (broken) Take(context.Context, []limit.Bucket) (time.Duration, error) { ret
 
 func (broken) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { return nil, errBroken }
 
-// refused calls a tool of a gateway with these limits until it is refused, and returns the whole response with the
-// numbers removed that differ from call to call.
+// refused calls a tool of a gateway with these limits until it is refused. It returns the whole response without the
+// numbers that differ from call to call.
 func refused(t *testing.T, name, arguments string, o limit.Options) (answer string, kind string) {
 	t.Helper()
 	log := &audit.Memory{}

@@ -68,9 +68,9 @@ func (n *noted) Now(ctx context.Context) (time.Time, error) {
 	return n.Store.Now(ctx)
 }
 
-// TestLookups checks that whatever is asked about another's change is refused as it is about one that doesn't exist:
-// in the same words, after the same questions to the store, and with the same record. So there is no work by which a
-// clock could tell the two apart; what one question costs is held by TestLookedUp of each store.
+// TestLookups checks that any request about another's change is refused like one about a change that doesn't exist. The
+// words, the questions to the store before, and the record are the same. So there is no work by which a clock could
+// tell the two apart. TestLookedUp of each store bounds the cost of one question.
 func TestLookups(t *testing.T) {
 	store := &noted{}
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) {

@@ -386,7 +386,7 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	answers := make([]string, len(sides))
 	for page := range 3 {
 		next, took := answerAll(sides, p, c, answers)
-		for range 2 { // the machine may have been busy, or stopped; what takes its time from the data does so again
+		for range 2 { // the machine may have been busy, or stopped. A delay that depends on the data occurs again
 			if !slices.ContainsFunc(answers, late) && (took < shortest || !differ(answers)) {
 				break
 			}
@@ -414,8 +414,9 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	return ""
 }
 
-// shortest is less than every bound on the time of a part of an answer: the notes, the samples of a schema, and the search of a class in
-// find_values. An answer that took less has all of these parts. Differences between slow answers count if they are there again.
+// shortest is less than every bound on the time of a part of an answer. Such parts are the notes, the samples of a
+// schema, and the search of a class in find_values. An answer that took less has all of these parts. Differences
+// between slow answers count if they occur again.
 const shortest = time.Second
 
 // differ reports whether the answers aren't all the same.
@@ -426,8 +427,8 @@ func differ(answers []string) bool {
 // late reports whether a call was stopped for the time it took.
 func late(answer string) bool { return strings.HasPrefix(answer, `{"Code":"timeout"`) }
 
-// answerAll asks every side at once, since most of the time of one is that of its database, and returns the arguments of the first
-// side's next page, and the time that all sides took.
+// answerAll asks every side at once, since most of the time of one is that of its database. It returns the arguments of
+// the first side's next page, and the time that all sides took.
 func answerAll(sides []side, p identity.Principal, c tool.Request, answers []string) (next value.Value, took time.Duration) {
 	start := time.Now()
 	var others sync.WaitGroup

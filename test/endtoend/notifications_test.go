@@ -208,8 +208,8 @@ func buttonOf(t *testing.T, message, button string) string {
 	return ""
 }
 
-// TestDecidedInSlack follows a change from its message in Slack and its letter to its approval by a button. What the message
-// holds is as the person sees it that the hook names, and no text of it is markup.
+// TestDecidedInSlack follows a change from its message in Slack and its letter to its approval by a button. The message
+// shows the change as the person named by the hook sees it, and no text of it is markup.
 func TestDecidedInSlack(t *testing.T) {
 	c := newChannel(t)
 	hostile := "<!channel> *x* <https://evil.example|ok> \u202e\r\nBcc: eve@evil.example"
@@ -297,7 +297,7 @@ func mustGet(t *testing.T, address string) *http.Request {
 }
 
 // TestHighRiskInSlack checks that a change of a high risk has no button that approves it, and isn't approved by a forged one.
-// It can be rejected. An answer goes to the host of the hook alone.
+// It can be rejected. An answer goes only to the host of the hook.
 func TestHighRiskInSlack(t *testing.T) {
 	c := newChannel(t)
 	s, err := c.propose(c.bot(), `{"op": "delete", "class": "comments", "id": "1"}`)

@@ -48,11 +48,14 @@ type hall struct {
 	mu      sync.Mutex
 	machine map[string]any // nil once it was deleted
 	asked   []string       // method, path, key and body of each request except GETs
-	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write, -3 answers 200 with a refusal, -4 with a web page, -5 with one after the write, -6 with a redirect to one
-	spares  int            // number of writes before fails applies
-	made    []any          // by POST
-	late    int            // the number of lists that don't show yet what was made last
-	server  *httptest.Server
+	// fails is the status of the next write's response, or one of these numbers. -1 hangs up without a response, and -2
+	// does so after the write. -3 answers 200 with a refusal. -4 answers with a web page, and -5 does so after the
+	// write. -6 answers with a redirect to a web page.
+	fails  int
+	spares int   // number of writes before fails applies
+	made   []any // by POST
+	late   int   // the number of lists that don't show yet what was made last
+	server *httptest.Server
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -318,7 +321,7 @@ func TestCallChange(t *testing.T) {
 	}
 }
 
-// TestCallHidden replaces a machine whose administrators keep a note with it: the note isn't shown to the agent, a
+// TestCallHidden replaces a machine whose administrators keep a note with it. The note isn't shown to the agent. A
 // reviewer who can't see it can't approve its removal, and one who can sees it removed.
 func TestCallHidden(t *testing.T) {
 	sheets := map[bool]string{}
@@ -414,8 +417,8 @@ func TestCallEnds(t *testing.T) {
 	}
 }
 
-// TestCallReadBack checks that a POST whose answer was lost is settled by a read where a rule says how, also when what it made
-// shows late, and stays unknown otherwise.
+// TestCallReadBack checks that a POST whose answer was lost is settled by a read where a rule says how, also when the
+// created object shows late. Otherwise it stays unknown.
 func TestCallReadBack(t *testing.T) {
 	rule := calls.ReadBack{Operations: []string{"makeMachine"}, By: "inventory", Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name", "size": "body.size"}}
 	o, h := newHall(t, func(r *calls.Rules) { r.ReadBack = []calls.ReadBack{rule} })

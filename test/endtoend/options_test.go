@@ -32,9 +32,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// What an option means that a program leaves nil. None of these is less safe than another value.
+// The meanings of an option that a program leaves nil. None of these is less safe than another value.
 const (
-	needed  = "needed"  // it is refused, or everything is; TestNilRefuses shows how
+	needed  = "needed"  // it is refused, or everything is. TestNilRefuses shows how
 	without = "without" // something doesn't exist: no source, no page, no log line
 	local   = "local"   // it is kept in, or made by, this process
 	usual   = "usual"   // the default, as safe as any
@@ -43,7 +43,7 @@ const (
 // nils says what each option that can be nil means then, by the type of its options.
 var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[bailiwick.Options](): {
-		"Audit": needed, "Refresher": needed, // with Changes; without these nothing is decided later
+		"Audit": needed, "Refresher": needed, // with Changes. Without these nothing is decided later
 		"Sources": without, "Changes": without, "History": without, "Actions": without, "Functions": without, "Log": without, "Observer": without,
 		"Secret": local, "Used": local, "Now": usual},
 	reflect.TypeFor[identity.TokenOptions](): {"Store": needed, "Audit": needed, "Now": usual},
@@ -150,7 +150,7 @@ func TestNilRefuses(t *testing.T) {
 }
 
 // TestForeignAction checks that a change whose action the gateway doesn't know, as an embedding program can file it, is
-// never applied; and that one whose action it knows is asked again, without any help of the program.
+// never applied. An action that it knows is checked again, without any help of the program.
 func TestForeignAction(t *testing.T) {
 	declared := []action.Declaration{{Name: "renumber", On: "issues", Do: action.Update, Tool: true, Permitted: []string{"n"},
 		Require: []action.Requirement{{That: "record.n < 100", Message: "the number is settled"}}}}

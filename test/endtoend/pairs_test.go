@@ -45,8 +45,8 @@ func toldOfSpans(t *testing.T, at int, writes []string) (agent, reviewer []strin
 }
 
 // TestConstraintOverFields checks that an agent learns at once of a constraint over two fields that its write breaks, where it
-// sees both; that of one with a hidden field only the reviewer learns, by its name; and that what the agent learns doesn't depend
-// on the hidden field.
+// sees both. Of a constraint with a hidden field only the reviewer learns, by its name. The agent's answer doesn't
+// depend on the hidden field.
 func TestConstraintOverFields(t *testing.T) {
 	update := func(id int, data string) string {
 		return fmt.Sprintf(`{"op": "%s", "class": "spans", "id": "%d", "data": %s}`, write.OpUpdate, id, data)

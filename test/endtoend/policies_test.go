@@ -116,8 +116,8 @@ func (d *drawn) shows(class string) bool {
 	return (listed || d.rules.Unlisted) && !rule.Hidden
 }
 
-// observation returns all that the principal may notice of a world, as text: the visible fields of every record in its
-// views, and whether each passes the default filters.
+// observation returns all that the principal may notice of a world, as text. This is the visible fields of every record
+// in its views, and whether each passes the default filters.
 func (d *drawn) observation(w world) string {
 	var b strings.Builder
 	for _, t := range tables {

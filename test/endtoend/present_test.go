@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestPresent checks that the sheet of a change whose record has moved since says so at once, with what the record holds now as far
-// as they see it: people and the agent, for an update, a delete, a record that is gone, and one that came back; in each database.
+// TestPresent checks that the sheet of a change whose record has moved since says so at once. It shows people and the
+// agent the record as it is now, as far as they see it. This holds for an update, a delete, a record that is gone, and
+// one that came back, in each database.
 func TestPresent(t *testing.T) { inOffices(t, present) }
 
 func present(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

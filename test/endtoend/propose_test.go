@@ -273,8 +273,9 @@ func TestChangeRefused(t *testing.T) {
 	}
 }
 
-// TestChangeRefusedByTheDatabase checks that an agent learns at once of a write that the database would refuse, if what refuses
-// it is a rule over visible fields or a record that the agent sees; of a record that it doesn't see, only people learn.
+// TestChangeRefusedByTheDatabase checks that an agent learns at once of a write that the database would refuse. This
+// holds if the reason is a rule over visible fields or a record that the agent sees. Only people learn of a record that
+// the agent doesn't see.
 func TestChangeRefusedByTheDatabase(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()

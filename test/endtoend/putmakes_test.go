@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestPutMakes checks a PUT of something that doesn't exist: it can be proposed where the document says that it makes
-// it, is stale once somebody else has made it, and is looked for where its answer is lost.
+// TestPutMakes checks a PUT of something that doesn't exist. It can be proposed where the document says that the PUT
+// creates it. It is stale once somebody else has created it, and is looked for where its answer is lost.
 func TestPutMakes(t *testing.T) {
 	const replaces = `"operationId": "setMachine", `
 	declared := func(more string) func(*calls.Rules) {

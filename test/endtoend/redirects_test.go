@@ -88,7 +88,7 @@ func newDoor(t *testing.T) (*office, *door) {
 	}), h
 }
 
-// TestRedirectedCalls checks that a redirect is a call of its own: it isn't made if the principal can't make it, hidden
+// TestRedirectedCalls checks that a redirect is a call of its own. It isn't made if the principal can't make it. Hidden
 // fields of its response are hidden, and its target is shown only if the principal can see it.
 func TestRedirectedCalls(t *testing.T) {
 	o, h := newDoor(t)
@@ -125,7 +125,7 @@ func TestRedirectedCalls(t *testing.T) {
 	}
 }
 
-// TestPathsOfOthers checks that no value in a path can turn one call into another that is hidden: the answer is that of
+// TestPathsOfOthers checks that no value in a path can turn one call into another that is hidden. The answer is that of
 // an API that has no such path.
 func TestPathsOfOthers(t *testing.T) {
 	o, h := newDoor(t)

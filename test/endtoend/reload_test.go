@@ -28,8 +28,8 @@ func (v *versions) Append(_ context.Context, r *audit.Record) error {
 	return nil
 }
 
-// regime returns the n-th rules that are put into force, and their answer to a read of notes: the rules show other
-// fields, other records, or nothing, in turn.
+// regime returns the n-th rules that are put into force, and their answer to a read of notes. In turn the rules show
+// other fields, other records, or nothing.
 func regime(n int) (rules policy.Rules, answer string) {
 	rule := policy.ClassRule{}
 	switch n % 4 {

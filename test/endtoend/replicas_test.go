@@ -119,7 +119,7 @@ func (l life) approve(who uint8, out string) (bool, any) {
 	return true, l
 }
 
-// rounds returns how many changes are tried; BAILIWICK_SOAK sets it for the long form.
+// rounds returns how many changes are tried. BAILIWICK_SOAK sets it for the long form.
 func rounds(short int) int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
 		return n
@@ -127,9 +127,10 @@ func rounds(short int) int {
 	return short
 }
 
-// TestReplicas has people and an agent act on one change after another in every way they can, through two replicas that
-// share one store, and checks their results against the model. An applied change is in the target once, and nothing else
-// is. Every other change is a group of an action and a write of another record, which are written together or not at all.
+// TestReplicas has people and an agent act on one change after another in every way they can. They use two replicas
+// that share one store, and their results are compared with the model. An applied change is in the target once, and
+// nothing else is. Every other change is a group of an action and a write of another record, which are written together
+// or not at all.
 func TestReplicas(t *testing.T) {
 	url := services.Postgres(t)
 	var replicas []*bailiwick.Gateway

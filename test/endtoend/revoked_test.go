@@ -17,7 +17,8 @@ import (
 )
 
 // TestRevokedWhileRunning checks that a running call ends soon after its token was revoked through another handle of the
-// store, as another process would; also the call of a sub-principal whose caller keeps its context from ending.
+// store, as another process would. The same holds for the call of a sub-principal whose caller keeps its context from
+// ending.
 func TestRevokedWhileRunning(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "b.db"), t.Context()
 	open := func() *identity.Tokens {
@@ -77,9 +78,9 @@ func TestRevokedWhileRunning(t *testing.T) {
 	}
 }
 
-// TestRevokedElsewhere revokes credentials through another handle of the store, as another process does, and decides at once. What a
-// reviewer decides then is refused, and what an agent has proposed is not applied. A credential that another process made a moment ago
-// counts.
+// TestRevokedElsewhere revokes credentials through another handle of the store, as another process does, and decides at
+// once. A reviewer's decision is refused then, and an agent's proposal is not applied. A credential that another
+// process made a moment ago counts.
 func TestRevokedElsewhere(t *testing.T) {
 	ctx := t.Context()
 	o := newOffice(t, nil)

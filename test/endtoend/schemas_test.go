@@ -231,8 +231,8 @@ func different(a, b []string) string {
 	return ""
 }
 
-// TestSchemas compares what agents of tenants are told with what they are told by a gateway over the schema of their tenant, and those
-// without a schema with those of a database without a class.
+// TestSchemas compares the answers for agents of tenants with those of a gateway over the schema of their tenant. It
+// compares the answers for agents without a schema with those of a database without a class.
 func TestSchemas(t *testing.T) {
 	b := newBlock(t)
 	b.run("odd", `CREATE SCHEMA tenant_odd`)
@@ -385,8 +385,8 @@ func TestSchemasDrift(t *testing.T) {
 	}
 }
 
-// TestSchemasRestart stops the gateway, changes the schema of a tenant, has a foreign key lead from outside into the template, and starts
-// another gateway: it serves the others, and names those that it leaves out.
+// TestSchemasRestart stops the gateway, changes the schema of a tenant, and has a foreign key lead from outside into
+// the template. Then it starts another gateway, which serves the other schemas and names those that it leaves out.
 func TestSchemasRestart(t *testing.T) {
 	b := newBlock(t)
 	first := toolsOf(t, b.gateway(nil))

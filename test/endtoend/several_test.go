@@ -101,8 +101,8 @@ func TestSeveralCalls(t *testing.T) {
 	}
 }
 
-// TestSeveralCallsEnd has a row for each way in which three calls may end: the sheet and the outcome say what was done and
-// what wasn't, and none is sent again.
+// TestSeveralCallsEnd has a row for each way in which three calls may end. The sheet and the outcome say which calls
+// were made and which weren't, and none is sent again.
 func TestSeveralCallsEnd(t *testing.T) {
 	for _, row := range []struct {
 		name          string
@@ -159,8 +159,8 @@ func TestSeveralCallsEnd(t *testing.T) {
 	}
 }
 
-// TestSeveralCallsRefused has a row for each refusal of several calls, with its place. What is hidden from the agent and
-// what doesn't exist are refused alike.
+// TestSeveralCallsRefused has a row for each refusal of several calls, with its place. Objects that are hidden from the
+// agent and objects that don't exist are refused alike.
 func TestSeveralCallsRefused(t *testing.T) {
 	o, h := newHall(t, func(r *calls.Rules) { r.Parameters = []calls.Parameter{{Name: "name", Is: `"nine"`}} })
 	bot := o.token(identity.Agent, "ana", "acme", identity.Read, identity.Write, identity.Delete)

@@ -56,7 +56,7 @@ func childOf(t *testing.T, p identity.Principal, name string) identity.Principal
 	return child
 }
 
-// TestSharedCapacity checks who shares connections, and memory for answers: of sixteen a token has at most ten with its
+// TestSharedCapacity checks who shares connections, and memory for answers. Of sixteen a token has at most ten with its
 // sub-principals, a person eleven however the name is spelt, and a tenant twelve. The others find one at once.
 func TestSharedCapacity(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -108,8 +108,8 @@ func TestSharedCapacity(t *testing.T) {
 	}
 }
 
-// TestSharedAllowances checks that sub-principals draw from the rates and budgets of their token, and all tokens of a person
-// from the person's, however the name is spelt: of three calls the third is refused.
+// TestSharedAllowances checks that sub-principals draw from the rates and budgets of their token. All tokens of a
+// person draw from the person's, however the name is spelt. Of three calls the third is refused.
 func TestSharedAllowances(t *testing.T) {
 	child := childOf(t, reader, "helper")
 	token := []identity.Principal{reader, child, childOf(t, child, "another")}

@@ -37,8 +37,8 @@ classes:
   vaults: {hidden: true}
 `
 
-// TestShutCanonical checks that no way of reading leads to a record that a canonical filter leaves out which is shut, and that a call which
-// asks for it is told so. The ids that such records have are 2, 4 and 5.
+// TestShutCanonical checks a canonical filter that is shut. No way of reading leads to a record that it leaves out, and
+// a call that asks for one is told so. The ids that such records have are 2, 4 and 5.
 func TestShutCanonical(t *testing.T) {
 	const refused = "permission_denied: the canonical filter of issues can't be switched off"
 	sets := shutSets(t, shutRules)
@@ -229,7 +229,8 @@ func shutMariaDB(t *testing.T) source.Source {
 	return src
 }
 
-// shutIssues are the numbers, tenants and regions of the issues, and shutComments the numbers and issues of the comments; "" and 0 are null.
+// shutIssues are the numbers, tenants and regions of the issues, and shutComments the numbers and issues of the
+// comments. "" and 0 are null.
 var (
 	shutIssues   = [][2]string{{"acme", "eu"}, {"acme", "us"}, {"globex", "eu"}, {"globex", "us"}, {"acme", ""}}
 	shutComments = []int{1, 2, 3, 4, 5, 0}

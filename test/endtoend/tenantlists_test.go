@@ -29,8 +29,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A sharing is an office with records that belong to several tenants: one called shared to acme and globex, one called theirs to globex,
-// one called nested whose list holds a list, where the source takes such a list, and one called nobodys, whose list is empty.
+// A sharing is an office with records that belong to several tenants. The record called shared belongs to acme and
+// globex, and the one called theirs to globex. The list of nested holds a list, where the source takes such a list. The
+// list of nobodys is empty.
 type sharing struct {
 	*office
 	shared string                    // the key of the record called shared

@@ -19,8 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestSecondTenant reads all of one tenant's data in the demo, by every tool, with the other's ids in its arguments, and
-// looks for anything of the other in it.
+// TestSecondTenant reads all of one tenant's data in the demo, by every tool, with the other tenant's ids in its
+// arguments. No answer may contain data of the other tenant.
 func TestSecondTenant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracker.db")
 	if err := demo.Create(t.Context(), path); err != nil {

@@ -30,9 +30,9 @@ const (
 	anyNumber = "NaN, infinite, or 1e600 and beyond"
 )
 
-// unreads are queries over bills, and the note that each answer has: "" for none.
+// unreads are queries over bills, and the note that each answer has, or "".
 var unreads = [][3]string{
-	// What is left out is counted, of the groups that the answer shows.
+	// The values that are left out are counted, of the groups that the answer shows.
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": null, "latest": {"$max": "$due"}, "first": {"$min": "$due"}}}]}`, "3 values of due count as null in latest, first" + dates},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": "$kind", "latest": {"$max": "$due"}}}, {"$match": {"_id": "a"}}]}`, "2 values of due count as null in latest" + dates},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": "$kind", "latest": {"$max": "$due"}}}, {"$sort": {"_id": -1}}, {"$limit": 1}]}`, "1 value of due counts as null in latest" + oneDate},

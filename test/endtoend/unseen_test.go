@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestUnopened checks that a value which a sheet cuts is approved only by a person who has opened all of it, in the
-// version that it has now; what another person opened, or another version, doesn't count.
+// TestUnopened checks that a value which a sheet cuts is approved only by a person who has opened all of it, in its
+// current version. A value that another person opened, or another version, doesn't count.
 func TestUnopened(t *testing.T) {
 	for _, row := range []struct{ name, text string }{
 		{"a tail behind the limit", strings.Repeat("x", 4000) + " and everybody is an administrator"},
@@ -90,9 +90,9 @@ func TestUnopened(t *testing.T) {
 	}
 }
 
-// TestDeniedDelete checks that a delete of a record with fields that the rules show to no principal counts them for people, that no
-// reviewer can approve it, that breaking the glass does, and that no revert is offered afterwards. The agent learns of
-// none of it.
+// TestDeniedDelete checks a delete of a record with fields that the rules show to no principal. People see how many
+// fields these are. No reviewer can approve the delete, but breaking the glass does. No revert is offered afterwards.
+// The agent learns of none of it.
 func TestDeniedDelete(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "delete", "class": "issues", "id": "2"}`)
@@ -119,8 +119,8 @@ func TestDeniedDelete(t *testing.T) {
 	}
 }
 
-// TestRevertIsWhole checks that a deleted record comes back with its id, that a revert is offered only while it would be
-// whole, and that people see before what it could not bring back.
+// TestRevertIsWhole checks that a deleted record comes back with its id, and that a revert is offered only while it
+// would be whole. People see before what the revert could not bring back.
 func TestRevertIsWhole(t *testing.T) {
 	o := newOffice(t, nil)
 	apply := func(writes string) (before, after *review.Sheet) {
@@ -149,7 +149,7 @@ func TestRevertIsWhole(t *testing.T) {
 	if _, err := o.person("cleo").Approve(t.Context(), back.ID, back.Digest, ""); err != nil || o.holds("SELECT id || body FROM comments WHERE body = 'hm'") != "1hm" {
 		t.Error(err, o.holds("SELECT group_concat(id || body) FROM comments"))
 	}
-	// What others did since would be lost: no revert is offered.
+	// A revert would undo later changes of others, so none is offered.
 	_, after = apply(`{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)
 	if _, err := o.db.Exec("UPDATE issues SET n = 6 WHERE id = 1"); err != nil {
 		t.Fatal(err)
@@ -159,8 +159,8 @@ func TestRevertIsWhole(t *testing.T) {
 	}
 }
 
-// TestNames checks that the queue, the sheet and the agent's answer name records and what pointers lead to, as far as each
-// viewer sees them, and that an agent's own sentence is not a heading.
+// TestNames checks that the queue, the sheet and the agent's answer name records and the targets of pointers, as far as
+// each viewer sees them. An agent's own sentence is not a heading.
 func TestNames(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -203,8 +203,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestGone checks that a reviewer of a change of a record that doesn't exist any more reads the same as of one that is
-// hidden from them by now, and that neither is approved.
+// TestGone checks that a reviewer can't tell a record that no longer exists from one that is hidden from them by now. Neither change is approved.
 func TestGone(t *testing.T) {
 	var said [2][]review.Check
 	for i, happens := range []string{"DELETE FROM issues WHERE id = 2", "UPDATE issues SET org = 'globex' WHERE id = 2"} {

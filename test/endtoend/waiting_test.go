@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestOthers checks that changes of one record are linked for people on both sheets, that an agent learns of its own alone,
-// and a person of those of their tenant.
+// TestOthers checks that changes of one record are linked for people on both sheets. An agent learns only of its own
+// changes, and a person of those of their tenant.
 func TestOthers(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, other := o.bot(), o.bot()
@@ -95,8 +95,8 @@ func TestManyOthers(t *testing.T) {
 	}
 }
 
-// TestWhatWasWritten checks that people see what the source has written, with the real id, and which fields were asked for and
-// are as they were; that a refused write isn't shown as what came out; and that who has approved can't again.
+// TestWhatWasWritten checks that people see what the source has written, with the real id, and which requested fields
+// stayed as they were. A refused write isn't shown as the result. A person who has approved can't approve again.
 func TestWhatWasWritten(t *testing.T) {
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) {})
 	rules := o.rules

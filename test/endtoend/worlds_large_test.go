@@ -67,7 +67,7 @@ func largeSide(t *testing.T, hidden bool) side {
 }
 
 // TestNonInterferenceLarge checks that a hidden value that takes more memory than a statement on SQLite may take changes
-// no answer: statements that read it to find what the view holds aren't refused for its size.
+// no answer. Statements that read it to find the records of the view aren't refused for its size.
 func TestNonInterferenceLarge(t *testing.T) {
 	t.Parallel()
 	with, without := largeSide(t, true), largeSide(t, false)

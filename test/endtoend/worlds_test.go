@@ -22,7 +22,7 @@ import (
 // twin, a database in which none of these exist, must be the same bytes as well.
 type table struct {
 	name    string
-	columns []string // "name type"; %json, %time, %uuid and %double are the dialect's
+	columns []string // "name type". %json, %time, %uuid and %double are the dialect's
 	after   []string // constraints and indexes over visible columns
 	hidden  []string // columns
 	behind  []string // constraints and indexes that contain hidden columns
@@ -135,7 +135,7 @@ func postgresWords(twin bool) (ddl string) {
 	return ddl
 }
 
-// rules returns the rules of the worlds; the twin has no rules for what it lacks.
+// rules returns the rules of the worlds. The twin has no rules for what it lacks.
 func rules(twin bool) policy.Rules {
 	tenant := &policy.TenantRule{Field: "org_id"}
 	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
@@ -287,7 +287,7 @@ func (m *maker) orgs() any {
 	return pick[any](m.Rand, `["acme"]`, `["acme", "globex"]`, `["globex", "acme", "acme"]`, `"acme"`, nil, `[]`, `["globex"]`, `["Acme", "acme "]`, `[["acme"]]`, `{"0": "acme"}`, `"globex"`, `[null, 1]`)
 }
 
-// counted returns milliseconds since 1970. Some are no date.
+// counted returns milliseconds since 1970. Some are not a date.
 func (m *maker) counted() any {
 	return pick[any](m.Rand, nil, 0, -1, 1769853600000, 1769853600000, 1769904000000, 1769904000001, int64(math.MaxInt64), int64(math.MinInt64))
 }
@@ -347,8 +347,8 @@ func (m *maker) fits(t string, r record) bool {
 	return r["org_id"] == "acme" && m.sees(t, r)
 }
 
-// conceal gives the hidden columns of a row new values that keep it in or out of the view, and the masked ones others
-// that the mask shows the same.
+// conceal gives the hidden columns of a row new values that keep it in or out of the view. It gives the masked columns
+// other values that the mask shows the same.
 func (m *maker) conceal(t string, r record) record {
 	out := record{}
 	for k, v := range r {

@@ -11,9 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// viewsOf returns statements that make views over the tables of the worlds: over views, with UNION, with groups, with ORDER
-// and LIMIT, and with expressions over denied and masked columns. The views of a twin lack the columns that are made of
-// what it lacks. Conditions and limits read what every principal sees: a view shows what its owner lets it select.
+// viewsOf returns statements that make views over the tables of the worlds. They are over views, with UNION, with
+// groups, with ORDER and LIMIT, and with expressions over denied and masked columns. The views of a twin lack the
+// columns that are made of columns that it lacks. Conditions and limits read data that every principal sees, because a
+// view shows what its owner lets it select.
 func viewsOf(twin bool) []string {
 	unless := func(text string) string {
 		if twin {
@@ -56,8 +57,8 @@ func viewProfile(p profile) profile {
 	return p
 }
 
-// TestNonInterferenceViews is the security property for views of a database: what the rules deny or mask in a table, and
-// the records of other tenants, change nothing that a principal receives through a view.
+// TestNonInterferenceViews is the security property for views of a database. Data that the rules deny or mask in a
+// table, and the records of other tenants, change nothing that a principal receives through a view.
 func TestNonInterferenceViews(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T, name string, twin bool) side{

@@ -10,7 +10,8 @@ import (
 )
 
 // TestEqualValuesWrittenDifferently asks for one of several values that are equal and written differently (0 and 0.0, 0 and -0), over
-// records that are stored in two orders: which one is shown must not depend on the order, since hidden records are a part of it.
+// records that are stored in two orders. The shown one must not depend on the order, since hidden records are a part of
+// it.
 func TestEqualValuesWrittenDifferently(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) side{

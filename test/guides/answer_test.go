@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// TestFirstAnswer takes the way of a new user with the tables of five applications: init, check, a question. What init writes
-// is used as it is, and the answer must be right. With -v it prints how long that takes, for docs/benchmarks.md.
+// TestFirstAnswer takes the way of a new user with the tables of five applications: init, check, a question. The output
+// of init is used as it is, and the answer must be right. With -v it prints how long that takes, for
+// docs/benchmarks.md.
 func TestFirstAnswer(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "bailiwick")
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/bailiwick").CombinedOutput(); err != nil {

@@ -30,16 +30,16 @@ var testedElsewhere = map[string]string{
 }
 
 // pictures lists blocks that show what comes out, or how parts fit, by page and the beginning of their first line. Commands in them
-// are checked as others are; what comes out is checked where the comment says.
+// are checked as others are. The output is checked where the comment says.
 var pictures = map[string][]string{
 	"docs/apis.md":           {"sources:"},                                                      // a configuration with a document, of internal/config's TestAPIsDocument
 	"docs/architecture.md":   {"SELECT +v1", "request ─", "write.Request ─", "Arguments ─"},     // how parts fit
 	"docs/assistant.md":      {"$ export LLM_PROVIDER=compatible", "$ bailiwick eval"},          // conversations with the scripted model of cmd/bailiwick's TestScripts/ask and eval
 	"docs/attacks.md":        {"go run ./test/attack/run"},                                      // the suite on any server, of test/attack
 	"docs/authentication.md": {"WWW-Authenticate:"},                                             // a header, of oauthmeta's tests
-	"docs/changes.md":        {"  agent proposes", `{"type": "change.created"`, `{"change_id"`}, // what happens when; what webhooks send and take, of internal/webhook's tests
+	"docs/changes.md":        {"  agent proposes", `{"type": "change.created"`, `{"change_id"`}, // what happens when. Bodies of webhooks, of internal/webhook's tests
 	"docs/clients.md":        {"invalid_query:"},                                                // an answer, of tool's golden files
-	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                              // where files are; of source/duckdb, which "make duckdb" tests
+	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                              // where files are. Of source/duckdb, which "make duckdb" tests
 	"docs/metadata.md":       {".metadata/.plugins"},                                            // where files are
 	"docs/operating.md":      {"$ bailiwick doctor"},                                            // of cmd/bailiwick's script doctor
 	"docs/parse.md":          {`{"$relatedTo"`},                                                 // written as Parse writes it, of TestRelatedTo
@@ -76,9 +76,10 @@ func blocks(page, text string) []block {
 	return out
 }
 
-// TestExamples goes through every example of the documentation, and fails for one that no test runs: TestPages plays those of the
-// README's consoles and of the guides; configurations, packs, tests of rules, filters and pipelines are parsed as the
-// program does; commands are given to the program, which reads their arguments; Go is code of the examples.
+// TestExamples goes through every example of the documentation, and fails for one that no test runs. TestPages plays
+// those of the README's consoles and of the guides. Configurations, packs, tests of rules, filters and pipelines are
+// parsed as the program does. Commands are given to the program, which reads their arguments. Go is code of the
+// examples.
 func TestExamples(t *testing.T) {
 	t.Chdir("../..")
 	dir := t.TempDir()
@@ -121,7 +122,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// check runs an example, and returns how; "" if it isn't known how to.
+// check runs an example, and returns how, or "" if it isn't known how to.
 func (b *block) check(t *testing.T, programs string) string {
 	t.Helper()
 	first, _, _ := strings.Cut(b.text, "\n")

@@ -1,5 +1,6 @@
-// Package guides plays the README and the guides of docs/guides on a fresh copy, every command of their console blocks and
-// every line that they expect, and takes the way from init to a first answer with the tables of real applications.
+// Package guides plays the README and the guides of docs/guides on a fresh copy. It runs every command of their console
+// blocks and compares every line that they expect. It also takes the way from init to a first answer with the tables of
+// real applications.
 package guides
 
 import (

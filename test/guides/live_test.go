@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// live lists blocks of commands whose arguments TestExamples only reads, and that need no more than the demo or a folder of
-// examples, by page and the beginning of the first line. answers says that the lines below a command are its whole output.
+// live lists blocks of commands whose arguments TestExamples only reads, by page and the beginning of the first line.
+// They need no more than the demo or a folder of examples. answers says that the lines below a command are its whole
+// output.
 var live = []struct {
 	page, begins string
 	answers      bool

@@ -20,15 +20,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestDifferential compares the validator over random bodies with kin-openapi's, for OpenAPI 3.0, and with a reference
-// that takes the document's schemas as JSON Schema, with and without further properties: 3,000 bodies, or as many as
-// BAILIWICK_SOAK says, at most 100,000.
+// TestDifferential compares the validator over random bodies with two others. One is kin-openapi's, for OpenAPI 3.0.
+// The other is a reference that takes the document's schemas as JSON Schema, with and without further properties. It
+// tries 3,000 bodies, or as many as BAILIWICK_SOAK says, at most 100,000.
 //
-// kin-openapi means something else by discriminators, not, integer beside number, and additionalProperties: false beside
-// parts, which are left out there; it checks formats of texts, which are open here, refuses null where a schema has no type, and a value that fits several of oneOf. The reference doesn't choose
-// by tags: a body that it alone accepts has to be one whose alternative is chosen by a tag; and it knows no names, so one
-// with an unknown name may be refused by the validator alone: in one of 10,000 bodies it is a name of an alternative that
-// the value doesn't fit.
+// Some schemas mean something else to kin-openapi, and are left out there. They have discriminators, not, integer
+// beside number, or additionalProperties: false beside parts. kin-openapi checks formats of texts, which are open here.
+// It refuses null where a schema has no type, and a value that fits several of oneOf. The reference doesn't choose by
+// tags. A body that only the reference accepts must be one whose alternative is chosen by a tag. The reference knows no
+// names, so the validator may refuse a body with an unknown name that the reference accepts. In one of 10,000 bodies it
+// is a name of an alternative that the value doesn't fit.
 func TestDifferential(t *testing.T) {
 	files := append(fixtures(t), "testdata/numbers.yaml")
 	if dir := os.Getenv("BAILIWICK_APIS"); dir != "" && dir != "none" {
@@ -232,7 +233,8 @@ func below(s *openapi3.Schema) (out []*openapi3.Schema) {
 	return out
 }
 
-// ours returns the first fault of a body; before it, "unknown" if unknown names are all that is wrong, or unheard if that is one.
+// ours returns the first fault of a body. unknown is "unknown" if all faults are unknown names, or unheard if that is
+// one.
 func (p *pair) ours(c *validate.Checker, body value.Value) (unknown string, found error) {
 	_, err := c.Check(context.Background(), p.op, validate.Arguments{Body: body, HasBody: true, Media: p.content.MediaType})
 	if err == nil {

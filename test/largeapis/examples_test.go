@@ -36,9 +36,9 @@ func fixtures(t *testing.T) []string {
 var update = flag.Bool("update", false, "rewrite testdata/refused.txt, with BAILIWICK_APIS")
 
 // TestExamples checks that the validator accepts the examples of requests that documents contain. An example is wrong in
-// its document if the schema alone refuses it, by a translation that isn't the validator's. Of the others at least 97
-// in a hundred are taken over all documents, and 99 with open_bodies, which takes fields that documents show in an
-// example and don't declare. testdata/refused.txt lists all that are refused, with the reason.
+// its document if the schema itself refuses it, by a translation that isn't the validator's. Of the others at least 97
+// in a hundred are taken over all documents. With open_bodies, which takes undeclared fields of examples, at least 99
+// are taken. testdata/refused.txt lists all that are refused, with the reason.
 func TestExamples(t *testing.T) {
 	files := fixtures(t)
 	if dir := os.Getenv("BAILIWICK_APIS"); dir != "" && dir != "none" {
@@ -200,7 +200,7 @@ func faults(c *validate.Checker, op *spec.Operation, a validate.Arguments) (out 
 	return out
 }
 
-// reason returns why an example is refused: "wrong" if the schema alone refuses it as well.
+// reason returns why an example is refused: "wrong" if the schema itself refuses it as well.
 func (e *examples) reason(op *spec.Operation, a validate.Arguments) string {
 	refuses := func(r spec.Raw, v value.Value) bool {
 		s, err := e.reference.compile(r)

@@ -73,9 +73,11 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// TestHeldOut checks how many tasks find an operation in documents by which no weight was chosen when the tasks were written, in
-// the words of the API, of users, and of a model that says in several ways what a user wants; and how often the first one is wrong where a search says that nothing matches well: of all operations, and of those that the
-// configuration of init leaves agents. The documents other than SendGrid's are among those of BAILIWICK_APIS.
+// TestHeldOut checks how many tasks find an operation in documents by which no weight was chosen when the tasks were
+// written. The tasks are in the words of the API, of users, and of a model that says in several ways what a user wants.
+// It also checks how often the first operation is wrong where a search says that nothing matches well. It searches all
+// operations, and those that the configuration of init leaves agents. The documents other than SendGrid's are among
+// those of BAILIWICK_APIS.
 func TestHeldOut(t *testing.T) {
 	files := fixtures(t)
 	if dir := os.Getenv("BAILIWICK_APIS"); dir != "" && dir != "none" {

@@ -13,9 +13,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A reference checks bodies by the document alone: its schemas as JSON Schema 2020-12, where additionalProperties: false
-// in a composition is unevaluatedProperties: false of the whole. It knows no rules of names, discriminators or bounds
-// on steps. It shares with package validate the library that compares, and nothing of what makes its schemas.
+// A reference checks bodies only by the document. It takes the document's schemas as JSON Schema 2020-12, where
+// additionalProperties: false in a composition is unevaluatedProperties: false of the whole. It knows no rules of
+// names, discriminators or bounds on steps. It shares with package validate the library that compares, but no code that
+// makes schemas.
 type reference struct {
 	d        *spec.Document
 	open     bool // every object takes further properties

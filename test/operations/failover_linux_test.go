@@ -29,7 +29,7 @@ import (
 // moves is how many changes are made around a failover.
 const moves = 16
 
-// What agents and programs may be told while the database is gone, besides their answers.
+// The texts that agents and programs may get while the database is gone, besides their answers.
 var outage = regexp.MustCompile(`The gateway can't reach its records now\. Try again in \d+ seconds|the gateway can't keep its records, so it answers no calls|` +
 	`Too many calls|the source could not answer|the change may be carried out all the same|The change .* may be carried out all the same|the query took too long and was stopped`)
 

@@ -39,9 +39,10 @@ const (
 	ceiling = 90 * time.Second // the maximum wait for something that should happen soon
 )
 
-// TestRollingRestart restarts two replicas of the built program one after the other, under load behind nginx, HAProxy and Caddy with the
-// files of examples/deploy, in which only addresses, replicas and certificates are replaced. No call of either generation of the protocol is
-// lost, and none is done twice. Sessions of the older one go on at any replica.
+// TestRollingRestart restarts two replicas of the built program one after the other, under load. They run behind nginx,
+// HAProxy and Caddy with the files of examples/deploy, in which only addresses, replicas and certificates are replaced.
+// No call of either generation of the protocol is lost, and none is done twice. Sessions of the older one go on at any
+// replica.
 func TestRollingRestart(t *testing.T) {
 	f := newFleet(t)
 	fronts := f.proxies()
@@ -406,7 +407,7 @@ func (p *proxy) post(ctx context.Context, text string, head map[string]string) (
 	return res, body, err
 }
 
-// proxies starts each proxy that can be had, and waits until it answers. Others are subtests that are left out.
+// proxies starts each installed proxy, and waits until it answers. Others are subtests that are left out.
 func (f *fleet) proxies() (all []*proxy) {
 	f.t.Helper()
 	for _, name := range []string{"nginx", "haproxy", "caddy"} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// code returns the comments of a Go file and, for a file that is no test, its messages.
+// code returns the comments of a Go file and, for a file that is not a test, its messages.
 func code(path string, src []byte) ([]passage, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -108,7 +108,7 @@ func messages(fset *token.FileSet, e ast.Expr) []passage {
 	return paragraphs(message, strings.Split(strings.Trim(text, "\n"), "\n"), fset.Position(e.Pos()).Line)
 }
 
-// fold returns the text of literals that are joined. What isn't known before the program runs counts as a word.
+// fold returns the text of literals that are joined. A value that isn't known before the program runs counts as a word.
 func fold(e ast.Expr) (text string, literal bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

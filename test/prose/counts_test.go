@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The most words of the docs that people write, of a decision record and of the changelog, and how many there may be of records and
-// of terms in the glossary.
+// The most words of the docs that people write, of a decision record and of the changelog. The others are the most
+// records, and terms in the glossary.
 const maxDocs, maxRecord, maxChangelog, maxRecords, maxTerms = 45_000, 400, 700, 40, 60
 
 // TestCounts checks how much there is to read. Words are counted as markdown says. The docs are all that is checked but the

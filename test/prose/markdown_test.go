@@ -34,7 +34,7 @@ func blank(src []byte) []byte {
 }
 
 // markdown returns the passages of a page and counts its words. Code blocks, comments and the targets of links are
-// neither. Code inside of a sentence is one word of the sentence; the words of the page include the code's own.
+// neither. Code inside of a sentence is one word of the sentence. The words of the page include the code's own.
 func markdown(src []byte) (out []passage, count int) {
 	if bytes.HasPrefix(src, generated) {
 		return nil, 0

@@ -124,7 +124,7 @@ func words(text string) int {
 // item matches the mark of a list item in a comment.
 var item = regexp.MustCompile(`^\s*([-*•]|\d+[.)])\s+`)
 
-// paragraphs splits the lines of a comment or of a help text. Indented lines that are no list are code.
+// paragraphs splits the lines of a comment or of a help text. Indented lines that are not a list are code.
 func paragraphs(k kind, lines []string, first int) []passage {
 	var out []passage
 	var open *passage

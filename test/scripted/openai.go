@@ -83,8 +83,8 @@ func (c *Conversation) result(r llm.Result) {
 	c.Messages = append(c.Messages, llm.Message{Role: llm.Tool, Results: []llm.Result{r}})
 }
 
-// writeChat writes t as the chunks of a Chat Completions stream: the role, the text in pieces, the calls, the reason, the usage in a
-// chunk without choices, and [DONE].
+// writeChat writes t as the chunks of a Chat Completions stream. These are the role, the text in pieces, the calls, the
+// reason, the usage in a chunk without choices, and [DONE].
 func writeChat(t Turn, c Conversation) []event {
 	var all []event
 	chunk := func(choices []any, usage any) {

@@ -57,7 +57,7 @@ func (p Answering) next(results []llm.Result) Turn {
 // refusal returns what a result that is a refusal says, or "" for any other.
 func refusal(text string) string {
 	var r struct{ Error string }
-	_ = json.Unmarshal([]byte(text), &r) // what is not JSON is not a refusal
+	_ = json.Unmarshal([]byte(text), &r) // a text that is not JSON is not a refusal
 	return r.Error
 }
 
@@ -76,8 +76,8 @@ func fill(text string, results []llm.Result) string {
 	}
 }
 
-// lookUp returns what is at a place: "1" is the text of the first result, "1:name" the column of a table in it, its values
-// separated by semicolons, and "1:name:2" the second of them. "1:#" is the first number in the text.
+// lookUp returns the text at a place. "1" is the text of the first result. "1:name" is the column of a table in it, its
+// values separated by semicolons, and "1:name:2" the second of them. "1:#" is the first number in the text.
 func lookUp(place string, results []llm.Result) string {
 	var n int
 	number, path, _ := strings.Cut(place, ":")
@@ -118,7 +118,7 @@ func lookUp(place string, results []llm.Result) string {
 	return strings.Join(column, "; ")
 }
 
-// rows reads the CSV that a result begins with; what is none is one cell.
+// rows reads the CSV that a result begins with. A text without CSV is one cell.
 func rows(text string) [][]string {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes = -1, true

@@ -78,7 +78,7 @@ type Turn struct {
 // A Server is one scripted model behind all formats. Set Script before it serves.
 type Server struct {
 	Script Script
-	Key    string // wanted in each request; "" wants none
+	Key    string // wanted in each request, or ""
 
 	mu       sync.Mutex
 	requests []Conversation

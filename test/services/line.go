@@ -155,8 +155,8 @@ func (l *Line) keep(ends ...net.Conn) bool {
 	return true
 }
 
-// pass copies bytes in one direction; bytes that arrive while the line is silent are lost, and the connection with them. Where goes is false
-// for some, all connections are closed.
+// pass copies bytes in one direction. Bytes that arrive while the line is silent are lost, and the connection with
+// them. Where goes is false for some, all connections are closed.
 func (l *Line) pass(to, from net.Conn, goes func([]byte) bool) {
 	buf := make([]byte, 1<<14)
 	for {

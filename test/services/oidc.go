@@ -42,8 +42,8 @@ func OIDC(t testing.TB, back, org string) (issuer string) {
 	return lines.Text()
 }
 
-// SignIn opens the address of OIDC's provider that a program sends a browser to, signs in there as its person, and returns the
-// query that the provider sends back to an address on 127.0.0.1:9.
+// SignIn opens the address of OIDC's provider that a program sends a browser to, and signs in there as its person. It
+// returns the query that the provider sends back to an address on 127.0.0.1:9.
 func SignIn(t testing.TB, to string) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

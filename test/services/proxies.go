@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Proxy returns the path of nginx, haproxy or caddy, which the test starts and stops itself. If it can't be had, it returns why.
+// Proxy returns the path of nginx, haproxy or caddy, which the test starts and stops itself. If it is not available, it
+// returns why.
 func Proxy(name string) (path, why string) {
 	variable := "BAILIWICK_TEST_" + strings.ToUpper(name)
 	if os.Getenv(variable) == "" {

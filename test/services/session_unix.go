@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of a file until it is closed, beside others that don't take it alone.
+// lock locks a file until it is closed, exclusively or together with others that lock it so.
 func lock(f *os.File, alone bool) error {
 	how := syscall.LOCK_SH
 	if alone {

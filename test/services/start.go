@@ -65,7 +65,7 @@ func (s *servers) stop() {
 	s.stderr.Close()
 }
 
-// said returns what the script has written to its standard error, after a colon, or "" for nothing.
+// said returns a colon and the text that the script has written to its standard error, or "".
 func (s *servers) said() string {
 	out, _ := io.ReadAll(io.NewSectionReader(s.stderr, 0, 1<<20))
 	if text := strings.TrimSpace(string(out)); text != "" {

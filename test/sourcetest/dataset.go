@@ -24,7 +24,7 @@ type Table struct {
 	Columns []Column
 	Key     []string
 	Foreign []schema.Relation
-	Rows    string // one JSON array per line, one value per column; dates and bytes as the query language writes them
+	Rows    string // one JSON array per line, one value per column. Dates and bytes are as the query language writes them
 }
 
 // A Column is one field of a Table. SQLite, Postgres, MySQL and DuckDB are the declared types if they aren't the usual
@@ -179,8 +179,8 @@ func (d Dataset) Leave(tb testing.TB, limits Limits) Dataset {
 	return out
 }
 
-// needed returns the abilities that a source needs to hold a record, if lists is -1, a column of it, if it is 0, or a part
-// of that.
+// needed returns the abilities that a source needs to hold a value. The value is a record if lists is -1, a column if
+// it is 0, and otherwise a part of a column.
 func needed(v value.Value, lists int) []Ability {
 	var out []Ability
 	if v.Kind() == value.Int && (v.Int() > 1<<53 || v.Int() < -1<<53) {
@@ -251,7 +251,7 @@ func (c Column) literal(v value.Value, dialect Kind) string {
 	return quoted(v.Text())
 }
 
-// double writes a double; NaN and the infinities are strings in the rows.
+// double writes a double. NaN and the infinities are strings in the rows.
 func (c Column) double(v value.Value, dialect Kind) string {
 	switch {
 	case v.Kind() != value.String:

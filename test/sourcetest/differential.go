@@ -25,8 +25,8 @@ const rounds = 1500
 // An Oracle makes the source whose answers are right: memory.New.
 type Oracle func([]schema.Class, map[string][]value.Row) source.Source
 
-// Differential asks a source and the oracle random queries, whose answers must be equal to the last byte; and it checks
-// for each that the records that match and those that don't are all records. show writes what the source runs for a
+// Differential asks a source and the oracle random queries, whose answers must be equal to the last byte. For each it
+// checks that the records that match and those that don't are all records. show writes what the source runs for a
 // permit, for messages.
 func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show func(policy.Permit) string) {
 	s := newSubject(t, open, limits)
@@ -49,7 +49,7 @@ func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show fu
 }
 
 // Rounds sets how many random queries rapid asks: short, unless BAILIWICK_SOAK sets another number. The short form draws
-// the same queries each time, so that a failure is one of the change at hand; the long form draws new ones, or those of
+// the same queries each time, so that a failure is one of the change at hand. The long form draws new ones, or those of
 // -rapid.seed.
 func Rounds(t *testing.T, short int) int {
 	t.Helper()

@@ -16,7 +16,7 @@ func (s *subject) order(t *testing.T) {
 	for _, tt := range []struct {
 		class, order, where string
 		limit, skip         int
-		ids                 string // of all records, in order; one more than the limit is expected
+		ids                 string // of all records, in order. One more than the limit is expected
 	}{
 		{"numbers", "n", "", 100, 0, "4 8 3 1 2 10 11 12 9 5 6 7"},
 		{"numbers", "-n", "", 100, 0, "7 6 5 9 11 12 2 10 1 3 8 4"},
@@ -171,7 +171,7 @@ func (s *subject) pagesWithoutKey(t *testing.T) {
 	}
 }
 
-// line writes a row with commas; null as null.
+// line writes a row with commas. Null is written as null.
 func line(row value.Row) string {
 	out := make([]string, len(row))
 	for i, v := range row {

@@ -1,8 +1,8 @@
 // Package sourcetest is the suite that every source passes.
 //
-// Only tests import it. Run asks a source every operator on every type, and compares with answers written by hand;
-// Differential asks it random queries, and compares with package memory. What a source can't do is declared as a limit,
-// and checked: a limit that no longer applies fails the suite.
+// Only tests import it. Run asks a source every operator on every type, and compares with answers written by hand.
+// Differential asks it random queries, and compares with package memory. Features that a source lacks are declared as
+// limits, and checked. A limit that no longer applies fails the suite.
 package sourcetest
 
 import (

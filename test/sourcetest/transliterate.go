@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Transliterate returns text as a database of BAILIWICK_TEST_ENCODING can hold it, which is LATIN1 or an encoding with the same characters:
-// each character that it lacks becomes another one.
+// Transliterate returns text as a database of BAILIWICK_TEST_ENCODING can hold it, which is LATIN1 or an encoding with
+// the same characters. Each character that it lacks becomes another one.
 func Transliterate(text string) string {
 	if os.Getenv("BAILIWICK_TEST_ENCODING") == "" {
 		return text

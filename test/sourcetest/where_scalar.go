@@ -96,7 +96,7 @@ var textQuestions = []question{
 	{"texts", `{"mood":{"$ne":"sad"}}`, "* but 1 5", ""},
 }
 
-// numberQuestions: numbers compare exactly; with a double, as doubles.
+// numberQuestions: numbers compare exactly. With a double they compare as doubles.
 var numberQuestions = []question{
 	{"numbers", `{"n":9007199254740993}`, "6", ""},
 	{"numbers", `{"n":9007199254740993.0}`, "6", ""},

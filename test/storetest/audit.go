@@ -80,8 +80,8 @@ func writeMany(t *testing.T, s Store) []audit.Record {
 	return wrote
 }
 
-// testAudit checks that records are read as they were written, forwards and backwards, from any place, in order for each writer, and
-// that a walk ends when it is asked to.
+// testAudit checks that records are read as they were written, forwards and backwards, from any place, in order for
+// each writer. A walk ends when it is asked to.
 func testAudit(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	wantWhole(t, s, 0)

@@ -335,7 +335,7 @@ func testSwapHandles(t *testing.T, open Open) {
 				fence := c.Lease.Fence
 				c.Lease = change.Lease{Holder: fmt.Sprint(who), Fence: fence + 1}
 				switch err := step(t, s, c, change.Step{State: change.Applying, Event: change.EventClaimed}, change.Guard{}); {
-				case err == nil && c.Lease.Fence == c.Version-1: // filed with version 1 and fence 0; each win increments both
+				case err == nil && c.Lease.Fence == c.Version-1: // filed with version 1 and fence 0. Each win increments both
 					won.Add(1)
 				case err == nil:
 					t.Errorf("version %d with fence %d", c.Version, c.Lease.Fence)

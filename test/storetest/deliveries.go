@@ -62,8 +62,8 @@ func feedDeliveries(t *testing.T, s Store) {
 	}
 }
 
-// testDeliveries checks the life of a delivery: claimed in the order of its hook, one at a time, under a lease; finished once, by the
-// last to claim it; and sent again on request.
+// testDeliveries checks the life of a delivery. It is claimed in the order of its hook, one at a time, under a lease.
+// It is finished once, by the last to claim it, and sent again on request.
 func testDeliveries(t *testing.T, open Open) {
 	ctx := t.Context()
 	s := Handle(t, open, t.TempDir())

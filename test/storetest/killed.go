@@ -164,7 +164,7 @@ func writer(t *testing.T, place, folder string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(pipe)
 }
 
-// kills returns the number of rounds of Killed; BAILIWICK_KILLS sets a higher one for long tests.
+// kills returns the number of rounds of Killed. BAILIWICK_KILLS sets a higher one for long tests.
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -200,9 +200,9 @@ func (p *promises) note(t *testing.T, line string) {
 }
 
 // Killed repeatedly kills two processes that write to one place, at random times. The audit log stays undamaged,
-// confirmed records are in it once, and each change is at its last confirmed version or one later, with its events
-// and the audit records of its steps: none is applied before its approval is in the log. If stop is set, every second
-// round also stops a process first, and checks that the store still works.
+// and confirmed records are in it once. Each change is at its last confirmed version or one later, with its events and
+// the audit records of its steps. None is applied before its approval is in the log. If stop is set, every second round
+// also stops a process first, and checks that the store still works.
 //
 // place returns a new place. Each gets at most 50 rounds, because every round verifies all of its log.
 func Killed(t *testing.T, open Open, place func() string, stop bool) {
@@ -212,8 +212,9 @@ func Killed(t *testing.T, open Open, place func() string, stop bool) {
 	}
 }
 
-// killed runs rounds in which two child processes write to place until they are killed, and with stop one of them is stopped first,
-// while a write beside it must succeed. What a child had printed as stored must be there after each round.
+// killed runs rounds in which two child processes write to place until they are killed. With stop one of them is
+// stopped first, while a write beside it must succeed. All that a child has printed as stored must exist after each
+// round.
 func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 	s := Handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}
@@ -262,8 +263,8 @@ func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 	wantReconciled(t, s)
 }
 
-// progress reads lines of a writer until it is at work, and in the first round until it has stored a change and a token:
-// on a slow machine no number of milliseconds is enough for them.
+// progress reads lines of a writer until it is at work, and in the first round until it has stored a change and a
+// token. On a slow machine no number of milliseconds is enough for them.
 func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 	t.Helper()
 	var lines []string
@@ -277,8 +278,8 @@ func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 	return lines
 }
 
-// wantArchived fails unless the archive in a folder and the store are the whole log, and the store alone is what it should
-// have.
+// wantArchived fails unless the archive in a folder and the store are the whole log, and the store by itself is what it
+// should be.
 func wantArchived(t *testing.T, s Store, folder string) audit.Report {
 	t.Helper()
 	joined, err := store.OpenArchive(s, nil, folder)
@@ -322,8 +323,8 @@ func wantTokens(t *testing.T, s Store, promised map[string]int64) {
 	}
 }
 
-// wantReconciled fails unless each step of a change, and what was done to each token, has its audit record, possibly
-// still in the outbox, and in the log once the outbox is drained.
+// wantReconciled fails unless each step of a change and of a token has its audit record. The record may still be in the
+// outbox, and is in the log once the outbox is drained.
 func wantReconciled(t *testing.T, s Store) {
 	t.Helper()
 	held, err := change.Reconcile(t.Context(), s, s)

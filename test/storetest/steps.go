@@ -50,8 +50,8 @@ func drain(t *testing.T, s Store, id string) {
 	}
 }
 
-// testSteps checks that a step and its audit record are stored together or not at all, and that a change can't be
-// claimed before its steps are in the log.
+// testSteps checks that a step and its audit record are stored together or not at all. A change can't be claimed before
+// its steps are in the log.
 func testSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
@@ -128,7 +128,7 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 }
 
 // testLoggedSteps checks that the records of steps are in the log when the steps are in the store, with several steps at once,
-// among records that others append, and that a step which isn't taken leaves none.
+// among records that others append. A step which isn't taken leaves none.
 func testLoggedSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}

@@ -1,9 +1,9 @@
 // Package storetest is the test suite that every store must pass, with what packages identity, audit, limit, change
 // and webhook rely on.
 //
-// It doesn't depend on any store. It fails a store that loses, forks or invents records, that loses a restriction of
-// a token or the use of a budget, that lets two callers swap the same version of a change, or that hides a revocation
-// from another handle for more than a second.
+// It doesn't depend on any store. It fails a store that loses, forks or invents records, or that loses a restriction of
+// a token or the use of a budget. It fails one that lets two callers swap the same version of a change. It also fails
+// one that hides a revocation from another handle for more than a second.
 package storetest
 
 import (
@@ -38,7 +38,7 @@ type Store interface {
 }
 
 // Open opens a handle on the store at a place. Two handles of one place share its content, as two processes would.
-// Open fails the test on an error; the suite closes the handle.
+// Open fails the test on an error. The suite closes the handle.
 type Open func(t *testing.T, place string) Store
 
 // Run runs the suite. Each place is a new empty folder.

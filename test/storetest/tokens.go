@@ -32,8 +32,8 @@ func token(id string) identity.Token {
 
 var sameToken = cmp.Options{cmpopts.EquateComparable(netip.Prefix{})}
 
-// testTokens checks that tokens are stored with every field, found by their prefix alone, revoked once, and that a last use only moves
-// forward.
+// testTokens checks that tokens are stored with every field, found by only their prefix, revoked once, and that a last
+// use only moves forward.
 func testTokens(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	full := token("full")

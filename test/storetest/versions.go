@@ -23,8 +23,8 @@ func replacing(old *change.Change, by string) change.Filing {
 	return change.Filing{Life: time.Hour, Most: 1000, Replaces: &ended}
 }
 
-// testVersions puts new versions in the place of changes: both are stored or neither, what waits for one waits for the
-// other, and of two that come at once one is kept.
+// testVersions puts new versions in the place of changes. Both are stored or neither. Changes that wait for one then
+// wait for the other. Of two versions that come at once one is kept.
 func testVersions(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
@@ -65,8 +65,8 @@ func testVersions(t *testing.T, open Open) {
 	testVersionsAtOnce(t, s, other)
 }
 
-// testVersionsAtOnce checks that of two new versions and a rejection of one change, which come at once through two handles, exactly one
-// is stored and the others get ErrMoved.
+// testVersionsAtOnce has two new versions and a rejection of one change come at once through two handles. Exactly one
+// is stored, and the others get ErrMoved.
 func testVersionsAtOnce(t *testing.T, s, other Store) {
 	for round := range 20 {
 		c := put(t, s, plain(100+10*round, "b"))

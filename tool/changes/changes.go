@@ -11,8 +11,9 @@ import (
 // the change with an id. Nil means its path in the console.
 type Options = tools.ChangeOptions
 
-// A Toolset makes the tools. Its method Tools returns those that create, update and delete records, those that list, show,
-// await and cancel changes, and a tool for each action in force that asks for one. ToolsOf is Tools for other actions.
+// A Toolset makes the tools. Its method Tools returns those that create, update and delete records, and those that
+// list, show, await and cancel changes. It also returns a tool for each action in force that asks for one. ToolsOf is
+// Tools for other actions.
 type Toolset = tools.ChangeTools
 
 // New returns the Toolset of o.

@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// serve serves the fixtures on an address of their own, which requires a token, and on listen through a proxy that
-// adds the token, because the suites can't send one.
+// serve serves the fixtures on an address of their own, which requires a token. On listen it serves them through a
+// proxy that adds the token, because the suites can't send one.
 func serve(ctx context.Context, listen string) error {
 	if !app.Loopback(listen) {
 		return errors.New("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")

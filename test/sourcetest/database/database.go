@@ -1,5 +1,5 @@
-// Package database is the suite of the sources in SQL databases, on the real server: the questions of package
-// sourcetest and of the packages below it, and what only databases have.
+// Package database is the suite of the sources in SQL databases, on the real server. It asks the questions of package
+// sourcetest and of the packages below it, and those that only databases have.
 //
 // A test of an adapter fills in a Database and calls its methods, one in each test. Only tests import it.
 package database
@@ -37,7 +37,7 @@ type Source interface {
 type Database struct {
 	Kind       sourcetest.Kind
 	Dialect    sqlgen.Dialect
-	Tables     sourcetest.Limits // what it can't do
+	Tables     sourcetest.Limits // the parts of tables that it can't do
 	Pipelines  pipelines.Limits  // the parts of pipelines that it can't do
 	Statements statements.Limits // the parts of SQL that it can't do
 	Every      int               // writing.Target.Every
@@ -45,7 +45,7 @@ type Database struct {
 	Fresh func(testing.TB) string
 	// Driver returns the driver of database/sql, and its data source name, for connections beside the source's.
 	Driver func(at string) (driver, dsn string)
-	// Unchecked turns foreign keys off for a connection, where the scripts of datasets don't; "" elsewhere.
+	// Unchecked turns foreign keys off for a connection, where the scripts of datasets don't. Elsewhere it is "".
 	Unchecked string
 	// Related returns a source with the relations of a dataset, for a database that can't declare them, or nil if it can.
 	Related func(Source, sourcetest.Dataset) Source

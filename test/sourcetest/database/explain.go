@@ -76,9 +76,9 @@ var indexed = []string{`CREATE TABLE orders (id int PRIMARY KEY, org varchar(20)
 	`CREATE INDEX by_org ON orders (org, id)`, `CREATE INDEX by_number ON orders (number)`, `CREATE INDEX by_code ON orders (code)`,
 	`CREATE INDEX by_placed ON orders (placed)`, `CREATE INDEX by_amount ON orders (amount)`}
 
-// TestIndexes checks that the conditions, casts and guards that statements are written with leave the indexes usable: for
-// points, ranges, and the tenant of the view. key is the name of the primary key's index in explanations; times that of the
-// index on a time, "" if none serves a range of times. fill inserts records, of which 10 have a condition's value, and
+// TestIndexes checks that the conditions, casts and guards of statements leave the indexes usable: for points, ranges,
+// and the tenant of the view. key is the name of the primary key's index in explanations. times is that of the index on
+// a time, or "" if none serves a range of times. fill inserts records, of which 10 have a condition's value, and
 // analyses them.
 func (d *Database) TestIndexes(t *testing.T, key, times string, fill ...string) {
 	src := d.Opened(t, slices.Concat(indexed, fill)...)

@@ -44,7 +44,7 @@ var golden = sourcetest.Dataset{Tables: []sourcetest.Table{
 			["d","acme","x",null,5]`},
 }}
 
-// TestGoldenPipelines runs the pipelines that package sqlgen shows with their statements: the result is that of the
+// TestGoldenPipelines runs the pipelines that package sqlgen shows with their statements. The result is that of the
 // oracle over the same records, or the database doesn't support it, as the statements say.
 func (d *Database) TestGoldenPipelines(t *testing.T) {
 	text, err := os.ReadFile("../../internal/sqlgen/testdata/pipelines.txt")

@@ -21,8 +21,9 @@ import (
 // A Key is a type that a key can have, as the database writes it, and then values of it, as SQL.
 type Key []string
 
-// TestKeyTypes makes tables whose keys have each of these types, alone and as the second part of two. It checks that the id of
-// each record, as an answer shows it, finds this record and no other: for a read, a condition, and a write.
+// TestKeyTypes makes tables whose keys have each of these types, as the only part and as the second of two. It checks
+// that the id of each record, as an answer shows it, finds this record and no other: for a read, a condition, and a
+// write.
 func (d *Database) TestKeyTypes(t *testing.T, before []string, keys []Key) {
 	script := append([]string(nil), before...)
 	for i, k := range keys {

@@ -99,7 +99,7 @@ func (d *Database) TestKilled(t *testing.T) {
 	t.Run("Stops", func(t *testing.T) { writing.Stops(t, w, writing.SQLHits(outside), process, stops) })
 }
 
-// opensTogether opens an empty database for writing several times at once, as the replicas of a gateway do that is set up anew: each of
+// opensTogether opens an empty database for writing several times at once, as the replicas of a new gateway do. Each of
 // them finds no table of markers and makes it.
 func (d *Database) opensTogether(t *testing.T) {
 	const replicas, rounds = 6, 4

@@ -57,8 +57,8 @@ func opened(t *testing.T, open sourcetest.Open, tables []sourcetest.Table) *subj
 	return &subject{from, p}
 }
 
-// Run tests that no value is returned that is longer than its reader allows, that it is returned as a Cut of its size
-// and never as null, and that nothing else changes: which records there are, and their order.
+// Run tests values that are longer than their reader allows. Each is returned as a Cut of its size, never whole and
+// never as null. Nothing else changes: which records there are, and their order.
 func Run(t *testing.T, open sourcetest.Open) {
 	s := opened(t, open, largeTables())
 	s.pieces(t)

@@ -1,7 +1,7 @@
 // Package masks is the part of the suite that tests the results for masked fields.
 //
 // It complements sourcetest, whose datasets it uses. Only tests import it. A source returns masked fields unmasked, in
-// its own kind of value; Run passes them through redact and shape, as a gateway does, and compares with answers worked
+// its own kind of value. Run passes them through redact and shape, as a gateway does, and compares with answers worked
 // out by hand.
 package masks
 
@@ -50,7 +50,7 @@ type subject struct {
 	classes []schema.Class
 }
 
-// rules are those of most rows; under keyless only the masked fields of a class are visible.
+// rules are those of most rows. Under keyless only the masked fields of a class are visible.
 var (
 	rules = map[string]policy.ClassRule{
 		"orgs":     {Mask: map[string]policy.Mask{"name": policy.Partial, "settings": policy.Null}},

@@ -24,7 +24,7 @@ const rounds = 1000
 const patience = 30 * time.Second
 
 // Differential asks a source and the oracle random pipelines, which must have the same answers, whatever the records
-// hold; none may fail. For some it also tests that the records that a condition keeps and those that it drops are all
+// hold. None may fail. For some it also tests that the records that a condition keeps and those that it drops are all
 // records.
 func Differential(t *testing.T, target Target) {
 	s := newSubject(t, target)
@@ -147,7 +147,7 @@ func (d *differential) records(t *rapid.T, from source.Source, permit policy.Per
 	return rows
 }
 
-// halves tests the law of the excluded middle: a condition holds for a record or it doesn't, and never both; so the
+// halves tests the law of the excluded middle. A condition holds for a record or it doesn't, and never both. So the
 // records that it keeps and those that it drops are all records, and the groups together count all of them.
 func (d *differential) halves(g *generator, p draft) {
 	s := p.columns()

@@ -88,7 +88,7 @@ func (g *generator) project(s scope) value.Value {
 	out := slices.Clone(g.computed(s, g.times("computed", 0, 2)).Members())
 	for i, m := range out {
 		if m.Value.IsNumber() || m.Value.Kind() == value.Bool || m.Value.IsNull() {
-			out[i].Value = object1("$literal", m.Value) // alone it would mean that a field stays
+			out[i].Value = object1("$literal", m.Value) // by itself it would mean that a field stays
 		}
 	}
 	for range g.times("kept", 1, 3) {

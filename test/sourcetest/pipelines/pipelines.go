@@ -1,8 +1,8 @@
 // Package pipelines is the part of the suite that tests pipelines.
 //
 // It complements sourcetest, whose datasets it uses. Only tests import it. Run asks a source every stage, accumulator
-// and operator, and compares with answers worked out by hand; Differential asks it random pipelines, and compares with
-// package memory. What a source can't do is declared as a limit, and checked.
+// and operator, and compares with answers worked out by hand. Differential asks it random pipelines, and compares with
+// package memory. Features that a source lacks are declared as limits, and checked.
 package pipelines
 
 import (

@@ -141,7 +141,7 @@ func same(a, b value.Value) bool {
 	return equal(a, b) && slices.EqualFunc(a.Members(), b.Members(), func(x, y value.Member) bool { return x.Name == y.Name })
 }
 
-// equal is value.Equal, with numbers as they are written; standard deviations may differ in their last digits, since no
+// equal is value.Equal, with numbers as they are written. Standard deviations may differ in their last digits, since no
 // two databases compute the same square root.
 func equal(a, b value.Value) bool {
 	switch {
@@ -162,8 +162,8 @@ func equal(a, b value.Value) bool {
 	return value.Equal(written(a), written(b))
 }
 
-// about is same, except for the last digit of doubles: beyond 2^53, which of two equally near decimals represents a
-// double isn't the same everywhere, and sums are computed from these.
+// about is same, except for the last digit of doubles. Beyond 2^53, databases differ in which of two equally near
+// decimals represents a double, and sums are computed from these.
 func about(a, b value.Value) bool {
 	switch {
 	case a.Kind() == value.Array && b.Kind() == value.Array:

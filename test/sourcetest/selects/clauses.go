@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// levels returns the keys of a GROUP BY, sometimes as grouping sets. PostgreSQL folds an expression that is constant before it groups, and
-// then has its value, not null, in the sets that leave it out: there its own answer doesn't count.
+// levels returns the keys of a GROUP BY, sometimes as grouping sets. PostgreSQL folds an expression that is constant
+// before it groups. Then the sets that leave the expression out have its value, not null. There PostgreSQL's own answer
+// doesn't count.
 func (w *Writer) levels(keys, exprs []string) string {
 	all := strings.Join(keys, ", ")
 	if w.chance(75) {

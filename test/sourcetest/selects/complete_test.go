@@ -29,7 +29,7 @@ var constructs = []string{
 }
 
 // TestWriterIsComplete checks that random statements use every function that SQL has here, and every construct, and that
-// the parser takes them: a form that isn't drawn is compared with nothing.
+// the parser takes them. A form that isn't drawn is compared with nothing.
 func TestWriterIsComplete(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tables := []Table{

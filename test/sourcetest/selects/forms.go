@@ -56,8 +56,9 @@ var forms = map[Kind][]string{
 	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]", "array_append({l}, {i})", "array_prepend({i}, {l})", "array_cat(ARRAY[{i}], ARRAY[3])", "({l})[1:{1|2}]"},
 }
 
-// foreign are the expressions of each kind that other databases write, and those that have another meaning in PostgreSQL,
-// where a null within JSON is not null, lists in a text have spaces, and the half of a double is rounded to the even number.
+// foreign are the expressions of each kind that other databases write, and those that have another meaning in
+// PostgreSQL. There a null within JSON is not null, lists in a text have spaces, and the half of a double is rounded to
+// the even number.
 var foreign = map[Kind][]string{
 	Integer: {
 		"{year|month|day|dayofmonth|hour|minute|second|quarter|week|weekofyear|dayofyear|dayofweek}({s})", "datediff({s}, {s})", "{datediff|date_diff}({day|month|year}, {s}, {s})", "timestampdiff({DAY|MONTH|YEAR|HOUR}, {s}, {s})",

@@ -256,7 +256,8 @@ func titled(want []Kind) []Column {
 	return out
 }
 
-// grouped ends a SELECT with GROUP BY; sometimes all records are one group. Where any columns will do, one may be a list.
+// grouped ends a SELECT with GROUP BY. Sometimes all records are one group. Where any columns will do, one may be a
+// list.
 func (w *Writer) grouped(in scope, out Written, anything bool, depth int) Written {
 	var items, keys, grouped []string
 	all := w.chance(30)

@@ -1,6 +1,6 @@
 // Package selects writes random SELECT statements that have a meaning: names are visible and types fit.
 //
-// What an expression can be is a table of forms, by kind. TestWriterIsComplete holds the table to the functions that
+// The possible expressions are a table of forms, by kind. TestWriterIsComplete holds the table to the functions that
 // SQL has here. Only tests import it.
 package selects
 

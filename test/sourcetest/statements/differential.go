@@ -53,10 +53,10 @@ type differential struct {
 	refused                    map[string]int // by the text of the refusal, less its place
 }
 
-// Differential asks a source and the oracle random statements, which must have the same answers, and where the
-// database takes the text as it is, its own answer must be the same too. For a plain list it checks two laws: the
-// records for which a condition is true, false and neither are all records, and as many are found by a condition in
-// WHERE as there are in the list of all for which it is true.
+// Differential asks a source and the oracle random statements, which must have the same answers. Where the database
+// takes the text as it is, its own answer must be the same too. For a plain list it checks two laws. The records for
+// which a condition is true, false and neither are all records. And a condition in WHERE finds as many as there are in
+// the list of all for which it is true.
 func Differential(t *testing.T, target Target) {
 	n := sourcetest.Rounds(t, rounds)
 	data := sourcetest.Dataset{Tables: shop()}

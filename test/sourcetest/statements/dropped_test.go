@@ -80,7 +80,7 @@ func TestNothingIsDropped(t *testing.T) {
 	}
 }
 
-// without returns what a statement without a part becomes; a panic counts as a change.
+// without returns what a statement without a part becomes. A panic counts as a change.
 func without(q *query.SQL, bound func(*query.SQL) string) (out string) {
 	defer func() {
 		if recover() != nil {

@@ -1,7 +1,7 @@
 // Package statements is the part of the suite that tests SQL.
 //
 // corpus.txt holds statements over a small shop and the answers that PostgreSQL gives to their text. Run asks a source
-// each of them; Raw compares the answers in the file with those of a PostgreSQL that runs the text itself. errors.txt
+// each of them. Raw compares the answers in the file with those of a PostgreSQL that runs the text itself. errors.txt
 // holds statements that are refused, with the refusals. Only tests import it.
 package statements
 
@@ -46,8 +46,8 @@ type statement struct {
 	rows  []string
 }
 
-// read parses a file: a line is a statement, the indented lines after it are its answer. A statement after "? " is
-// written in a form that PostgreSQL doesn't take; "! Name" before it names what a source may lack.
+// read parses a file. A line is a statement, and the indented lines after it are its answer. A statement after "? " is
+// written in a form that PostgreSQL doesn't take. "! Name" before it names a feature that a source may lack.
 func read(t *testing.T, file string) []statement {
 	t.Helper()
 	var out []statement

@@ -47,9 +47,9 @@ func cancelled(t *testing.T, d *database) {
 	interrupted(t, d)
 }
 
-// interrupted: an apply is cancelled at any moment. Both the effect and its marker are there, or neither is; where they
-// aren't written together, the next executor settles it, and the one after it where the server breaks that one off for the first's sake
-// (FerretDB).
+// interrupted: an apply is cancelled at any moment. Both the effect and its marker are written, or neither is. Where
+// they aren't written together, the next executor settles it. In FerretDB it may be the one after that, because the
+// server may break off the next one for the first's sake.
 func interrupted(t *testing.T, d *database) {
 	left := 0
 	for i := 0; i < 60; i += d.every() {

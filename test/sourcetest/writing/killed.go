@@ -23,7 +23,7 @@ import (
 )
 
 // An Executor is what a process of its own runs: it applies the changes number From, From+1, … with a fence, until it is
-// killed. Each change creates Each records of the class hits: of two, one of them alone, or four, would show.
+// killed. Each change creates Each records of the class hits. A part of them, or twice as many, would show.
 type Executor struct {
 	From, Each int
 	Fence      int64
@@ -147,8 +147,9 @@ func (e *executor) after(next int) int {
 	return next
 }
 
-// Hits is an outsider's way to what executors write: how many records change n has created, and whether it is marked as
-// applied, at one moment. Each is how many a change creates; they are there with the marker or not at all, unless Loose.
+// Hits reads from outside what executors write: how many records change n has created, and whether it is marked as
+// applied, at one moment. Each is how many a change creates. They are written with the marker or not at all, unless
+// Loose.
 type Hits struct {
 	Of     func(t *testing.T, change string, n int) (made int, marked bool)
 	Each   int
@@ -202,8 +203,8 @@ func (h Hits) torn(made int, marked bool) bool {
 	return made != map[bool]int{true: h.Each}[marked] && !(h.Loose && !marked && made == h.Each)
 }
 
-// Kills kills an executor rounds times, 2 to 20 ms after it began or after its first report, and lets the next one continue: no
-// change is lost, none is applied twice, and its records are there with its marker or not at all.
+// Kills kills an executor rounds times, 2 to 20 ms after it began or after its first report, and lets the next one
+// continue. No change is lost, and none is applied twice. Its records are written with its marker or not at all.
 func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 	next, fence, between := 1, int64(0), 0
 	for round := range rounds {
@@ -253,8 +254,9 @@ func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 	}
 }
 
-// Stops suspends an executor at any moment, as a machine may that is suspended for longer than its lease lasts, bars the
-// changes that it may be applying, and lets it continue: a barred change is never written, however far it had come.
+// Stops suspends an executor at any moment, as a machine may that is suspended for longer than its lease lasts. It bars
+// the changes that the executor may be applying, and lets it continue. A barred change is never written, however far it
+// had come.
 func Stops(t *testing.T, w Writable, hits Hits, p Process, rounds int) {
 	next, fence, barred := 1, int64(0), 0
 	// If one lock covers the whole database, a change of an executor suspended while it holds the lock can't be barred:

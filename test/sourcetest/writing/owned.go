@@ -62,12 +62,13 @@ func owned(t *testing.T, d *database) {
 	beside(t, d, asks(raise, "1", 1), asks(raise, "", 1000))
 }
 
-// beside tests a statement of the owner beside a record that an action takes away and one that is written as it is: all in one
-// transaction, or nothing, and each by its own rights. refused is a statement that the database refuses.
+// beside tests a statement of the owner beside a record that an action deletes and one that is written as it is. All
+// are written in one transaction, or nothing is, and each by its own rights. refused is a statement that the database
+// refuses.
 func beside(t *testing.T, d *database, statement, refused string) {
 	d.run(t, `INSERT INTO marks (id, n) VALUES (41, 1)`)
 	const remove, set = `{"op":"delete","class":"marks","id":"41"}`, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`
-	d.scopes = []identity.Scope{identity.Read, identity.Write} // what an action takes away needs the action's scope, which it checks itself
+	d.scopes = []identity.Scope{identity.Read, identity.Write} // a delete by an action needs the action's scope, which the action checks itself
 	if _, err := d.previewed(t, statement, remove, set); problem.CodeOf(err) != problem.PermissionDenied || problem.Of(err).Pointer != "/writes/1" {
 		t.Errorf("a delete of no action: %v", err)
 	}

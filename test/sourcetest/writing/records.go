@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// A row is writes and their result: "before → after" of each, what else is deleted, why the database would refuse; then
-// what was applied. The rows of a table run in sequence in one database.
+// A row is writes and their result. This is "before → after" of each, the other records that are deleted, and why the
+// database would refuse. Then follow the applied records. The rows of a table run in sequence in one database.
 type row struct {
 	writes []string
 	want   string
@@ -95,8 +95,8 @@ func records(t *testing.T, d *database) {
 	}
 }
 
-// revived tests that a record which a revert brings back has the id that it had, also where the database alone counts ids,
-// and that it takes no id that is used again.
+// revived tests that a record which a revert brings back has the id that it had, also where only the database counts
+// ids. It takes no id that is used again.
 func revived(t *testing.T, d *database) {
 	d.run(t, [3]string{"CREATE TABLE counted (id INTEGER PRIMARY KEY, n INT, twice INT GENERATED ALWAYS AS (n * 2) VIRTUAL)",
 		"CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int4, twice int4 GENERATED ALWAYS AS (n * 2) STORED)",

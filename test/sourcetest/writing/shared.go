@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// sharing are the tables in which changes wait for each other: a field that leads to another record, which is checked when a
-// transaction is committed where the database can do so, and numbers that a trigger refuses.
+// sharing are the tables in which changes wait for each other. They have a field that leads to another record, which is
+// checked at the commit of a transaction where the database can do so. They also have numbers that a trigger refuses.
 var sharing = [3][]string{
 	{
 		`CREATE TABLE slots (id INT NOT NULL PRIMARY KEY, n INT NOT NULL CHECK (n + 0 < 1000), owner INT REFERENCES owners (id) DEFERRABLE INITIALLY DEFERRED)`,
@@ -57,8 +57,8 @@ func slot(id int, data string) string {
 	return fmt.Sprintf(`{"op":"update","class":"slots","id":"%d","data":{%s}}`, id, data)
 }
 
-// shared: changes and previews that wait for each other may share a transaction. Each ends as it does alone, whatever becomes of the
-// others, and so do the records.
+// shared: changes and previews that wait for each other may share a transaction. Each ends as it does in a transaction
+// of its own, whatever becomes of the others, and so do the records.
 func shared(t *testing.T, d *database) {
 	for name, data := range map[string][]string{
 		"all are written": {`"n":1`, `"n":2`, `"n":3`, `"n":4`, `"n":5`, `"n":6`},

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// sizes tests that a record that is too large is refused before it is read, as are records of a group that are so
-// together, and that a hidden field doesn't count.
+// sizes tests that a record that is too large is refused before it is read. Records of a group that are too large
+// together are refused too. A hidden field doesn't count.
 func sizes(t *testing.T, d *database) {
 	const most = 2 << 20 // bytes, as docs/limits.md says
 	const large = most - 1000

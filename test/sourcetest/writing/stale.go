@@ -247,7 +247,7 @@ func races(t *testing.T, d *database) {
 	}
 }
 
-// Outsiders has another connection write while changes changes are applied: each change increments the value that its
+// Outsiders has another connection write while changes changes are applied. Each change increments the value that its
 // reviewer saw, so that the value counts all writes if none was overwritten.
 func Outsiders(t *testing.T, target Target, changes int) {
 	open(t, target).outsiders(t, changes, 3*time.Millisecond)

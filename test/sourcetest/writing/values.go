@@ -17,7 +17,7 @@ func types(t *testing.T, d *database) {
 	for _, r := range []struct {
 		field, value string
 		want         string    // as it is read back, or "" for value
-		others       [3]string // if a dialect differs; "refused" if it can't hold the value
+		others       [3]string // if a dialect differs. "refused" if it can't hold the value
 	}{
 		{field: "name", value: `"plain"`},
 		{field: "name", value: `""`},
@@ -150,7 +150,7 @@ func (d *database) read(t *testing.T, id, field string) string {
 	return "nothing"
 }
 
-// misfits are values that policy accepts for the type of their field and that the column can't hold exactly: they are
+// misfits are values that policy accepts for the type of their field and that the column can't hold exactly. They are
 // refused before anything runs, with the name of the field. A refusal by the database itself is reported without its
 // message.
 func misfits(t *testing.T, d *database) {

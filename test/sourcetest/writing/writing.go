@@ -1,7 +1,7 @@
-// Package writing is the suite that every source.Writer over SQL passes, on the real server: what a preview shows of a
-// write, what is written, and what never is.
+// Package writing is the suite that every source.Writer over SQL passes, on the real server. It tests what a preview
+// shows of a write, what is written, and what never is.
 //
-// It complements sourcetest. Only tests import it. Its tables have rows of a request and the exact answer; differences
+// It complements sourcetest. Only tests import it. Its tables have rows of a request and the exact answer. Differences
 // between databases are in the row. Outsiders write through a connection of their own.
 package writing
 
@@ -41,10 +41,11 @@ type Marks interface {
 // A Target is a kind of database with its adapter.
 type Target struct {
 	Kind sourcetest.Kind
-	// Every is for a matrix of settings that runs the suite several times: of the orders of fences, the moments of cancellation and the
-	// rounds of races, only each Every-th runs, and the parts of the suite run in parallel. All run, one after the other, if it is 0.
+	// Every is for a matrix of settings that runs the suite several times. Of the orders of fences, the moments of
+	// cancellation and the rounds of races, only each Every-th runs. The parts of the suite run in parallel. All run,
+	// one after the other, if it is 0.
 	Every int
-	// Open creates an empty database, runs the statements in it, and opens it as the source app; outside is another
+	// Open creates an empty database, runs the statements in it, and opens it as the source app. outside is another
 	// connection to it.
 	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
 }

@@ -32,7 +32,7 @@ type Case struct {
 	Database Database
 }
 
-// Archived runs the tests of archives; open opens a new store.
+// Archived runs the tests of archives. open opens a new store.
 func Archived(t *testing.T, open func(t *testing.T) Case) {
 	t.Run("moved", func(t *testing.T) { testMoved(t, open(t)) })
 	t.Run("interrupted", func(t *testing.T) { testInterrupted(t, open(t)) })
@@ -106,8 +106,8 @@ func verify(t *testing.T, s storetest.Store, kept []audit.Head, dirs ...string) 
 	return report, strings.Join(out, " ")
 }
 
-// testMoved checks a move of 25 records into three files: store and files are the whole log together, a second move finds nothing, and
-// steps that were moved aren't recorded again.
+// testMoved checks a move of 25 records into three files. Store and files are the whole log together, a second move
+// finds nothing, and steps that were moved aren't recorded again.
 func testMoved(t *testing.T, c Case) {
 	fill(t, c)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -125,7 +125,7 @@ func testMoved(t *testing.T, c Case) {
 	if again := move(t, c, dir); again.Records != 0 || again.Base != moved.Base {
 		t.Errorf("a second time: %+v", again)
 	}
-	// What tokens and changes are held against stays, and is not recorded a second time.
+	// The records that tokens and changes are compared with stay, and are not recorded a second time.
 	held, err := identity.Reconcile(t.Context(), c, c)
 	if err != nil || len(held.Lacks) > 0 || held.Tokens != 1 || held.Older != 0 {
 		t.Errorf("%+v, %v", held, err)
@@ -218,7 +218,7 @@ type damage struct {
 	want   string
 }
 
-// damages returns what is done to the files of an archive; lines are those of the second, records 11 to 20.
+// damages returns ways to damage the files of an archive. lines are those of the second, records 11 to 20.
 func damages(c Case, files, lines []string) []damage {
 	first, second, whole := files[0], files[1], strings.Join(lines, "")
 	write := func(text string) func() error {
@@ -264,7 +264,7 @@ func hashOf(line string) string {
 	return r.Hash
 }
 
-// testDamaged changes the files and the store in turn; each change is undone before the next.
+// testDamaged changes the files and the store in turn. Each change is undone before the next.
 func testDamaged(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()
@@ -311,7 +311,8 @@ func testDamaged(t *testing.T, c Case) {
 	if report, got := verify(t, c, []audit.Head{before}, dir); got != "" || report.Base != before {
 		t.Errorf("%s, %+v", got, report)
 	}
-	// The store alone: a beginning without the record that says so, and a kept head that only the archive has.
+	// The store without its archive: a beginning without the record that says so, and a kept head that only the archive
+	// has.
 	if err := run(c, `UPDATE {audit}_base SET seq = 24`); err != nil {
 		t.Fatal(err)
 	}

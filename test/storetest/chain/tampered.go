@@ -22,7 +22,7 @@ type Database struct {
 // undone before the next.
 func Tampered(t *testing.T, s storetest.Store, db Database) {
 	appendMany(t, s, 900)
-	if _, err := s.Head(t.Context()); err != nil { // what is read is in the tables
+	if _, err := s.Head(t.Context()); err != nil { // the read records are in the tables
 		t.Fatal(err)
 	}
 	run := func(text string) {

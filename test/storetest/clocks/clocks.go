@@ -22,7 +22,7 @@ type Case struct {
 	Jump  func(by time.Duration) error
 }
 
-// Run runs the suite; open opens a new store.
+// Run runs the suite. open opens a new store.
 func Run(t *testing.T, open func(t *testing.T) Case) {
 	for _, by := range []time.Duration{2 * time.Hour, 400 * 24 * time.Hour, -length / 2, -time.Hour, -400 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) { jump(t, open(t), by) })
@@ -44,7 +44,7 @@ func file(t *testing.T, c Case, id string) *change.Change {
 	return kept
 }
 
-// step takes a change one step on; the change stays as it is if that fails.
+// step takes a change one step on. The change stays as it is if that fails.
 func step(t *testing.T, c Case, of *change.Change, to change.Step, g change.Guard) error {
 	t.Helper()
 	next := *of
@@ -78,7 +78,7 @@ func jump(t *testing.T, c Case, by time.Duration) {
 	}
 	late, free := by > 0, by > 0 || by < -length
 	// A change expires when the clock says so, and not before. A lease also ends when the clock is set back by more than its
-	// length, so that a change whose executor was killed doesn't wait until the clock is there again.
+	// length. So a change whose executor was killed doesn't wait until the clock shows that time again.
 	var want []string
 	if free {
 		want = append(want, "held")

@@ -1,7 +1,7 @@
 // Package people tests what a store keeps of people who sign in and of the agents that they let in.
 //
-// It doesn't depend on any store. It fails a store that accepts a ticket twice, that hides from another handle for more than
-// a second that one has ended, or that loses a restriction of a person.
+// It doesn't depend on any store. It fails a store that accepts a ticket twice, or that loses a restriction of a
+// person. It also fails a store that hides from another handle for more than a second that a ticket has ended.
 package people
 
 import (
@@ -31,8 +31,8 @@ func Run(t *testing.T, open storetest.Open) {
 	t.Run("people of an issuer", func(t *testing.T) { testIssued(t, open) })
 }
 
-// testTickets checks that tickets keep what they hold, that every handle sees at once when one ends, that exactly one of
-// many ends it, and that expired ones are dropped.
+// testTickets checks that tickets keep what they hold, and that every handle sees at once when one ends. Exactly one of
+// many ends it, and expired ones are dropped.
 func testTickets(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	here, there := storetest.Handle(t, open, place), storetest.Handle(t, open, place)
@@ -263,7 +263,8 @@ func testIssued(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testRightless checks that a person whom an issuer gives no rights is not let in, and that what relied on rights they had ends.
+// testRightless checks that a person without rights from the issuer is not let in. Everything that relied on the
+// person's earlier rights ends.
 func testRightless(t *testing.T, here, there *identity.Tokens) {
 	t.Helper()
 	ctx, who := t.Context(), identity.Principal{ID: "oidc:7", Name: "Rosa", Kind: identity.Human, Owner: "rosa"}

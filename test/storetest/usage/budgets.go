@@ -96,7 +96,7 @@ func testBudgetHandles(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testBudgetLimiters lets two limiters, as in two processes, draw on one budget: after they are closed, the store has
+// testBudgetLimiters lets two limiters, as in two processes, draw on one budget. After they are closed, the store has
 // every call that they admitted, and a new limiter refuses.
 func testBudgetLimiters(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
