@@ -2,8 +2,8 @@
 //
 // An action is declared once and compiled against the catalogue when the rules are loaded. It turns the arguments of
 // a call into a write.Request, which is then proposed like any other: through the caller's views, for a person to
-// review. It makes no decision about classes. It refuses a declaration that names something missing, and arguments
-// that break its schema, its transitions or its requirements; then nothing is proposed.
+// review. It makes no decision about classes. It refuses a declaration that names something missing. It also refuses
+// arguments that break its schema, its transitions or its requirements, and then nothing is proposed.
 package action
 
 import (
@@ -21,8 +21,8 @@ import (
 // A Kind is the kind of an action.
 type Kind string
 
-// The kinds. HTTP calls an operation of an API source, SQL runs a statement of the owner's, Go calls a function of
-// the program, Cloud a cloud function of an application on Parse Server.
+// The kinds. HTTP calls an operation of an API source, SQL runs a statement of the owner's, and Go calls a function of
+// the program. Cloud calls a cloud function of an application on Parse Server.
 const (
 	Create Kind = "create"
 	Update Kind = "update"
@@ -43,7 +43,7 @@ type Declaration struct {
 	On          string      // the class: "source.Class", or a bare name if only one source has it
 	Title       string      // for people. "" means Name
 	Description string      // for agents
-	Summary     value.Value // template of the first line shown to reviewers; Null derives it from the writes
+	Summary     value.Value // template of the first line shown to reviewers. Null derives it from the writes
 	Do          Kind
 
 	Input     value.Value // the JSON Schema of the arguments, an Object, or Null
@@ -68,9 +68,9 @@ type Declaration struct {
 	Function  string // for Cloud: the cloud function
 }
 
-// A Requirement is a condition that a call must meet: That, a CEL expression over input, record, the lookups, now and
-// principal that yields true; an error counts as false. Message is shown to the agent if it doesn't hold, and Field names
-// the argument that it is about, or "".
+// A Requirement is a condition that a call must meet. That is a CEL expression over input, record, the lookups, now and
+// principal that yields true. An error counts as false. Message is shown to the agent if it doesn't hold, and Field
+// names the argument that it is about, or "".
 type Requirement = expression.Requirement
 
 // A Lookup is a record that expressions can use, as the caller sees it.
@@ -94,7 +94,7 @@ type Action struct {
 	lookups     []lookup
 	require     []expression.Requirements
 	transitions []transition
-	check       *writes.Check // nil for none
+	check       *writes.Check // nil without such a check
 	statement   string        // the SHA-256 of Statement in hex
 }
 

@@ -163,8 +163,8 @@ func (b *builder) opened(name string, at []string) (*schema.Class, []string) {
 	return class, names
 }
 
-// scope sets the scope that calling the action needs: that of permission, else write, or delete for what deletes. write alone never
-// deletes.
+// scope sets the scope that calling the action needs: that of permission, else write, or delete for an action that
+// deletes. The scope write never deletes.
 func (b *builder) scope() {
 	switch b.Scope = b.Permission; b.Scope {
 	case identity.Write, identity.Delete, identity.Schema:

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// PathOf returns the path that a condition compares. A filter that has none is not ok: one that joins others, and one of a kind that
-// is not known here, so that a new kind can't pass unread.
+// PathOf returns the path that a condition compares. ok is false for a filter without one, such as one that joins
+// others. It is also false for a kind that is not known here, so that a new kind can't pass unread.
 func PathOf(f Filter) (path Path, ok bool) {
 	switch f := f.(type) {
 	case Compare:

@@ -18,7 +18,8 @@ type (
 		Path Path // nil for the whole value
 		At   string
 	}
-	// Literal is a constant. A list without computed elements is a Literal; an object only as the operand of $literal.
+	// Literal is a constant. A list without computed elements is a Literal. An object is one only as the operand of
+	// $literal.
 	Literal struct {
 		Value value.Value
 		At    string

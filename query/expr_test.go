@@ -40,7 +40,7 @@ func TestParseExpr(t *testing.T) {
 		{`{"$map":{"input":"$a","as":"x","in":{"$map":{"input":"$$x","in":["$$x","$$this"]}}}}`, `{"$map":{"input":"$a","as":"x","in":{"$map":{"input":"$$x","in":["$$x","$$this"]}}}}`},
 		{`{"$reduce":{"input":"$a","initialValue":0,"in":{"$add":["$$value","$$this"]}}}`, `{"$reduce":{"input":"$a","initialValue":0,"in":{"$add":["$$value","$$this"]}}}`},
 
-		// a single argument, alone and in a list
+		// a single argument, by itself and in a list
 		{`{"$abs":"$a"}`, `{"$abs":"$a"}`}, {`{"$abs":["$a"]}`, `{"$abs":"$a"}`}, {`{"$size":[["$a"]]}`, `{"$size":[["$a"]]}`},
 		{`{"$size":[[1,2]]}`, `{"$size":[[1,2]]}`}, {`{"$size":{"$literal":[1,2]}}`, `{"$size":[[1,2]]}`}, {`{"$sum":["$a","$b"]}`, `{"$sum":["$a","$b"]}`},
 		{`{"$round":"$a"}`, `{"$round":"$a"}`}, {`{"$slice":["$a",1]}`, `{"$slice":["$a",1]}`},

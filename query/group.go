@@ -49,7 +49,7 @@ func (o operand) accumulators() []Accumulator {
 }
 
 // accumulator parses one member {$op: operand} of a stage, the column called name. $average is a common slip for $avg and is read as
-// that. $count takes {} alone, as in MongoDB. The quantiles have operands of their own form.
+// that. $count takes only {}, as in MongoDB. The quantiles have operands of their own form.
 func (o operand) accumulator(name string) Accumulator {
 	if o.name == "$average" {
 		o.name = "$avg"

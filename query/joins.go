@@ -10,8 +10,8 @@ import (
 // defaultGraphDepth is the default for the maxDepth of a $graphLookup.
 const defaultGraphDepth = 10
 
-// lookup parses $lookup with localField and foreignField, with pipeline, or with both, as MongoDB 5.0 has it. The variables of let are
-// visible in the pipeline alone, beside those of the stages around it.
+// lookup parses $lookup with localField and foreignField, with pipeline, or with both, as MongoDB 5.0 has it. The
+// variables of let are visible only in the pipeline, beside those of the stages around it.
 func (o operand) lookup() Stage {
 	o.object("from", "localField", "foreignField", "let", "pipeline", "as")
 	l := Lookup{From: o.need("from").class(), As: o.need("as").column(), At: o.at}

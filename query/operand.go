@@ -34,7 +34,7 @@ type site struct {
 	filters int  // levels of filters
 	element bool // in an $elemMatch, where operators need no field
 	within  bool // in an $elemMatch at any depth
-	match   int  // where $expr is allowed: 2 at the top of a $match, 1 in a $and there; 0 elsewhere
+	match   int  // where $expr is allowed: 2 at the top of a $match, 1 in a $and there, 0 elsewhere
 	ordered bool // $near is allowed: at the top of the where of a query, or in a $and there
 }
 

@@ -167,8 +167,8 @@ func (o operand) let() Expr {
 	return l
 }
 
-// lambda parses $map, $filter and $reduce. The element is called this unless as names it; $reduce has value, the result so far, as
-// well. The variables are visible in the body alone, not in input or initialValue.
+// lambda parses $map, $filter and $reduce. The element is called this unless as names it. $reduce has value, the result
+// so far, as well. The variables are visible only in the body, not in input or initialValue.
 func (o operand) lambda() Expr {
 	body, known := "in", []string{"input", "as", "in"}
 	switch o.name {

@@ -38,9 +38,9 @@ type (
 		If    Expr // the operand of $expr
 		At    string
 	}
-	// Project yields only the Fields, in their order; with Drop, all columns except the Fields, whose values are nil. A
-	// nil value in a Project without Drop keeps the field unchanged. A column _id is kept first, unless NoID is set for
-	// "_id": 0.
+	// Project yields only the Fields, in their order. With Drop, it yields all columns except the Fields, whose values
+	// are nil. A nil value in a Project without Drop keeps the field unchanged. A column _id is kept first, unless NoID
+	// is set for "_id": 0.
 	Project struct {
 		Fields []Computed
 		Drop   bool
@@ -76,8 +76,8 @@ type (
 	}
 	// CountStage yields one record whose column Name is the number of records.
 	CountStage struct{ Name, At string }
-	// Unwind yields one record for each element of the list at Path, which replaces the list, with its position from 0
-	// in the column Index ("" for none). Keep keeps the records whose list is empty or null.
+	// Unwind yields one record for each element of the list at Path, which replaces the list. Index is the column of
+	// its position from 0, or "". Keep keeps the records whose list is empty or null.
 	Unwind struct {
 		Path  Path
 		Index string
@@ -95,7 +95,7 @@ type (
 		At             string
 	}
 	// GraphLookup adds the column As: the records of From reached from Start by following ConnectFrom to ConnectTo, at
-	// most MaxDepth times after the first, each once. Depth is the member that holds the distance ("" for none).
+	// most MaxDepth times after the first, each once. Depth is the member that holds the distance, or "".
 	GraphLookup struct {
 		From                   string
 		Start                  Expr
@@ -147,8 +147,8 @@ type (
 		Output []Filled
 		At     string
 	}
-	// Densify adds a record for each value from From to before To, by steps, that no record of its partition has in Field: with the
-	// partition's fields, and null in all others.
+	// Densify adds a record for each value from From to before To, by steps, that no record of its partition has in
+	// Field. The record has the partition's fields, and null in all others.
 	Densify struct {
 		Field    Path
 		By       []Path
@@ -198,8 +198,8 @@ type Accumulator struct {
 	Points []int64 // of a $percentile or a $median: where, in millionths
 }
 
-// A Window is one function of a $setWindowFields: an accumulator over the records From to To (counted from the record;
-// First and Last stand for the ends of its partition), a ranking without X, or "$shift".
+// A Window is one function of a $setWindowFields: an accumulator over records, a ranking without X, or "$shift". The
+// records are From to To, counted from the record. First and Last stand for the ends of its partition.
 type Window struct {
 	Accumulator
 	From, To    int64

@@ -374,7 +374,7 @@ func FuzzPipeline(f *testing.F) {
 		}
 		out := PrintPipeline(stages)
 		again, err := ParsePipeline(out, "")
-		// Printing may add a $and or a $not; only that may be rejected.
+		// Printing may add a $and or a $not. Only that may be rejected.
 		if err != nil {
 			if d := problem.Of(err).Detail; !strings.Contains(d, "deeper than") && !strings.Contains(d, "more than") && !strings.Contains(d, "at most") {
 				t.Errorf("%s prints as %s: %v", in, out, err)

@@ -63,7 +63,7 @@ func printExprs(xs ...Expr) value.Value {
 	return value.OfArray(list)
 }
 
-// printCall encodes arguments as in the signature; a single one without a list where this is unambiguous.
+// printCall encodes arguments as in the signature. A single one needs no list where this is unambiguous.
 func printCall(c Call) value.Value {
 	i := slices.IndexFunc(Signatures, func(sig Signature) bool { return sig.Op == c.Op })
 	if i < 0 || Signatures[i].Names == nil {

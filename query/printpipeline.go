@@ -93,7 +93,7 @@ func printBucket(s Bucket) value.Member {
 		when(!s.Default.IsNull(), "default", printLiteral(s.Default)), printOutput(s.Output))
 }
 
-// printSort encodes a SortStage; the order of the members is that of the sort.
+// printSort encodes a SortStage. The order of the members is that of the sort.
 func printSort(s SortStage) value.Member {
 	order := make([]value.Member, len(s.Order))
 	for i, f := range s.Order {
@@ -105,8 +105,8 @@ func printSort(s SortStage) value.Member {
 	return object("$sort", order...)
 }
 
-// printProject encodes a $project: 1 keeps a field, 0 drops it, and a constant number or Boolean is a $literal, as it would mean to
-// keep or drop the field.
+// printProject encodes a $project. 1 keeps a field and 0 drops it. A constant number or Boolean is a $literal, because
+// it would mean to keep or drop the field.
 func printProject(s Project) value.Member {
 	fields := []value.Member{when(s.NoID, "_id", value.OfInt(0))}
 	for _, f := range s.Fields {

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// project parses a $project, which either keeps the fields that it names or drops them; only _id may be dropped from those that are
-// kept, as in MongoDB. It returns nil after an error, because the first field decides which form it is.
+// project parses a $project, which either keeps the fields that it names or drops them. Beside kept fields only _id may
+// be dropped, as in MongoDB. It returns nil after an error, because the first field decides which form it is.
 func (o operand) project() Stage {
 	if len(o.v.Members()) == 0 {
 		o.refuse(invalid(o.at, `$project takes an object of fields, as in {"title": 1}`))

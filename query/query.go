@@ -2,7 +2,7 @@
 //
 // It parses the query language of docs/query-language.md into these types, which policy, the compilers and the
 // evaluator use. A Query can't be run by itself: policy must turn it into a Permit. Unknown names and operators are
-// errors with a JSON pointer; nothing is silently ignored.
+// errors with a JSON pointer. Nothing is silently ignored.
 package query
 
 import (
@@ -97,7 +97,7 @@ var opNames = [...]string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"}
 func (o Op) String() string { return opNames[o] }
 
 type (
-	// Compare compares the value at Path with Value. Values of different types never match; null equals null and
+	// Compare compares the value at Path with Value. Values of different types never match. Null equals null and
 	// missing. At is the JSON pointer of the operand, for messages.
 	Compare struct {
 		Path  Path
@@ -107,7 +107,7 @@ type (
 		Own   bool // with Eq: texts are compared as the source's own column compares them, such as without regard to case. Never a caller's
 		Whole bool // see Whole
 	}
-	// In holds if the value at Path equals one of Values; with Not, if it equals none.
+	// In holds if the value at Path equals one of Values. With Not, it holds if the value equals none.
 	In struct {
 		Path   Path
 		Values []value.Value
@@ -115,7 +115,8 @@ type (
 		At     string
 		Whole  bool // see Whole
 	}
-	// Exists holds if the value at Path exists and is not null; with Want false, if it is missing or null.
+	// Exists holds if the value at Path exists and is not null. With Want false, it holds if the value is missing or
+	// null.
 	Exists struct {
 		Path  Path
 		Want  bool
@@ -162,9 +163,9 @@ type (
 		Match Filter
 		At    string
 	}
-	// InQuery holds if the value at Path is the Key of a record of Class for which Where (nil: all) holds; with Not, if
-	// it is the Key of none. Key is nil for $inQuery, which uses the key that the pointer at Path holds. View is the
-	// number of the plan's view it reads, from 1; policy sets it.
+	// InQuery holds if the value at Path is the Key of a record of Class for which Where holds, or of any record if
+	// Where is nil. With Not, it holds if the value is the Key of none. Key is nil for $inQuery, which uses the key
+	// that the pointer at Path holds. View is the number of the plan's view it reads, from 1. Policy sets it.
 	InQuery struct {
 		Path  Path
 		Class string

@@ -21,7 +21,7 @@ type SQL struct {
 	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
 	Most   int                    // the most that a LIMIT at the end may ask for, or 0 for no bound
 	Cursor string                 // of an earlier page of the same statement, or "" for the first one
-	Skip   int                    // the number of records not to read again; a cursor determines it
+	Skip   int                    // the number of records not to read again. A cursor determines it
 	Wide   bool                   // the last record of the earlier page is looked for among its neighbours
 
 	statement *sqlparse.Query

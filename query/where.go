@@ -116,9 +116,9 @@ func (o operand) counted(f Filter) Filter {
 	return f
 }
 
-// logical parses $and, $or, $nor and $not, a condition over whole records. o.match follows how deep $expr may still be: only a $match
-// and the $and directly in it can take one, because an If is joined to the conditions with AND. The result is nil if a $and had nothing
-// but $expr.
+// logical parses $and, $or, $nor and $not, a condition over whole records. o.match follows how deep $expr may still be.
+// Only a $match and the $and directly in it can take one, because an If is joined to the conditions with AND. The
+// result is nil if a $and had nothing but $expr.
 func (o operand) logical() Filter {
 	switch {
 	case o.name == "$not":

@@ -224,7 +224,7 @@ func FuzzParseWhere(f *testing.F) {
 		}
 		out := Print(rule)
 		again, err := ParseRule(out, "")
-		// Printing may nest one level deeper than the original; only that may be rejected.
+		// Printing may nest one level deeper than the original. Only that may be rejected.
 		if err != nil && !strings.Contains(err.Error(), "deeper") && !strings.Contains(err.Error(), "more than") {
 			t.Errorf("%s prints as %s: %v", in, out, err)
 		}

@@ -26,7 +26,7 @@ type Describer interface {
 type Cache struct {
 	Workspace   string       // the folder that contains it, or "" if none was found
 	Reader      ObjectReader // of the connection, or nil if it has no descriptions
-	Objects     []string     // the described classes, sorted; not only those of Place.Objects
+	Objects     []string     // the described classes, sorted, not only those of Place.Objects
 	Environment string       // of the descriptions, which may differ from the requested one, or "" if there is none
 	Connections []string     // those with descriptions
 }

@@ -1,8 +1,8 @@
 // Package source defines what an adapter for an application's data must do.
 //
-// A Source reads only what a Permit of package policy allows, returns records as columns without a map per record, and
-// stops in the database when its context ends. Each adapter is a package below this one; sourcetest is the suite that
-// all of them pass.
+// A Source reads only what a Permit of package policy allows. It returns records as columns without a map per record,
+// and stops in the database when its context ends. Each adapter is a package below this one. sourcetest is the suite
+// that all of them pass.
 package source
 
 import (
@@ -24,8 +24,8 @@ import (
 )
 
 // Rows yields records until the end or the first error. A row holds the values of the plan's Columns and then, if the
-// plan's order is Unique, the values of its Order; for a count, one integer. A row is valid until the next one. The errors are those of
-// Source.Read.
+// plan's order is Unique, the values of its Order. For a count it holds one integer. A row is valid until the next one.
+// The errors are those of Source.Read.
 type Rows = iter.Seq2[value.Row, error]
 
 // A Source can be described and read.
@@ -107,8 +107,8 @@ type NoTemplate struct{ Detail string }
 // Error implements error.
 func (e *NoTemplate) Error() string { return e.Detail }
 
-// A Partial is a Source that can say what Describe left out the last time although it should be there, such as the schemas that
-// differ from a template: one sentence each, for operators.
+// A Partial is a Source that can say what the last Describe left out that should not be missing, such as the schemas
+// that differ from a template. It says one sentence each, for operators.
 type Partial interface {
 	LeftOut() []string
 }
@@ -119,7 +119,7 @@ type Pinger interface {
 }
 
 // An Estimator is a Source that can estimate, without counting, how many records its classes hold. The map is by class
-// name, without the source; classes without an estimate are missing from it. Its errors are for operators.
+// name, without the source. Classes without an estimate are missing from it. Its errors are for operators.
 type Estimator interface {
 	Estimate(context.Context) (map[string]int64, error)
 }
@@ -182,9 +182,10 @@ type Reporter interface {
 }
 
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the
-// response, whatever its status, with the permit of the call that it answers: another one if the API redirected. It
-// refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
-// whose credentials calls carry, for the audit: "gateway", "person ana@example.com and gateway", or "".
+// response, whatever its status. It also returns the permit of the call that the response answers, which is another one
+// if the API redirected. It refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown
+// to the caller. Whose returns whose credentials calls carry, for the audit: "gateway", "person ana@example.com and
+// gateway", or "".
 type Caller interface {
 	Call(context.Context, calls.Permit) (calls.Permit, *calls.HTTPResponse, error)
 	Whose(...calls.Permit) string
@@ -228,8 +229,9 @@ type Unmarked interface {
 	Unmarked()
 }
 
-// A Settler is a Writer that can find out, by reading alone, what became of a change that an executor left after it had
-// begun to send it. Its results are those of Writer.Apply; an error that wraps change.ErrUnknown if it can't be known.
+// A Settler is a Writer that can find out, only by reading, the outcome of a change that an executor left after it had
+// begun to send it. Its results are those of Writer.Apply. The error wraps change.ErrUnknown if the outcome can't be
+// known.
 type Settler interface {
 	Writer
 	Settle(ctx context.Context, p writes.Permit, left change.Lease) (change.Receipt, error)
@@ -248,19 +250,19 @@ func Settle(ctx context.Context, w Writer, p writes.Permit, c *change.Change) (c
 
 // A Writer is a Source that can write.
 //
-// Preview reports what a draft would do, without leaving any effect: if possible, it runs the draft in a transaction
-// that is rolled back, so that defaults, triggers, constraints and cascades show. A record outside of the item's View is
-// problem.NotFound, as is a new or changed record that would end outside of it. A refusal by the source itself (a
+// Preview reports what a draft would do, without leaving any effect. If possible, it runs the draft in a transaction
+// that is rolled back, so that defaults, triggers, constraints and cascades show. A record outside of the item's View
+// is problem.NotFound, as is a new or changed record that would end outside of it. A refusal by the source itself (a
 // constraint) isn't an error but the Preview's Refusal, since it may be due to records that the caller can't see.
 //
-// Apply writes all items or none, and, in the same transaction, a marker: if there is a marker already, it returns the
-// earlier receipt. Before it writes it compares the records, locked, with the items' Before: if a concerned field
+// Apply writes all items or none, and, in the same transaction, a marker. If there is a marker already, it returns the
+// earlier receipt. Before it writes it compares the records, locked, with the items' Before. If a concerned field
 // differs, the error is a *change.Moved with the current records. It refuses with change.ErrFenced a permit whose fence
 // is lower than one that was seen for the change, or that is barred. A violated constraint is problem.Conflict, without
 // the database's message. After any other error it is unknown whether the change was written: call Bar.
 //
-// Bar prevents all permits for a change with a fence up to the given one from being applied, unless the change was
-// applied already: then it returns the receipt and true.
+// Bar prevents all permits for a change with a fence up to the given one from being applied. If the change was applied
+// already, it returns the receipt and true instead.
 type Writer interface {
 	Preview(context.Context, writes.Draft) (change.Preview, error)
 	Apply(context.Context, writes.Permit) (change.Receipt, error)

@@ -190,6 +190,6 @@ func (d dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) 
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN strlen(" + x + ") * (1 + strlen(" + z + ")) < 500000000 THEN replace(" + x + ", " + a[1] + ", " + z + ") END)", nil
 	}
-	// What was added to the language since is computed over the records that are left.
+	// Operators that were added to the language since are computed over the records that are left.
 	return "", unsupported("an operator of these steps")
 }

@@ -54,8 +54,8 @@ func (d dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string 
 	return "NULL::" + natives[to]
 }
 
-// convertNumber writes the conversion of a number, each cast behind a test of its range. What DuckDB can't convert exactly, such as the
-// text of a Double, is refused, and computed in this process.
+// convertNumber writes the conversion of a number, each cast behind a test of its range. Conversions that DuckDB can't
+// do exactly, such as to the text of a Double, are refused, and computed in this process.
 func (d dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
@@ -101,8 +101,8 @@ func dateText(x string, t schema.Type) string {
 	return "(rtrim(rtrim(strftime(" + x + ", '%Y-%m-%dT%H:%M:%S.%f'), '0'), '.') || 'Z')"
 }
 
-// convertText writes the conversion of a text that may be anything: a pattern and a length are tested before the cast. What DuckDB
-// wouldn't convert exactly is refused, and computed in this process.
+// convertText writes the conversion of a text that may be anything. It tests a pattern and a length before the cast.
+// Conversions that DuckDB wouldn't do exactly are refused, and computed in this process.
 func (d dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:

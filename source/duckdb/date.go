@@ -32,8 +32,8 @@ func clock(s sqlgen.Scope, x, zone string) string {
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "VARCHAR") + ")"
 }
 
-// instantOf returns the instant at which the local time of a zone is y. Of two such instants DuckDB takes the later; the
-// earlier has the offset from before the change.
+// instantOf returns the instant at which the local time of a zone is y. Of two such instants DuckDB takes the later.
+// The earlier has the offset from before the change.
 func (d dialect) instantOf(s sqlgen.Scope, y, zone string) string {
 	switch minutes, ok := sqlgen.ZoneOffset(zone); {
 	case zone == "":

@@ -15,9 +15,10 @@ import (
 )
 
 // dialect writes for DuckDB 1.4. It writes what DuckDB computes exactly and without errors, and refuses the rest, which package
-// sqldriver computes over the records that are left. Every argument is cast, and no comparison relies on a cast of DuckDB's own: some of
-// those raise an error for a stored value. JSON is held as VARCHAR, which is always valid JSON, and a Decimal as
-// DECIMAL(38,12): those that a stored column may hold are below 1e20 in size, so that a sum of them is in range.
+// sqldriver computes over the records that are left. Every argument is cast, and no comparison relies on a cast of
+// DuckDB's own: some of those raise an error for a stored value. JSON is held as VARCHAR, which is always valid JSON,
+// and a Decimal as DECIMAL(38,12). Decimals that a stored column may hold are below 1e20 in size, so that a sum of them
+// is in range.
 type dialect struct{ sqlgen.Standard }
 
 // The digits of computed decimals, and those after the point.

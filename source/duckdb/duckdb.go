@@ -138,7 +138,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	return classes, append(warnings, more...), err
 }
 
-// Read implements source.Source. What DuckDB doesn't compute exactly is computed here.
+// Read implements source.Source. Parts that DuckDB doesn't compute exactly are computed here.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	return sqldriver.ReadPartly(ctx, engine{s}, p, s.options.LocalRows)
 }
@@ -316,7 +316,7 @@ func moment(f *schema.Field, t time.Time) value.Value {
 	return value.OfTime(t)
 }
 
-// textValue reads a value that was selected as a text by its field's type; decimals without trailing zeros.
+// textValue reads a value that was selected as a text by its field's type. It reads decimals without trailing zeros.
 func textValue(f *schema.Field, text string) value.Value {
 	switch f.Type {
 	case schema.Decimal:

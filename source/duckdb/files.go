@@ -79,7 +79,7 @@ func (s *Source) place() (at, allow string, err error) {
 	if len(s.files) == 0 {
 		return "", "", fmt.Errorf("%s holds no .parquet, .csv, .tsv, .json, .jsonl or .ndjson file, and no folder of such files", s.options.Path)
 	}
-	// Once external access is turned off, views can read files of this folder alone.
+	// Once external access is turned off, views can read only files of this folder.
 	folder := quoted(path+string(filepath.Separator), "'")
 	return "", "SET allowed_directories = [" + folder + "]", nil
 }

@@ -21,7 +21,7 @@ import (
 // reads is a principal that reads everything of the tenant acme.
 var reads = identity.Principal{ID: "t", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 
-// folder is a folder that these statements, in DuckDB itself, have filled; %s in them is the folder.
+// folder is a folder that these statements, in DuckDB itself, have filled. %s in them is the folder.
 func folder(t *testing.T, statements ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -66,7 +66,7 @@ func (m dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	return m.nothing(schema.JSON)
 }
 
-// base64 encodes on one line; the server breaks lines.
+// base64 encodes on one line. The server breaks lines.
 func (dialect) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
 
 // written returns the text of a value that isn't JSON, as value.AppendText writes it.

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// local returns the Date x in the local time of a zone: null outside of the years 1 to 9999, which the server's
+// local returns the Date x in the local time of a zone. It is null outside of the years 1 to 9999, which the server's
 // intervals of days and less don't leave.
 func (m dialect) local(s sqlgen.Scope, x, zone string) string {
 	if zone == "" {

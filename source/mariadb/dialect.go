@@ -23,14 +23,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for MariaDB 10.7 or later, in sessions as sqldriver sets them: the collation of the connection, of
+// dialect writes for MariaDB 10.7 or later, in sessions as sqldriver sets them. The collation of the connection, of
 // literals and of arguments is utf8mb4_nopad_bin, and no mode turns warnings into errors. An operation that could raise
-// an error comes after a test; the server evaluates a CASE in order.
+// an error comes after a test, because the server evaluates a CASE in order.
 //
-//   - Texts of columns and of JSON functions have collations of their own, and mixing two is an error: each is converted
-//     to the binary one where it is read.
-//   - Decimals are DECIMAL(65,30) throughout, since the server truncates what doesn't fit the common type of several: a
-//     Decimal of 1e35 or more is null in an expression, and places after the 30th are rounded.
+//   - Texts of columns and of JSON functions have collations of their own, and mixing two is an error. So each text is
+//     converted to the binary collation where it is read.
+//   - Decimals are DECIMAL(65,30) throughout, since the server truncates values that don't fit the common type of
+//     several. A Decimal of 1e35 or more is null in an expression, and places after the 30th are rounded.
 //   - JSON is compact text in which each string has only one spelling, so that its first character determines its type.
 type dialect struct{ sqlgen.Standard }
 
@@ -92,7 +92,7 @@ func (m dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 // reading the document as a string in which they are the only escapes.
 func (m dialect) document(x string) string {
 	compact := "JSON_COMPACT(" + x + ")"
-	// Pairs of backslashes are skipped; one of the two before an escape to decode is removed.
+	// Pairs of backslashes are skipped. One of the two before an escape to decode is removed.
 	const escapes = `(\\\\\\\\)|\\(?=\\(?:/|u(?!00[01]|0022|005[cC])))`
 	undone := "JSON_UNQUOTE(REGEXP_REPLACE(JSON_QUOTE(" + compact + ")" + nopad + ", " + m.literal(escapes) + `, '\\1'))`
 	return "(CASE WHEN JSON_VALID(" + x + ") THEN " + m.text("NULLIF(CASE WHEN "+m.text(x)+" REGEXP "+m.literal(`\\[/u]`)+
@@ -115,7 +115,7 @@ func (m dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 		if text, ok := plainDecimal(v.String()); ok {
 			return "CAST(" + s.Arg(text, "") + " AS " + decimal + ")"
 		}
-		f, _ := v.AsFloat() // out of the range of the columns here; exact to 16 digits
+		f, _ := v.AsFloat() // out of the range of the columns here. Exact to 16 digits
 		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
 	case schema.Boolean:
 		n := int64(0)
@@ -168,8 +168,8 @@ func (m dialect) nothing(t schema.Type) string {
 	return m.text("NULL")
 }
 
-// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is a Decimal: below
-// 1e35, and not so small that rounding loses its digits.
+// plainDecimal writes a number without an exponent, rounded to 30 places. It reports whether the number is a Decimal. A
+// Decimal is below 1e35, and not so small that rounding loses its digits.
 func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
 	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.MantExp(nil) < -120 { // 2^118 is above 1e35
@@ -233,8 +233,8 @@ func (m dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []str
 // Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements sqlgen.Dialect. What is equal and has no other form is shown as that of any record: the mode of our sessions lets it be
-// selected beside aggregates, and the least of all would be looked for record by record.
+// Key implements sqlgen.Dialect. A value that is equal and has no other form is shown as that of any record. The mode
+// of our sessions lets it be selected beside aggregates. The least of all would be looked for record by record.
 func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, show string) {
 	switch t {
 	case schema.JSON:
@@ -252,7 +252,7 @@ func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, s
 	return x, "MIN(" + x + ")"
 }
 
-// short returns a text that is the same for the same x and never long: when it groups by sorting, the server compares
+// short returns a text that is the same for the same x and never long. When the server groups by sorting, it compares
 // only the beginnings of texts (max_sort_length).
 func (dialect) short(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)

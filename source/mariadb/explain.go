@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Explain implements source.Explainer. It returns MariaDB's table, one line per row; the JSON form is ten times as long.
+// Explain implements source.Explainer. It returns MariaDB's table, one line per row. The JSON form is ten times as
+// long.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil

@@ -20,7 +20,7 @@ func full(err error) bool {
 		return false
 	}
 	switch e.Number {
-	case 1040, 1203: // too many connections; of this user
+	case 1040, 1203: // too many connections, or too many of this user
 		return true
 	case 1226: // a limit of the account, of which others are counted by the hour
 		return strings.Contains(e.Message, "max_user_connections")

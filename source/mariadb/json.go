@@ -111,8 +111,8 @@ func (dialect) table(alias, list string) string {
 
 func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
-// gathered returns the list of x for the rows of a table of elements that pass a test ("" for none), or null if the list
-// is too large: the server cuts it a little later (group_concat_max_len).
+// gathered returns the list of x for the rows of a table of elements that pass a test. test may be "". The list is null
+// if it is too large, because the server cuts it a little later (group_concat_max_len).
 func (m dialect) gathered(s sqlgen.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""

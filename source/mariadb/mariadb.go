@@ -268,8 +268,8 @@ func (s *Source) query(ctx context.Context, text string, args []any, take func(*
 }
 
 // held runs one statement on a connection. When its context ends, the driver would close the connection and leave the
-// statement running; so the statement gets a context of its own, and held tells the server to end it. A connection whose
-// statement was ended this way is closed.
+// statement running. So the statement gets a context of its own, and held tells the server to end it. A connection
+// whose statement was ended this way is closed.
 func (s *Source) held(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
 	id, err := hold(ctx, conn)
 	if err != nil {

@@ -227,7 +227,7 @@ func TestKillsEarly(t *testing.T) {
 	src, _, db := opened(t, `CREATE TABLE t (id int PRIMARY KEY)`, `INSERT INTO t VALUES (1)`,
 		`CREATE FUNCTION nap(n int) RETURNS int RETURN SLEEP(30)`, `CREATE VIEW slow AS SELECT nap(id) AS n FROM t`)
 	database.StopEarly(t, src, 200)
-	// A statement that was ended may still be listed for a moment; one that wasn't sleeps for half a minute.
+	// A statement that was ended may still be listed for a moment. One that wasn't sleeps for half a minute.
 	n, err := 1, error(nil)
 	for range 100 {
 		err = db.QueryRow("SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%slow%' AND ID <> CONNECTION_ID()").Scan(&n)

@@ -36,7 +36,7 @@ func (m dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sql
 		here = "JSON_EXTRACT(" + root + ", CONCAT(" + at + "))"
 	}
 	w.Write(" WHERE ")
-	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
+	for _, o := range objects { // a scalar has no parts. Elements of a list that aren't objects are skipped
 		w.Write(o, " AND ")
 	}
 	return sqlgen.Operand{Text: here}, nil

@@ -88,8 +88,8 @@ func (dialect) within64(x string) string {
 	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
 }
 
-// clamped is within64 for an aggregate: MariaDB computes one as often as the statement names it, and this names x once. What is beyond 64
-// bits becomes the next number outside, which becomes null. x isn't null.
+// clamped is within64 for an aggregate. MariaDB computes one as often as the statement names it, and this names x once.
+// A value beyond 64 bits becomes the next number outside, which becomes null. x isn't null.
 func (dialect) clamped(x string) string {
 	const below, above = "-9223372036854775809", "9223372036854775808"
 	return "CAST(NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + below + "), " + above + "), " + above + "), " + below + ") AS SIGNED)"
@@ -170,8 +170,9 @@ func (m dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
 }
 
-// uncast returns the column that x, an Integer, casts: a name, or one of a step's columns. A sum is a DECIMAL that is exact for integers with
-// and without a sign, so it needs no cast; one for each record takes half as long as all the rest.
+// uncast returns the column that x, an Integer, casts: a name, or one of a step's columns. A sum is a DECIMAL that is
+// exact for integers with and without a sign, so it needs no cast. A cast for each record takes half as long as all the
+// rest.
 func uncast(x string) string {
 	if column := castColumn.FindStringSubmatch(x); column != nil {
 		return column[1]
@@ -200,9 +201,9 @@ func (m dialect) sum(x string, from schema.Type) string {
 		" ELSE CAST("+main+" + CAST(CONCAT("+rest+", 'e-38') AS DECIMAL(65,38)) AS DOUBLE) END)", "{x}", x)
 }
 
-// deviation writes a standard deviation of Doubles from exact sums, so that it is the same in any order: of the values
-// as they are, or scaled by 1e10 up or down, depending on the largest. It is null beyond 1e25 and below 1e-13, and if
-// there is no value. The server's own depends on the order.
+// deviation writes a standard deviation of Doubles from exact sums, so that it is the same in any order. It takes the
+// values as they are, or scaled by 1e10 up or down, depending on the largest. It is null beyond 1e25 and below 1e-13,
+// and if there is no value. The server's own depends on the order.
 func (m dialect) deviation(op plan.Accumulate, x string) string {
 	count := "COUNT({x})"
 	if op == plan.StdDevSamp {

@@ -34,8 +34,8 @@ func (dialect) Fits(f *schema.Field, text string) bool {
 	return ok
 }
 
-// compareOpaque writes x op v for a column of a type that only MariaDB knows: as it compares the type, where the text is surely one of
-// it, so that an index serves, and else by the text that is shown.
+// compareOpaque writes x op v for a column of a type that only MariaDB knows. It compares as the type where the text is
+// surely one of it, so that an index serves. Otherwise it compares the text that is shown.
 func (m dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := opaqueForms[x.Field.Native]; read != nil {
 		if cast, ok := read(v); ok {

@@ -59,8 +59,8 @@ func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 // behindWord precedes the beginning of a word in a regular expression.
 const behindWord = `(?-i)(?<![^\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{60}\\x{7B}-\\x{7F}])`
 
-// replaceMatches writes ReplaceMatches. The server replaces all parts; for the first alone the text before it is found and kept as well.
-// In the new text a backslash would name a group.
+// replaceMatches writes ReplaceMatches. The server replaces all parts. To replace only the first, the text before it is
+// found and kept as well. In the new text a backslash would name a group.
 func (dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
 	expression, err := sqlgen.MariaDBRegex(query.Regex{Pattern: pattern})
@@ -108,7 +108,7 @@ func escapedText(text string) string {
 	return b.String()
 }
 
-// splitter matches a separator in text that JSON_QUOTE has quoted: an escape is either part of the separator or skipped
+// splitter matches a separator in text that JSON_QUOTE has quoted. An escape is either part of the separator or skipped
 // as a whole, so that the separator n isn't found in \n.
 func splitter(separator string) string {
 	var quoted strings.Builder

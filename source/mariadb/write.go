@@ -164,8 +164,8 @@ var kinds = map[uint16]sqldriver.RefusalKind{
 	1050: sqldriver.RefusedExists, 1906: sqldriver.RefusedComputed, 3105: sqldriver.RefusedComputed, 1142: sqldriver.RefusedDenied, 1143: sqldriver.RefusedDenied, 1290: sqldriver.RefusedDenied,
 }
 
-// Refusal implements sqldriver.WriteDatabase. MariaDB names columns, keys and tables only in its messages; of those, only names
-// at the positions where it writes one are used, and only fields of c.
+// Refusal implements sqldriver.WriteDatabase. MariaDB names columns, keys and tables only in its messages. Of those,
+// only names at the positions where it writes one are used, and only fields of c.
 func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err error) *sqldriver.Refusal {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A zone is the offsets of a time zone, which are written into the statement: a server may have no tables of zones, and
-// with them only knows the years 1970 to 2037. Its rules repeat after lastYear: a year has the offsets of an earlier one
-// that begins on the same day of the week and is a leap year if it is.
+// A zone is the offsets of a time zone, which are written into the statement. A server may have no tables of zones, and
+// with them only knows the years 1970 to 2037. Its rules repeat after lastYear. A year has the offsets of an earlier
+// one that begins on the same day of the week and is a leap year if it is.
 type zone struct {
 	changes []change // in order
 	first   int      // the offset before the first of them, in seconds
@@ -77,8 +77,8 @@ func (z zone) offset(x string, local bool) string {
 	return "CAST(ELT(1 + INTERVAL(" + seconds + at.String() + "), " + strconv.Itoa(z.first) + offsets.String() + ") AS SIGNED)"
 }
 
-// standIns writes the beginnings of the years that represent later ones, in seconds since 1970: the 7 common years that
-// begin on Monday to Sunday, then the 7 leap years.
+// standIns writes the beginnings of the years that represent later ones, in seconds since 1970. First come the 7 common
+// years that begin on Monday to Sunday, then the 7 leap years.
 func standIns() string {
 	var begin [14]string
 	for year := lastYear; year >= firstRepeated; year-- {

@@ -85,7 +85,7 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 	return out, failed
 }
 
-// unopened adds to warnings that something at path can't be opened. What doesn't exist is not a fault.
+// unopened adds to warnings that something at path can't be opened. A missing file is not a fault.
 func unopened(warnings []string, path string, err error) []string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return warnings

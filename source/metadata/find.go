@@ -36,7 +36,7 @@ func Find(folder string) (roots []string, connections []Connection, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all, _ := s.workspaces() // what can't be opened isn't proposed
+	all, _ := s.workspaces() // a workspace that can't be opened isn't proposed
 	for _, ws := range all {
 		for _, name := range s.connections(ws) {
 			known := slices.ContainsFunc(connections, func(c Connection) bool { return c.Name == name })

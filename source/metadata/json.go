@@ -144,7 +144,7 @@ func (r *jsonReader) picklist() (values []string, err error) {
 	return values, err
 }
 
-// members reads an object; visit reads the value of each member.
+// members reads an object. visit reads the value of each member.
 func (r *jsonReader) members(visit func(name string) error) error {
 	if _, err := r.token(); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (r *jsonReader) members(visit func(name string) error) error {
 	return err
 }
 
-// elements reads a list; visit reads each element.
+// elements reads a list. visit reads each element.
 func (r *jsonReader) elements(visit func() error) error {
 	if _, err := r.token(); err != nil {
 		return err

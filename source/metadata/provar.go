@@ -29,9 +29,9 @@ const (
 // endings are the file endings of the second layout, in order of precedence.
 var endings = [...]string{".json", ".xml", ".object"}
 
-// Workspaces implements Reader. It returns the project's parent, then workspace-<name> next to the project, in
-// Provar_Workspaces next to it and in Provar in the home folder, with the project's name unchanged and as older
-// versions of the IDE wrote it.
+// Workspaces implements Reader. It returns the project's parent, and then folders called workspace-<name>. They are
+// next to the project, in Provar_Workspaces next to it and in Provar in the home folder. The name is the project's,
+// unchanged and as older versions of the IDE wrote it.
 func (Provar) Workspaces(project, home string) []string {
 	parent, name := filepath.Dir(project), filepath.Base(project)
 	names := []string{"workspace-" + name}

@@ -37,8 +37,8 @@ type roots struct {
 // root is an allowed folder: the path given, and what it resolved to when it was allowed.
 type root struct{ given, resolved string }
 
-// newRoots returns roots of existing folders; relative paths start at the working directory. Symbolic links in the paths
-// of the roots are resolved once, now.
+// newRoots returns roots of existing folders. Relative paths start at the working directory. Symbolic links in the
+// paths of the roots are resolved once, now.
 func newRoots(paths []string) (roots, error) {
 	var r roots
 	for _, path := range paths {
@@ -219,8 +219,8 @@ func (f *folder) Modified(name string) (time.Time, bool) {
 }
 
 // Read returns the content of the regular file called name. It fails with fs.ErrNotExist if there is none, with
-// errNotFile for a link, a pipe, a device or a folder, which it doesn't open, with errTooLarge beyond maxFile, and
-// with errChanged if the file was replaced meanwhile.
+// errTooLarge beyond maxFile, and with errChanged if the file was replaced meanwhile. It doesn't open a link, a pipe, a
+// device or a folder, and fails with errNotFile.
 func (f *folder) Read(name string) ([]byte, error) {
 	if !single(name) {
 		return nil, fs.ErrNotExist

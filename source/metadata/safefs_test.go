@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestDevice checks that a device isn't opened, since opening alone can have an effect.
+// TestDevice checks that a device isn't opened, since to open it can have an effect.
 func TestDevice(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {

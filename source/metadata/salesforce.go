@@ -82,12 +82,12 @@ func decoded(data []byte) ([]byte, error) {
 type described struct {
 	name, typ, label string
 	preset           *string // the default value
-	nillable, filled bool    // may be null; set by the organisation
+	nillable, filled bool    // may be null, and set by the organisation
 	length           int
 	values           []string
 }
 
-// A collector collects fields; of several with the same name the first counts.
+// A collector collects fields. Of several with the same name the first counts.
 type collector struct {
 	fields []schema.Field
 	seen   map[string]bool

@@ -12,7 +12,7 @@ import (
 )
 
 // TestTouchesNothingOutside runs hostile calls under strace, which records every path passed to the kernel: none is
-// outside the root. Everything outside is named "outside-…", so that searching the text is enough; strace -y shows the
+// outside the root. Everything outside is named "outside-…", so that searching the text is enough. strace -y shows the
 // folder of relative paths.
 func TestTouchesNothingOutside(t *testing.T) {
 	if dir := os.Getenv("BAILIWICK_TRACED"); dir != "" {

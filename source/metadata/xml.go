@@ -114,7 +114,7 @@ func (r *xmlReader) token() (xml.Token, error) {
 	return t, err
 }
 
-// children reads to the end of the current element; visit reads each element in it to its end.
+// children reads to the end of the current element. visit reads each element in it to its end.
 func (r *xmlReader) children(visit func(xml.StartElement) error) error {
 	for {
 		t, err := r.token()

@@ -34,7 +34,7 @@ func (w *Writable) settled(ctx context.Context, id string, at entry) (receipt ch
 	return receipt, err == nil, err
 }
 
-// single applies a plan of one item without a transaction, after the last entry of its change; at becomes the last one.
+// single applies a plan of one item without a transaction, after the last entry of its change. at becomes the last one.
 func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (change.Receipt, error) {
 	none := change.Receipt{}
 	first := at.Kind != begun
@@ -136,7 +136,7 @@ func (s *step) write(ctx context.Context) error {
 		_, err = c.InsertOne(ctx, s.sets)
 	case write.OpUpdate:
 		o := options.FindOneAndUpdate()
-		if s.w.level == mongogen.MongoDB { // FerretDB answers with whole documents alone, to one change at a time
+		if s.w.level == mongogen.MongoDB { // FerretDB answers only with whole documents, to one change at a time
 			o.SetProjection(projection([]string{"_id"}))
 		}
 		err = c.FindOneAndUpdate(ctx, s.guarded(), bson.D{{Key: "$set", Value: s.sets}}, o).Err()

@@ -35,8 +35,8 @@ func (r *revoker) Refresh(ctx context.Context, p identity.Principal) (identity.P
 	return p, err
 }
 
-// TestBarred has a change executed that the rules refuse by then and that an earlier executor may have begun to write: its outcome is
-// what the record shows, and unknown if the record shows neither.
+// TestBarred executes a change that the rules refuse by then and that an earlier executor may have begun to write. Its
+// outcome is the one that the record shows, and unknown if the record shows neither.
 func TestBarred(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sums bson.D // of what the earlier executor would have left, or nil if it had not begun

@@ -20,7 +20,7 @@ import (
 const (
 	sampled   = 1000     // documents at random, or the first if the server can't choose
 	newest    = 100      // documents with the greatest _id
-	maxFields = 500      // of a class; more are names that data chose
+	maxFields = 500      // of a class. More are names that data chose
 	lookBytes = 64 << 20 // of a sample
 )
 
@@ -231,7 +231,7 @@ func (s *sample) validator(v bson.Raw) bool {
 	return true
 }
 
-// names returns the texts of a list, or a text alone.
+// names returns the texts of a list, or a single text as a list.
 func names(v bson.RawValue) []string {
 	if one, ok := v.StringValueOK(); ok {
 		return []string{one}
@@ -294,7 +294,7 @@ func (s *sample) fields() []schema.Field {
 		}
 		f.Type, f.Native = typeOf(types), strings.Join(types, "|")
 		types = all
-		if name == "_id" { // the server makes ObjectIds alone
+		if name == "_id" { // the server makes only ObjectIds
 			f.NotNull, f.Generated = true, len(types) == 0 || slices.Contains(types, mongogen.ObjectID)
 			f.Required = !f.Generated
 		}
@@ -314,8 +314,9 @@ func (s *sample) fields() []schema.Field {
 	return out
 }
 
-// usual returns those of the types of a field that make it one type, if at least nine of ten values are of it, and how many of how many
-// values differ: one bad value doesn't take the type of all others away. Otherwise it returns all types.
+// usual returns those of the types of a field that make it one type, if at least nine of ten values are of it. It also
+// returns how many of how many values differ. So one bad value doesn't take the type of all others away. Otherwise it
+// returns all types.
 func (f *seen) usual(types []string) (of []string, strays, looked int) {
 	count := map[schema.Type]int{}
 	for _, t := range types {

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestExplain explains queries over FerretDB: which part the server runs and which runs here, the server's plan without its
-// address, and what is refused because no index serves it.
+// TestExplain explains queries over FerretDB. It checks which part the server runs and which runs here, the server's
+// plan without its address, and the refusal of a query that no index serves.
 func TestExplain(t *testing.T) {
 	url := services.FerretDB(t)
 	db := database(t, url)

@@ -144,8 +144,8 @@ func thinned[E any](all []E) (some []E) {
 	return some
 }
 
-// proposed proposes the same writes in both worlds: what the agent is shown of each, and why it is refused, is the same. What the
-// server would refuse is for people alone.
+// proposed proposes the same writes in both worlds. The agent must see the same of each, and the same reasons of
+// refusals. Only people see whether the server would refuse.
 func proposed(t *testing.T, p *policy.Policy, worlds []*mongodb.Source, large bool) {
 	t.Helper()
 	who := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}
@@ -260,8 +260,8 @@ func TestNonInterferenceFerretDB(t *testing.T) { interfere(t, services.FerretDB,
 // TestNonInterferenceMingo tests the same where the pipelines run on the server, in an evaluator that is independent of ours.
 func TestNonInterferenceMingo(t *testing.T) { interfere(t, services.Mingo, true, false) }
 
-// TestNonInterferenceLarge tests that the size of what is hidden changes nothing either: what is read is bounded, and what is too large
-// is refused, by what is seen alone.
+// TestNonInterferenceLarge tests that the size of hidden values changes nothing either. Reads are bounded, and values
+// are refused as too large only by their visible size.
 func TestNonInterferenceLarge(t *testing.T) {
 	t.Run("FerretDB", func(t *testing.T) { interfere(t, services.FerretDB, false, true) })
 	t.Run("Mingo", func(t *testing.T) { interfere(t, services.Mingo, true, true) })

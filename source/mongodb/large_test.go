@@ -27,8 +27,8 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestLargeRecords tests that a record whose visible values are larger than a change can show is refused, as are records of a group
-// that are so together, and that a hidden value doesn't count, however large.
+// TestLargeRecords tests that a record whose visible values are larger than a change can show is refused. Records of a
+// group that are too large together are refused too. A hidden value doesn't count, however large.
 func TestLargeRecords(t *testing.T) {
 	for name, on := range map[string]server{"FerretDB": ferret, "Mingo": sets} {
 		t.Run(name, func(t *testing.T) {

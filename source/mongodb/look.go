@@ -17,8 +17,8 @@ import (
 )
 
 // find reads the document that the item names: the members that are visible, that the view's conditions read or that are written.
-// Before stays Null if the view doesn't show it. A record that is shown and larger than a change can show is refused, by what is
-// visible of it alone. Whether it is shown is decided first.
+// Before stays Null if the view doesn't show it. A record that is shown and larger than a change can show is refused,
+// only by its visible size. Whether it is shown is decided first.
 func (s *step) find(ctx context.Context) error {
 	select {
 	case s.w.looks <- struct{}{}:

@@ -24,11 +24,11 @@ const (
 
 // An entry is one step of a change as the database keeps it. The entries of a change are numbered from 0 and never
 // changed. The last one is its state. Each number is inserted once, by the first executor, and every server refuses a
-// second document with the same _id: so the entries are in order without a transaction.
+// second document with the same _id. So the entries are in order without a transaction.
 type entry struct {
 	ID      string `bson:"_id"`
 	Kind    string `bson:"kind"`
-	Fence   int64  `bson:"fence"` // of begun and applied: under which; of ended: the lowest that may apply it
+	Fence   int64  `bson:"fence"` // of begun and applied: its fence. Of ended: the lowest fence that may apply it
 	Digest  string `bson:"digest"`
 	Writes  []byte `bson:"writes,omitempty"`  // of begun: the expected record, a document
 	Receipt string `bson:"receipt,omitempty"` // of applied, and of begun what it will be: JSON
@@ -39,7 +39,8 @@ type entry struct {
 // errTaken is returned for an entry whose number another one has.
 var errTaken = errors.New("mongodb: another entry came first")
 
-// maxReceipt is the longest receipt that is kept with the records as they were written; of a longer one the keys alone.
+// maxReceipt is the longest receipt that is kept with the records as they were written. A longer one is kept only with
+// the keys.
 const maxReceipt = 1 << 20
 
 // sealed returns a receipt as it is kept.
@@ -90,8 +91,9 @@ func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, e
 	return e, err
 }
 
-// Bar implements source.Writer. A change that an executor had begun to write without a transaction is settled by its record: if it is as
-// the change leaves it, the change was applied. Else that executor may still write, and the error wraps change.ErrUnknown.
+// Bar implements source.Writer. A change that an executor had begun to write without a transaction is settled by its
+// record. If the record is as the change leaves it, the change was applied. Else that executor may still write, and the
+// error wraps change.ErrUnknown.
 func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt change.Receipt, applied bool, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()

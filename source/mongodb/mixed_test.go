@@ -16,8 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// TestMixedTypes compares fields that hold dates in one document and their texts in another, and numbers likewise: the answer
-// notes what is not compared, and the stage that the note writes compares all. Who sees values of one type alone reads the same.
+// TestMixedTypes compares fields that hold dates in one document and their texts in another, and numbers likewise. The
+// answer notes the values that are not compared, and the stage in the note compares all. A principal who sees only
+// values of one type reads the same.
 func TestMixedTypes(t *testing.T) {
 	for name, at := range map[string]struct {
 		url  string
@@ -67,7 +68,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 	for _, tt := range []struct {
 		where     string
 		want, all int64  // what the condition finds, and the stage of the note
-		note      string // "" for none
+		note      string // or ""
 	}{
 		{`{"placed":{"$gte":"2026-01-10"}}`, 2, 2, dates}, // the text "soon" as well
 		{`{"placed":"2026-01-20T09:00:00Z"}`, 1, 2, dates},

@@ -1,8 +1,8 @@
 // Package mongodb is the source for MongoDB, and for servers that speak its protocol.
 //
-// What agents ask becomes one aggregation that begins with the view, written by internal/mongogen. What the server can't
-// do with the same meaning is done here, over the records of views that are left, within a bound. No message of the
-// server reaches a caller.
+// A query of an agent becomes one aggregation that begins with the view, written by internal/mongogen. Steps that the
+// server can't do with the same meaning are done here, over the records of views that are left, within a bound. No
+// message of the server reaches a caller.
 package mongodb
 
 import (

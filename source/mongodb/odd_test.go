@@ -138,8 +138,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestOddNames reads documents whose own members have names that no field can have, and ones that break the format: nothing
-// panics, and the operator reads what is left out.
+// TestOddNames reads documents whose own members have names that no field can have, and ones that break the format.
+// Nothing panics, and the operator reads which members are left out.
 func TestOddNames(t *testing.T) {
 	good, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(1)}, {Key: "a.b", Value: int32(1)}, {Key: "$x", Value: int32(2)}, {Key: "v", Value: int32(3)}, {Key: "v", Value: int32(4)}})
 	if err != nil {

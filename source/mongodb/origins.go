@@ -56,7 +56,7 @@ func (t *tracing) of(name string) []schema.Origin {
 	return []schema.Origin{{Table: t.on, Column: name}}
 }
 
-// stage follows one stage. What only chooses or orders records leaves fields as they are.
+// stage follows one stage. Stages that only choose or order records leave fields as they are.
 func (t *tracing) stage(name string, of any) {
 	members, _ := of.(bson.D)
 	switch name {

@@ -21,8 +21,8 @@ func (r *reading) most() int { return cmp.Or(r.plan.Most, policy.MostValue) }
 // errEnough ends a command whose records are no longer asked for.
 var errEnough = errors.New("mongodb: the reader wants no more records")
 
-// each yields a row for each document of a command, one by one, so that no more than one is held beside what the server has sent
-// at once.
+// each yields a row for each document of a command, one by one. So no more than one is held beside those that the
+// server has sent at once.
 func (r *reading) each(ctx context.Context, c mongogen.Command, row func(bson.Raw) value.Row) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		n := 0
@@ -61,8 +61,8 @@ func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
 	})
 }
 
-// joined yields the records of a find that the server runs whole, with those that their pointers lead to: as many at a time as the
-// server sends at once.
+// joined yields the records of a find that the server runs whole, with the records that their pointers lead to. It
+// takes as many at a time as the server sends at once.
 func (r *reading) joined(ctx context.Context, c mongogen.Command) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		var some []value.Row

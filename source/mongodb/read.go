@@ -179,7 +179,7 @@ func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 }
 
 // aggregate runs a command and passes its documents to each until the end or the first error. It ends on the server
-// when ctx does; the driver sends the deadline as maxTimeMS.
+// when ctx does. The driver sends the deadline as maxTimeMS.
 func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.Command, each func(bson.Raw) error) error {
 	name := comment()
 	size := batches{most: batch}
@@ -215,8 +215,9 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 	return cursor.Err()
 }
 
-// The number of documents that a server returns at a time. MongoDB ends a batch at 16 MB by itself. FerretDB doesn't, and refuses one of more
-// than 48 MB: there the first batch is one document, and the next ones grow as far as the documents met allow.
+// The number of documents that a server returns at a time. MongoDB ends a batch at 16 MB by itself. FerretDB doesn't,
+// and refuses a batch of more than 48 MB. There the first batch is one document, and the next ones grow as far as the
+// sizes of the documents so far allow.
 const (
 	batch      = 1000
 	batchBytes = 2 << 20

@@ -35,7 +35,7 @@ type step struct {
 	stored bson.Raw // nil if there is none
 	row    value.Row
 	effect change.Effect
-	sets   bson.D // the members that are written; of a new document all of them
+	sets   bson.D // the members that are written. Of a new document all of them
 }
 
 // class returns the class that the item writes to.
@@ -74,7 +74,7 @@ func (s *step) look(ctx context.Context) error {
 	if s.item.Op == write.OpCreate && !given {
 		s.sets = append(bson.D{{Key: "_id", Value: s.id}}, s.sets...)
 	}
-	// What would be stored is read as answers are, and must be in the view as well.
+	// The stored values would be read as answers are, and must be in the view as well.
 	doc, err := bson.Marshal(s.sets)
 	if err != nil {
 		return problem.New(problem.InvalidArgument, "the record is larger than a document can be (16 MB)")

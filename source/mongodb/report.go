@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Report implements source.Reporter. What the account may write isn't asked: not every server says it.
+// Report implements source.Reporter. It doesn't report what the account may write, because not every server says it.
 func (s *Source) Report(ctx context.Context) (source.Server, error) {
 	var is struct {
 		Version string `bson:"version"`

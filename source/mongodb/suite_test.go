@@ -239,8 +239,8 @@ func TestFerretDBPipelines(t *testing.T) {
 	pipelines.Differential(t, pipelines.Target{Open: open, Tables: ferretLimits, Oracle: oracle, Show: shown(&opened)})
 }
 
-// mingoLeaves are words of the questions that mingo answers otherwise or takes long for: it computes with doubles, its
-// $dateTrunc knows no time zones, its $isoWeekYear of 2024-12-30 is 2024, and it joins each record with each.
+// mingoLeaves are words of the questions that mingo answers otherwise or takes long for. It computes with doubles, and
+// joins each record with each. Its $dateTrunc knows no time zones, and its $isoWeekYear of 2024-12-30 is 2024.
 var mingoLeaves = []string{
 	"Which serial numbers are there, to the last digit?",
 	"How many events have each number, to the last digit?",

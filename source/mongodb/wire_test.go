@@ -28,7 +28,7 @@ type tape struct {
 	commands []string
 }
 
-// session matches what is of a connection or a moment alone.
+// session matches text that depends on the connection or the moment.
 var session = regexp.MustCompile(`,"(lsid|\$clusterTime|\$readPreference)":\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}|,"maxTimeMS":\d+|bailiwick [0-9a-f]{24}`)
 
 func (k *tape) add(command bson.Raw) {
@@ -133,8 +133,8 @@ func TestTextSearchSends(t *testing.T) {
 	}
 }
 
-// TestCancelSends ends a query that the server is still running: the server is asked which operations have the comment of
-// the query, and gets a request to end these alone.
+// TestCancelSends ends a query that the server is still running. The server is asked which operations have the comment
+// of the query, and gets a request to end only these.
 func TestCancelSends(t *testing.T) {
 	var got tape
 	started, killed := make(chan string, 1), make(chan struct{})

@@ -21,11 +21,12 @@ import (
 
 // A Writable is a Source that can be written to.
 //
-// On a replica set or a sharded cluster a change and its marker are one transaction. Elsewhere a change is one record: an
-// entry says that it has begun, the record is written by one command whose condition is what was compared, and a second
-// entry says that it was applied. Whoever finds the first entry without the second settles it by the record: as the change leaves
-// it, it was applied; as it was reviewed, it is written now, and what a slower executor sends finds its condition no
-// longer met; as neither, the outcome is unknown.
+// On a replica set or a sharded cluster a change and its marker are one transaction. Elsewhere a change is one record.
+// An entry says that the change has begun. One command writes the record, on the condition that it is as it was
+// compared. A second entry says that the change was applied. An executor that finds the first entry without the second
+// settles it by the record. If the record is as the change leaves it, the change was applied. If the record is as it
+// was reviewed, the change is written now, and the condition of a slower executor no longer holds. Otherwise the
+// outcome is unknown.
 type Writable struct {
 	*Source
 	writer *account

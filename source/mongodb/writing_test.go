@@ -171,8 +171,8 @@ func (g ground) change(collection string, find bson.D, op string, to any) error 
 	})
 }
 
-// uninterrupted calls f again while FerretDB answers that it was interrupted: on SQLite, the end of a cancelled command interrupts what its
-// connection runs next, which may belong to another caller.
+// uninterrupted calls f again while FerretDB answers that it was interrupted. On SQLite, the end of a cancelled command
+// interrupts what its connection runs next, which may belong to another caller.
 func uninterrupted(f func() error) error {
 	for range 1000 {
 		err := f()
@@ -273,7 +273,7 @@ func TestOutsiders(t *testing.T) {
 type wrote struct {
 	writes []string
 	want   string
-	others [2]string // on FerretDB, with transactions; if they differ
+	others [2]string // if they differ, on FerretDB and with transactions
 }
 
 func (g ground) told(t *testing.T, p writing.Proposer, rows []wrote) {
@@ -342,7 +342,7 @@ func TestWrites(t *testing.T) {
 		if err := g.Collection("projects").FindOne(t.Context(), bson.D{{Key: "_id", Value: "p2"}}).Decode(&p2); err != nil || on == sets && p2.Budget != 7 {
 			t.Errorf("a part of a group was written: %v %v", p2, err)
 		}
-		// What a write doesn't change keeps its type.
+		// Values that a write doesn't change keep their type.
 		stored, err := g.Collection("issues").FindOne(t.Context(), bson.D{{Key: "_id", Value: oid(1)}}).Raw()
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 )
 
 // Apply implements source.Writer. It compares the current state with the reviewed one just before the first call is
-// sent. A change in between is not detected; only an API with conditional requests could detect it. Several calls are
+// sent. A change in between is not detected. Only an API with conditional requests could detect it. Several calls are
 // sent in order, each at most once, until one fails. The error is then a change.Partly.
 func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	plan, err := p.Plan()
@@ -92,7 +92,8 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 	return nil
 }
 
-// call makes the i-th call. Its error wraps change.ErrUnknown if it may have been carried out; with any other it was not.
+// call makes the i-th call. Its error wraps change.ErrUnknown if it may have been carried out. With any other error it
+// was not.
 func (s *sending) call(ctx context.Context, i int) error {
 	permit, err := s.plan.Items[i].Call.Answered(ctx, s.answers)
 	if err != nil {

@@ -233,8 +233,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestNeverFalse checks over generated shapes of records, envelopes and bodies that a review never shows another present value than the
-// record has, and says that there is none only where the record has none.
+// TestNeverFalse checks reviews over generated shapes of records, envelopes and bodies. A review never shows another
+// present value than the record has. It says that there is none only where the record has none.
 func TestNeverFalse(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		names := []string{"status", "name", "note", "size", "kind", "data", "result", "message"}

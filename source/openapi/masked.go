@@ -32,8 +32,8 @@ func (m *masks) restore(body value.Value) value.Value {
 	return m.walk(body, was, is, "/body")
 }
 
-// walk returns v with its masks restored from is, and counts them; was is what the caller saw in the place of v. Both are null where
-// there was nothing. Entries of lists are matched by entry, not by place.
+// walk returns v with its masks restored from is, and counts them. was is the value that the caller saw in the place of
+// v. is and was are null where there was nothing. Entries of lists are matched by entry, not by place.
 func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:

@@ -8,24 +8,26 @@ import (
 // The types that an embedding program uses to open an API.
 type (
 	// A Document is an OpenAPI 3.0 or 3.1 or Swagger 2.0 document. Load returns one. It has the Title, Version and Description
-	// of the API, the Dialect that it is written in, its Servers, Tags, Operations and security Schemes, and Warnings about what
-	// was left out.
+	// of the API, the Dialect that it is written in, its Servers, Tags, Operations and security Schemes. Warnings say
+	// what was left out.
 	Document = spec.Document
 
 	// Options configure the connection to an API. Base or Handler is required.
 	//
 	//   - Base: its address: scheme, host and the start of the path
 	//   - Handler: the API is a handler of this program, which is called without a network
-	//   - Credential: authenticates every request; nil sends none
-	//   - Downloads: hosts to which redirects of reads are followed, without the credential; "*.host" means those below it
-	//   - Headers: sent with every request; they are not masked in responses
-	//   - Identity, Trusted: the files of TLS connections that a configuration names, to the API and to Downloads; nil in a program
-	//   - Known: credentials that are masked in responses; nil masks only Credential's own
-	//   - Timeout: of a request with its retries; 0 means 30 s
-	//   - MaxBody: maximum bytes of a response; 0 means 8 MiB
-	//   - Attempts: maximum attempts of a request that changes nothing; 0 means 3
+	//   - Credential: authenticates every request. Nil sends none
+	//   - Downloads: hosts to which redirects of reads are followed, without the credential. "*.host" means those below
+	//     it
+	//   - Headers: sent with every request. They are not masked in responses
+	//   - Identity, Trusted: the files of TLS connections that a configuration names, to the API and to Downloads. Nil
+	//     in a program
+	//   - Known: credentials that are masked in responses. Nil masks only Credential's own
+	//   - Timeout: of a request with its retries. 0 means 30 s
+	//   - MaxBody: maximum bytes of a response. 0 means 8 MiB
+	//   - Attempts: maximum attempts of a request that changes nothing. 0 means 3
 	//   - Answers: the memory for responses that APIs share. Nil in a program: each API has its own
-	//   - Roots, Resolver: trusted certificates and the resolver of names; nil means those of the system
+	//   - Roots, Resolver: trusted certificates and the resolver of names. Nil means those of the system
 	Options = client.Options
 
 	// A Credential authenticates requests on behalf of a principal: Apply(ctx, principal, request) sets headers or the query.
@@ -46,9 +48,9 @@ type (
 	// NewTokenExchange returns one.
 	TokenExchange = client.TokenExchange
 
-	// ExchangeOptions configure a TokenExchange: the TokenURL, the ID and Secret of the client there, the Scopes to ask for,
-	// Params, further parameters such as audience, and the Roots, Trusted and Resolver of the connection: Trusted is for files that
-	// a configuration names. Nil in a program.
+	// ExchangeOptions configure a TokenExchange. They are the TokenURL, the ID and Secret of the client there, the
+	// Scopes to ask for, and Params, further parameters such as audience. Roots, Trusted and Resolver are of the
+	// connection. Trusted is for files that a configuration names. It is nil in a program.
 	ExchangeOptions = client.OAuthClientOptions
 
 	// A Subject returns the token that a TokenExchange exchanges, and its type as RFC 8693 names it: a function (ctx,
@@ -58,13 +60,14 @@ type (
 	// A Header is a Credential that is a fixed header: Name, such as X-API-Key, and Value.
 	Header = client.HeaderCredential
 
-	// Access says what the operations of an API can do, for policy.APIRules.Access: the first of Rules that matches an operation
-	// decides, else its method, else, with RPCNames, the name of a POST operation (Get, List and Search read, Delete destroys).
+	// Access says what the operations of an API can do, for policy.APIRules.Access. The first of Rules that matches an
+	// operation decides, else its method. With RPCNames the name of a POST operation decides last (Get, List and Search
+	// read, Delete destroys).
 	Access = spec.ClassOptions
 
-	// An AccessRule gives a Class to the operations that match one of Operations (ids, or method and path; * matches any text)
-	// and have one of Tags; one of the two lists may be nil. Of a Forbidden one, Reason and Instead say to agents why, and
-	// where a person can do it.
+	// An AccessRule gives a Class to the operations that match one of Operations and have one of Tags. Operations are
+	// ids, or method and path, where * matches any text. One of the two lists may be nil. Of a Forbidden one, Reason
+	// and Instead say to agents why, and where a person can do it.
 	AccessRule = spec.ClassRule
 
 	// An AccessClass is what an operation can do.

@@ -89,7 +89,8 @@ func at(v value.Value, names []string) (value.Value, bool) {
 	return v, true
 }
 
-// edit returns v with by's value where names lead; by says whether there is one then. An element of a list is inserted if insert is set.
+// edit returns v with by's value where names lead. by says whether there is one then. An element of a list is inserted
+// if insert is set.
 func edit(v value.Value, names []string, by func(v value.Value, there bool) (value.Value, bool), insert bool) (value.Value, bool) {
 	if len(names) == 0 {
 		out, _ := by(v, true)

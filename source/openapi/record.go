@@ -21,12 +21,12 @@ type finder struct {
 
 // A match says where a record is in an answer, and which part of a body it corresponds to.
 type match struct {
-	at, in   []string // names that lead to the record in the answer, and to the part in the body; "0" is the only entry of a list
+	at, in   []string // names that lead to the record in the answer, and to the part in the body. "0" is the only entry of a list
 	identity bool     // the record has the id that the path names
 	given    int      // fields of the part that the record has, or is declared to have
 	shared   int      // fields that the part is declared to have, and the record as well
 	own      int      // those of shared whose names no envelope has
-	loose    bool     // what is around the record may be the record itself: it has more than envelopes have
+	loose    bool     // the object around the record may be the record itself: it has more than envelopes have
 	around   bool     // the record has a part that may be the record, in an envelope
 	echoed   bool     // such a part has a field that the body gives
 }
@@ -217,8 +217,8 @@ func (f *finder) parts(body value.Value, raw spec.Raw, in []string, depth int) [
 	return out
 }
 
-// wraps reports whether the member called name may be an envelope's content: by its name, or because it is the only one
-// that could be, of an object that has no id of its own.
+// wraps reports whether the member called name may be an envelope's content. It may be by its name, or because it is
+// the only one that could be, of an object that has no id of its own.
 func (f *finder) wraps(outer value.Value, name string) bool {
 	if slices.Contains(f.words, plainName(name)) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// valued returns the state for a body that isn't an object, such as a list or a text: the answer has the same kind, itself or as the
-// only such value in its envelopes.
+// valued returns the state for a body that isn't an object, such as a list or a text. The answer has the same kind,
+// itself or as the only such value in its envelopes.
 func (f *finder) valued(is answer, none state) state {
 	if !changesRecord(f.call.Operation) {
 		none.read = value.Value{}
@@ -52,8 +52,8 @@ func areRecords(v value.Value) bool {
 	return len(v.List()) > 0 && !slices.ContainsFunc(v.List(), func(e value.Value) bool { return e.Kind() != value.Object })
 }
 
-// severalIn returns the name of the member of a body that is a list of records, of a call that updates several: its path doesn't end with
-// the id of one. It is "" for other calls, and if more of the body could be about records.
+// severalIn returns the name of the member of a body that is a list of records. The call updates several records, so
+// its path doesn't end with the id of one. It is "" for other calls, and if more of the body could be about records.
 func (f *finder) severalIn(body value.Value) string {
 	path, _ := f.call.Operation.Target()
 	if f.call.Request.Method != "PATCH" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}") {
@@ -71,9 +71,10 @@ func (f *finder) severalIn(body value.Value) string {
 	return found
 }
 
-// listed returns the state for a list of records at in of a body, each with the fields to set and the id of the record to set them on; at
-// leads to the list in the answer. What the call does to records that it doesn't name, and to fields that it doesn't give, isn't part of
-// it. Unless the list that was read has exactly one record for each, the present state isn't known.
+// listed returns the state for a list of records at in of a body. Each entry has the fields to set and the id of the
+// record to set them on. at leads to the list in the answer. Effects of the call on records that it doesn't name, and
+// on fields that it doesn't give, aren't part of it. Unless the list that was read has exactly one record for each, the
+// present state isn't known.
 func (f *finder) listed(is answer, at, in []string, none state) state {
 	body := reach(f.call.Body, in).List()
 	whole, ok := paired(reach(is.whole, at).List(), body)

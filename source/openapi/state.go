@@ -74,8 +74,8 @@ func (f *finder) collection(is answer) bool {
 	return !slices.ContainsFunc(is.list, func(name string) bool { return !slices.Contains(f.words, plainName(name)) })
 }
 
-// changesRecord reports whether op changes a record that is there, as far as its method and path tell: all but a POST to
-// a path that doesn't end with a parameter, which makes or does something.
+// changesRecord reports whether op changes an existing record, as far as its method and path tell. Only a POST to a
+// path that doesn't end with a parameter doesn't. It makes or does something.
 func changesRecord(op *spec.Operation) bool {
 	path, _ := op.Target()
 	return op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}")
@@ -117,7 +117,7 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 	}
 	m, ok := f.find(is.whole, body)
 	if !changesRecord(call.Operation) && (!ok || m.given == 0 || slices.Contains(m.at, "0")) {
-		none.read = value.Value{} // what it makes is not in there
+		none.read = value.Value{} // the answer doesn't contain the new record
 		return none
 	}
 	if !ok {
@@ -141,7 +141,7 @@ func (f *finder) belowAll(raw spec.Raw, names []string) spec.Raw {
 	return raw
 }
 
-// gaps returns the names of a body whose present value isn't known though the record was read: the answer has none, and
+// gaps returns the names of a body whose present value isn't known though the record was read. The answer has none, and
 // the document doesn't say that it would have one.
 func (f *finder) gaps(record value.Value, m match, body value.Value) []string {
 	var out []string
@@ -188,11 +188,12 @@ func differing(was, is value.Value) (before, after value.Value) {
 	return other(was, is), other(is, was)
 }
 
-// maxMarks is the number of places whose state is kept of an answer; what is in further ones counts as one.
+// maxMarks is the number of places whose state is kept of an answer. All further places count as one.
 const maxMarks = 500
 
-// marks returns the state of a whole answer, as the caller sees it, for the check that it hasn't changed: a digest for each place. Outside of the record, which
-// names lead to, what tells of the answer itself (its time, its id) is left out.
+// marks returns the state of a whole answer, as the caller sees it, for the check that it hasn't changed. It is a digest
+// for each place. Outside of the record, which names lead to, facts about the answer itself (its time, its id) are left
+// out.
 func marks(v value.Value, record []string) value.Value {
 	var out []value.Member
 	var walk func(v value.Value, at []string, inside bool, depth int)

@@ -44,7 +44,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 			return change.Preview{}, err
 		}
 		if call.About != nil {
-			if about, _, err := a.read(ctx, call.About, false); err == nil { // without it people see the path alone
+			if about, _, err := a.read(ctx, call.About, false); err == nil { // without it people see only the path
 				effect.About = gist(object(about.whole))
 			}
 		}
@@ -135,9 +135,9 @@ const (
 	lookPause = 250 * time.Millisecond
 )
 
-// happened reports whether a call whose outcome is unknown was carried out: whether what it deletes is gone, or has the
-// values that it sets and didn't have before. The read operation of the same path says so. Otherwise the outcome stays
-// unknown, since the API may still carry the call out.
+// happened reports whether a call whose outcome is unknown was carried out. It was if the deleted record is gone, or if
+// the record has the values that the call sets and it didn't have before. The read operation of the same path says so.
+// Otherwise the outcome stays unknown, since the API may still carry the call out.
 func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
 	if call.Before == nil || reviewed.Present != "" || reviewed.Before.IsNull() && !makes(call.Operation) || call.Request.Method == "POST" {
 		return false

@@ -48,7 +48,7 @@ func readAnswer(body io.Reader, length int64, most answerLimit, into []byte) (b 
 	return b, err
 }
 
-// missingAnswer returns the error for a request whose answer can't be had because of err.
+// missingAnswer returns the error for a request that failed with err before its answer was read.
 func missingAnswer(ctx context.Context, err error) error {
 	if e := new(url.Error); errors.As(err, &e) {
 		err = e.Err // without the URL, which can hold values

@@ -12,8 +12,8 @@ import (
 // alphabet holds the characters of ids, in the order of their bytes.
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// byID yields a page in the order of the ids. Databases behind Parse Server may order texts by a collation, so the ids are
-// read prefix by prefix in the order of their bytes, until the page is full.
+// byID yields a page in the order of the ids. Databases behind Parse Server may order texts by a collation. So the ids
+// are read prefix by prefix in the order of their bytes, until the page is full.
 func (r *reading) byID(ctx context.Context) source.Rows {
 	return r.parts(func(out *parts) error {
 		p := &prefixes{parts: out}

@@ -20,8 +20,8 @@ func (w *Writable) classChange(source string, it *writes.Item) (classChange, err
 	return newReshape(source, it)
 }
 
-// obstacle returns why Parse Server would not carry out a change, for people alone: it may be due to a class, a field or
-// records that the agent doesn't see. Its error is about what the agent sees.
+// obstacle returns why Parse Server would not carry out a change. Only people read it, because the reason may be a
+// class, a field or records that the agent doesn't see. Its error is about what the agent sees.
 func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, err error) {
 	there, fields, err := w.described(ctx, c.Class)
 	switch {

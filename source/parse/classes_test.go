@@ -65,7 +65,7 @@ func TestClasses(t *testing.T) {
 		by            *writer
 		write         write.Write
 		want          string // the state, or a part of the refusal
-		there         string // a class, "" for none, that Parse Server then has
+		there         string // a class that Parse Server then has, or ""
 	}{
 		{"as a user", "", alice, &write.CreateClass{Source: "shop", Class: first, Fields: good}, "only the master", ""},
 		{"a bad name", "", master, &write.CreateClass{Source: "shop", Class: "_X", Fields: good}, "letter first", ""},

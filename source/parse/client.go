@@ -50,7 +50,7 @@ type refusal struct {
 	status, code int // code is Parse's own, or 0 if the answer has none
 }
 
-// Error returns the numbers alone: Parse's message can quote records.
+// Error returns only the numbers, because Parse's message can quote records.
 func (r *refusal) Error() string {
 	if r.code == 0 {
 		return fmt.Sprintf("status %d", r.status)
@@ -64,8 +64,8 @@ func (r *refusal) LogText() string { return r.Error() }
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
 
-// taken sends a request and returns the body of an answer that is a success. Its errors may be shown to the caller; a *refusal is in
-// their chain if Parse Server answered, and largeAnswer if there is more than the limit.
+// taken sends a request and returns the body of an answer that is a success. Its errors may be shown to the caller. A
+// *refusal is in their chain if Parse Server answered, and largeAnswer if there is more than the limit.
 func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -174,8 +174,8 @@ const (
 	codeSession    = 209
 )
 
-// refused turns an answer of Parse Server into an error for the caller. What is remembered of classes and users is
-// dropped if the answer says that it may be out of date.
+// refused turns an answer of Parse Server into an error for the caller. It drops the cache of classes and users if the
+// answer says that it may be out of date.
 func (s *Source) refused(r *refusal) error {
 	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
 	switch {

@@ -193,7 +193,7 @@ func place(field string) int {
 // operations are those that class-level permissions name.
 var operations = []schema.Operation{schema.Find, schema.Get, schema.Count, schema.Create, schema.Update, schema.Delete}
 
-// userField begins the groups of protectedFields that are the users whom a field of the record names.
+// userField begins the groups of protectedFields whose members are the users in a field of the record.
 const userField = "userField:"
 
 // permissions returns the guard of a class. A field that shows on some records only shows over REST, where Parse Server

@@ -24,7 +24,7 @@ func (s *Source) stored(ctx context.Context) (map[string]*schema.Class, error) {
 }
 
 // placed gives the fields of c the types of their columns, adds the indexes, and returns warnings about fields that the
-// table doesn't have. Parse Server names columns as fields, and keeps the id alone of a pointer.
+// table doesn't have. Parse Server names columns as fields, and keeps only the id of a pointer.
 func placed(c *schema.Class, table *schema.Class) []string {
 	var warnings []string
 	kept := c.Fields[:0]

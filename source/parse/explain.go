@@ -63,7 +63,7 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return strings.Replace(text, "?&", "?", 1) + "\n-- done here, over the records that this returns page by page: " + rest, nil
 }
 
-// Explain implements source.Explainer. Over REST there is no plan of a database to be had.
+// Explain implements source.Explainer. Over REST the plan of the database is not available.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if e, ok := s.direct.(source.Explainer); ok {
 		return e.Explain(ctx, p)

@@ -156,7 +156,7 @@ func TestDown(t *testing.T) {
 }
 
 // TestDrift changes classes after they were described. Parse Server answers questions about classes and fields that it
-// doesn't have with no records; that is no answer.
+// doesn't have with no records. That doesn't count as an answer.
 func TestDrift(t *testing.T) {
 	s := start(t)
 	class := "Drift" + strings.ToUpper(rand.Text()[:6])

@@ -128,8 +128,8 @@ func TestHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestNonInterferenceLarge tests that the size of what is hidden changes no answer: records that are larger than an answer can be, alone or
-// with others, by a field that is read or by one that decides whether they are seen.
+// TestNonInterferenceLarge tests that the size of hidden values changes no answer. Records are larger than an answer
+// can be, by themselves or with others. The large field is one that is read, or one that decides whether they are seen.
 func TestNonInterferenceLarge(t *testing.T) {
 	s := start(t)
 	class := fmt.Sprintf("Large%d", len(s.must("GET", "/schemas", nil)["results"].([]any)))

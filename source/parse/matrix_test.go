@@ -51,7 +51,7 @@ func shapes(alice string) map[string]object {
 		"Protected": with(all(everybody), object{"protectedFields": object{"*": []string{"inner"}, "role:support": []string{}}}),
 		"Exempt":    with(all(everybody), object{"protectedFields": object{"*": []string{"inner", "title"}, "authenticated": []string{"inner"}, alice: []string{}}}),
 		"Nobody":    all(nobody),
-		// fields that show on the records alone that name the user
+		// fields that show only on the records that name the user
 		"NamesOwner": with(all(everybody), object{"protectedFields": object{"*": []string{"inner"}, "userField:owner": []string{}}}),
 		"NamesFans":  with(all(everybody), object{"protectedFields": object{"*": []string{"inner", "title"}, "authenticated": []string{"inner", "title"}, "userField:fans": []string{"title"}, "userField:owner": []string{"note"}}}),
 	}
@@ -185,8 +185,8 @@ func TestMatrixReads(t *testing.T) {
 	t.Logf("%d comparisons", compared)
 }
 
-// more compares SELECTs, groups, patterns and refusals. What Parse Server itself doesn't answer in a session is computed
-// from the records that it shows there.
+// more compares SELECTs, groups, patterns and refusals. Questions that Parse Server itself doesn't answer in a session
+// are computed from the records that it shows there.
 func (m *matrix) more(a *asker, class, header string, says func(op string, got, want any)) {
 	m.t.Helper()
 	status, found := m.found(class, `{}`, header)
@@ -239,8 +239,9 @@ func (m *matrix) more(a *asker, class, header string, says func(op string, got, 
 	says("a filter that Parse Server alone refuses", status != 200 && err == nil, false)
 }
 
-// TestNamed asks for fields that show on the records alone that name the user, beyond what Parse Server answers: conditions, orders and
-// groups hold over what is shown, a write of what isn't shown is refused, and from the database they are hidden.
+// TestNamed asks for fields that show only on the records that name the user, beyond what Parse Server answers.
+// Conditions, orders and groups hold over visible values, and a write of a hidden value is refused. From the database
+// the fields are hidden.
 func TestNamed(t *testing.T) {
 	m := newMatrix(t)
 	class := m.names[slicesIndex(m.names, "NamesOwner")]

@@ -35,7 +35,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Posture is whom a source acts as when it asks Parse Server.
+// A Posture is the identity with which a source asks Parse Server.
 type Posture string
 
 // The postures. There is no default: acting as master is asked for by name.
@@ -53,7 +53,7 @@ const DefaultLocalRows = 10_000
 // Options name a Parse Server. Name, URL, AppID, MasterKey and As are required.
 type Options struct {
 	Name string
-	URL  string // https://host/parse; http:// for loopback alone
+	URL  string // https://host/parse, or http:// only for loopback
 
 	AppID, RESTKey string
 	MasterKey      string // or the read-only master key, if nothing is written and As isn't User
@@ -92,7 +92,7 @@ type Source struct {
 	classes map[string]*class  // by name, as last described
 	read    time.Time          // when they were
 	doubted bool               // Parse Server has answered that they may have changed
-	known   map[string]*person // by the digest of their key: whom agents act as
+	known   map[string]*person // the identities that agents act as, by the digest of their key
 }
 
 // Open checks the options. It asks Parse Server nothing yet.
@@ -122,8 +122,8 @@ func Open(o Options) (*Source, error) {
 	return s, nil
 }
 
-// posture checks the posture and returns the expression that yields whom to act as, or nil if it doesn't depend on the
-// principal.
+// posture checks the posture and returns the expression that yields the acting user, session or role. It returns nil if
+// this doesn't depend on the principal.
 func (o Options) posture() (*expression.Expression, error) {
 	for _, other := range []struct {
 		as  Posture
@@ -152,8 +152,8 @@ func (o Options) posture() (*expression.Expression, error) {
 // permissionsLife is how long the permissions of classes are believed.
 const permissionsLife = time.Hour
 
-// Stale reports whether the source should be described again: its classes and their permissions are an hour old, or an
-// answer of Parse Server has shown that they may have changed.
+// Stale reports whether the source should be described again. It should if its classes and their permissions are an
+// hour old, or if an answer of Parse Server has shown that they may have changed.
 func (s *Source) Stale() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

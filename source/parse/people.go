@@ -24,7 +24,7 @@ const (
 	mostKnown = 10_000
 )
 
-// A person is what Parse Server knows of whom a source acts as.
+// A person is what Parse Server knows of the identity that a source acts as.
 type person struct {
 	groups policy.Groups
 	as     credential
@@ -40,7 +40,7 @@ func (s *Source) Groups(ctx context.Context, p identity.Principal) (policy.Group
 	return who.groups, nil
 }
 
-// person returns whom the source acts as for p.
+// person returns the identity that the source acts as for p.
 func (s *Source) person(ctx context.Context, p identity.Principal) (*person, error) {
 	var key string
 	if s.whose != nil {

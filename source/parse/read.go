@@ -59,7 +59,7 @@ func (s *Source) over(ctx context.Context, plan *policy.Plan) (source.Rows, erro
 	return r.find(ctx)
 }
 
-// reading begins the evaluation of a plan, as whom the source acts as for its principal.
+// reading begins the evaluation of a plan, with the identity of its principal.
 func (s *Source) reading(ctx context.Context, plan *policy.Plan) (*reading, error) {
 	who, err := s.person(ctx, plan.View.Principal())
 	if err != nil {

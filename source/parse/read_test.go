@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// shopRows are questions to the shop and what each posture is answered; "-" is a class that it doesn't have.
+// shopRows are questions to the shop and the answer to each posture. "-" is a class that it doesn't have.
 var shopRows = []struct {
 	question string
 	ask      func(t *testing.T) query.Query

@@ -29,7 +29,7 @@ var errNoRecords = errors.New("an answer without results")
 
 var errNoObject = errors.New("not an object")
 
-// restRecords returns the records of an answer to a query. What is not an object is a record without members.
+// restRecords returns the records of an answer to a query. A value that is not an object is a record without members.
 func restRecords(body []byte) ([]restRecord, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	var out []restRecord

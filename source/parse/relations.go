@@ -86,9 +86,9 @@ func (c *class) id(it *writes.Item) []value.Value {
 	return out
 }
 
-// pairs is page for the class of a relation. Parse Server shows its pairs to the master alone, whose view leads through
-// those of both classes, which are read as whom the source acts as. It takes neither an order, nor keys, nor a count for
-// them: they are complete if there is nothing after as many as were read, and no pair was among these twice.
+// pairs is page for the class of a relation. Parse Server shows its pairs only to the master. The view of a pair leads
+// through those of both classes, which are read as the principal's identity. It takes neither an order, nor keys, nor a
+// count for them. They are complete if there is nothing after as many as were read, and no pair was among these twice.
 func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "skip": {strconv.Itoa(w.seen)}}
 	if !w.where.IsNull() {

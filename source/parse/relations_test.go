@@ -81,7 +81,7 @@ func (l *linked) theirs(header string) []string {
 	return out
 }
 
-// ours returns the rows of a query as text, sorted; its refusal if it is refused.
+// ours returns the rows of a query as text, sorted, or its refusal.
 func (a *asker) ours(q query.Query) []string {
 	_, rows, err := a.read(q)
 	if err != nil {

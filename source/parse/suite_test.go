@@ -50,8 +50,8 @@ var suiteLimits = sourcetest.Limits{
 var suiteTypes = map[schema.Type]string{schema.String: "String", schema.UUID: "String", schema.Integer: "Number", schema.Double: "Number", schema.Decimal: "Number",
 	schema.Boolean: "Boolean", schema.Date: "Date", schema.Day: "Date", schema.Bytes: "Bytes", schema.Array: "Array", schema.JSON: "Array"}
 
-// A suited is a source over the classes of the suite, described with the keys, relations and fields of its tables alone:
-// not with those that Parse Server adds.
+// A suited is a source over the classes of the suite. They are described with only the keys, relations and fields of
+// its tables, not with those that Parse Server adds.
 type suited struct {
 	*parse.Source
 	classes []schema.Class
@@ -118,8 +118,8 @@ func renaming(t *testing.T, s *server) string {
 	return front.URL + "/parse"
 }
 
-// remembering is a handler that passes each request on once. What the suite reads doesn't change while it reads, and most of its
-// random queries ask Parse Server the same.
+// remembering is a handler that passes each request on once. The records don't change while the suite reads, and most
+// of its random queries ask Parse Server the same.
 type remembering struct {
 	next    http.Handler
 	mu      sync.Mutex

@@ -25,7 +25,7 @@ type walk struct {
 	view  *policy.View
 	class *class
 	where value.Value // null for all
-	by    string      // the field, or "" for the objectId alone
+	by    string      // the field, or "" for only the objectId
 	desc  bool
 
 	most    int         // how many records there are at most, or 0 if that isn't known
@@ -60,7 +60,8 @@ const mostDeciding = 32 << 20
 // is the last one.
 const pageSize = 1000
 
-// walk returns a walk over the records of v for which where holds, as far as the server can decide it; what it can't is decided here.
+// walk returns a walk over the records of v for which where holds, as far as the server can decide it. The rest is
+// decided here.
 func (r *reading) walk(v *policy.View, where query.Filter, u uses) (*walk, error) {
 	c, viewed, err := r.viewed(v)
 	if err != nil {
@@ -103,7 +104,7 @@ func asked(names []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(k string) bool { return k == readers || k == "" }), ",")
 }
 
-// conjunction returns the condition that all the given ones hold; null ones hold.
+// conjunction returns the condition that all the given ones hold. Null ones hold.
 func conjunction(conditions ...value.Value) value.Value {
 	return joined("$and", slices.DeleteFunc(conditions, value.Value.IsNull))
 }
@@ -196,15 +197,15 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	return rows, w.sound(ctx)
 }
 
-// What an answer lacks of its only record, because it would be too large.
+// The parts that an answer lacks of its only record, because the record would be too large.
 const (
 	lacksNothing = iota
 	lacksRest    // it has what decides
-	lacksAll     // it has the place alone: what decides is too large to be read
+	lacksAll     // it has only the place: the deciding fields are too large to be read
 )
 
-// some returns the records that answer a query for a page: fewer from then on, if as many are too large. What a single record is asked for is
-// less, if it is too large.
+// some returns the records that answer a query for a page. If they are too large together, it returns fewer from then
+// on. It asks for less of a single record, if that is too large.
 func (w *walk) some(ctx context.Context, query url.Values) (records []restRecord, lack int, err error) {
 	if w.size == 0 {
 		w.size = cmp.Or(w.sizes[w.class.Name], w.source.page)

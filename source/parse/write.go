@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Writable is a Source that can be written to, over REST and as whom the source acts as.
+// A Writable is a Source that can be written to, over REST and as the principal's identity.
 //
 // Parse Server has no transactions over REST and keeps no marker: a write is one record, compared just before it is sent,
 // and sent at most once. If no answer comes, the record is read back. A write that can't be seen there is unknown.
@@ -104,7 +104,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if !may {
 		return e, nil, denied(it)
 	}
-	// What there is now: required of a record that is named, refused of a pair that is to be made.
+	// The present record is required of a record that is named, and refused of a pair that is to be made.
 	now, err := r.record(ctx, it, (&class{Class: it.View.Class()}).id(it))
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 		now = make(value.Row, len(it.View.Class().Fields))
 	}
 	switch it.Op {
-	case write.OpAction: // what a cloud function does isn't known, and Parse Server checks nothing before it
+	case write.OpAction: // the effect of a cloud function isn't known, and Parse Server checks nothing before it
 		for _, f := range access.Filters {
 			if holds, err := interpret.Holds(ctx, f, it.View.Class(), now); it.ID != nil && (err != nil || !holds) {
 				return e, nil, cmp.Or(err, denied(it))
@@ -133,7 +133,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if err := r.unseen(it, now); err != nil {
 		return e, nil, err
 	}
-	// What there would be must be in the view as well, so that no write moves a record out of the caller's sight.
+	// The new record must be in the view as well, so that no write moves a record out of the caller's sight.
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
 		if _, err := restValue(s.Field, "", "", s.Value); err != nil {
@@ -152,8 +152,8 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	return e, now, err
 }
 
-// unseen refuses to set a field that Parse Server shows on the records alone that name the user, on another one: what
-// would be overwritten can't be reviewed.
+// unseen refuses to set a field on a record where Parse Server doesn't show it. Such a field shows only on the records
+// that name the user. The overwritten value couldn't be reviewed.
 func (r *reading) unseen(it *writes.Item, now value.Row) error {
 	access, _ := policy.GuardAccess(it.View.Class(), r.who.groups, schema.Find)
 	for _, s := range it.Sets {
@@ -246,7 +246,7 @@ func shownOf(it *writes.Item, row value.Row) value.Value {
 }
 
 // Apply implements source.Writer. A record that is changed by somebody else between the comparison and the write is not
-// noticed; Parse Server has no conditional writes.
+// noticed, because Parse Server has no conditional writes.
 func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	none := change.Receipt{}
 	plan, err := p.Plan()

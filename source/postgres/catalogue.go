@@ -183,8 +183,8 @@ LEFT JOIN pg_catalog.pg_description d
 	ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`
 
-// A column is a row of selectColumns. Never: no row has a null, by the column's own NOT NULL; Given: writers must give a value, by its
-// domain's too.
+// A column is a row of selectColumns. Never: no row has a null, by the column's own NOT NULL. Given: writers must give
+// a value, by its domain's too.
 type column struct {
 	Class                           uint32
 	At                              int16
@@ -201,8 +201,8 @@ type column struct {
 	ElementLabels                      []string
 }
 
-// columns reads the fields of all classes, in order. A field is required if it has NOT NULL and no default; NotNull promises more, that
-// no record has a null, which is why it is false where PostgreSQL doesn't enforce it.
+// columns reads the fields of all classes, in order. A field is required if it has NOT NULL and no default. NotNull
+// promises more: that no record has a null. NotNull is false where PostgreSQL doesn't enforce that.
 func (r *reader) columns(ctx context.Context) error {
 	rows, err := collect[column](ctx, r.conn, selectColumns, r.oids)
 	for i := range rows {

@@ -94,8 +94,8 @@ func (p dialect) Sorted(x string, f *schema.Field) (string, bool) {
 }
 
 // widened returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
-// 0.10000000149: it equals what a caller reads and writes only if it is converted through its text. Money is shown in
-// the currency of the server.
+// 0.10000000149. It equals the value that a caller reads and writes only if it is converted through its text. Money is
+// shown in the currency of the server.
 func widened(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "float4":
@@ -117,8 +117,8 @@ func (dialect) Ordered(f *schema.Field, desc bool) string {
 	return " NULLS FIRST"
 }
 
-// CompareValue implements sqlgen.Dialect. Texts are ordered by code points (COLLATE "C"); an equality names the collation only where the
-// column has one of its own, so that the indexes of others serve.
+// CompareValue implements sqlgen.Dialect. Texts are ordered by code points (COLLATE "C"). An equality names the
+// collation only where the column has one of its own, so that the indexes of others serve.
 func (p dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return p.compareNode(w, x, op, v)
@@ -286,8 +286,9 @@ func (dialect) document(x sqlgen.Operand) string {
 	return x.Text
 }
 
-// Nodes writes the values at path in a JSON document as a FROM list: each step unpacks a list, or takes an object as a list of one, and
-// follows the part in its objects, as MongoDB does. The CASE keeps jsonb_array_elements from failing for other values.
+// Nodes writes the values at path in a JSON document as a FROM list. Each step unpacks a list, or takes an object as a
+// list of one, and follows the part in its objects, as MongoDB does. The CASE keeps jsonb_array_elements from failing
+// for other values.
 func (p dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text

@@ -120,8 +120,8 @@ func pgDateText(x string, t schema.Type) string {
 	return `(rtrim(rtrim(to_char(` + x + `, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'` + pgC + `)`
 }
 
-// convertText writes the conversion of a text that may be anything: a pattern and a bound of 400 characters are tested first, since a
-// numeric of any length would be computed. As a Boolean every text is true, as in MongoDB.
+// convertText writes the conversion of a text that may be anything. It tests a pattern and a bound of 400 characters
+// first, since a numeric of any length would be computed. As a Boolean every text is true, as in MongoDB.
 func (p dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
@@ -195,8 +195,8 @@ const mostNested = 24
 
 // Parsed implements sqlgen.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
 // for that, and a cast raises an error. So the text is reduced, from its innermost values out: strings become ", other
-// scalars 0, and each list or object of such values 0. What is left of JSON is one of the two. A number of more digits
-// than the expression takes isn't reduced.
+// scalars 0, and each list or object of such values 0. A text that is JSON becomes one of the two. A number of more
+// digits than the expression takes isn't reduced.
 func (dialect) Parsed(x string) string {
 	replaced := func(x, pattern, by string) string {
 		return "regexp_replace(" + x + ", '" + pattern + "', '" + by + "', 'g')"

@@ -32,8 +32,8 @@ func pgClock(s sqlgen.Scope, x, zone string) string {
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "text") + ")"
 }
 
-// instantOf returns the instant at which the local time of a zone is y. Of two such instants PostgreSQL takes the later;
-// the earlier has the offset from before the change.
+// instantOf returns the instant at which the local time of a zone is y. Of two such instants PostgreSQL takes the
+// later. The earlier has the offset from before the change.
 func (dialect) instantOf(s sqlgen.Scope, y, zone string) string {
 	switch minutes, ok := sqlgen.ZoneOffset(zone); {
 	case zone == "":
@@ -130,7 +130,7 @@ func (p dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string 
 	switch {
 	case months != "":
 		l := s.Atom(p.local(s, x, zone))
-		// The first test is of the amount alone: PostgreSQL evaluates constants before the other tests.
+		// The first test is only of the amount, because PostgreSQL evaluates constants before the other tests.
 		fits := n + " BETWEEN -120000 AND 120000 AND extract(year FROM " + l + ")::numeric * 12 + extract(month FROM " + l + ")::numeric - 1 + " + n + "::numeric * " + months + " BETWEEN 12 AND 119999"
 		return pgYears(s.Atom(p.instantOf(s, "(CASE WHEN "+fits+" THEN "+l+" + make_interval(months => ("+n+" * "+months+")::int4) END)", zone)))
 	case days != "":

@@ -8,8 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Optional implements sqlgen.Dialect. PostgreSQL 18.0 to 18.4 at least take a column that a condition inside of the table sets
-// to a constant for the constant, where the table has no row, too. Then the pointer of a missing record led to one.
+// Optional implements sqlgen.Dialect. PostgreSQL 18.0 to 18.4 at least take a column for a constant if a condition
+// inside of the table sets it to the constant. They do so where the table has no row, too. Then the pointer of a
+// missing record led to one.
 func (dialect) Optional(x string) string { return optional(x) }
 
 func optional(x string) string { return "CASE WHEN " + x + " IS NOT NULL THEN " + x + " END" }

@@ -15,8 +15,8 @@ import (
 )
 
 // indexed reads what full-text indexes cover: an expression, or a generated column. It omits indexes with a predicate,
-// invalid ones, and those of a table that others inherit from: they haven't computed the expression for every record, so
-// it could raise an error for a hidden one.
+// invalid ones, and those of a table that others inherit from. These haven't computed the expression for every record,
+// so it could raise an error for a hidden one.
 const indexed = `
 SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, c.relname::text, coalesce(a.attname::text, ''),
 	coalesce(CASE a.attgenerated WHEN 's' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid, true) END, pg_catalog.pg_get_indexdef(i.indexrelid, k.at, true), '')
@@ -33,9 +33,9 @@ WHERE t.oid = ANY ($1::oid[]) AND m.amname IN ('gin', 'gist') AND i.indisvalid A
 	AND (t.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid))
 ORDER BY 1, 2, 3, k.at`
 
-// fullText adds to classes their full-text indexes: GIN and GiST indexes of to_tsvector('configuration', field), with or
-// without coalesce(field, ”), of stored generated columns that consist only of fields and their lexemes, and of columns
-// that the trigger tsvector_update_trigger keeps. It ignores all others.
+// fullText adds to classes their full-text indexes. It takes GIN and GiST indexes of to_tsvector('configuration',
+// field), with or without a coalesce of the field. It takes indexes of stored generated columns that consist only of
+// fields and their lexemes, and of columns that the trigger tsvector_update_trigger keeps. It ignores all others.
 func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []uint32) error {
 	type row struct{ Space, Table, Name, Column, Expression string }
 	rows, err := conn.Query(ctx, indexed, oids)
@@ -81,7 +81,7 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []
 	return nil
 }
 
-// keeping reads the triggers that compute a tsvector column for every record that is written: their arguments, each
+// keeping reads the triggers that compute a tsvector column for every record that is written. Their arguments, each
 // with a NUL behind it, are the column, its configuration and the fields.
 const keeping = `
 SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, encode(g.tgargs, 'hex')

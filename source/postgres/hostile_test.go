@@ -62,8 +62,8 @@ func unsound(at string) string {
 	return u.String()
 }
 
-// hostileDatabase is the suite where the role has settings that change what statements mean, and a schema first in its
-// search path that shadows the functions, operators and types of PostgreSQL. Sources are opened at what through returns.
+// hostileDatabase is the suite where the role has settings that change what statements mean. A schema first in its
+// search path shadows the functions, operators and types of PostgreSQL. Sources are opened at what through returns.
 func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *database.Database {
 	d := suite
 	model := services.Postgres(t) // to make the schema takes a second

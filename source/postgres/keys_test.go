@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestKeys reads the records of tables with keys of each type one by one: each record comes once, as it is shown, in the
-// order of the texts or the numbers that are shown.
+// TestKeys reads the records of tables with keys of each type one by one. Each record comes once, as it is shown, in
+// the order of the texts or the numbers that are shown.
 func TestKeys(t *testing.T) {
 	keys := []struct{ typ, values, want string }{
 		{"inet", "10.0.0.1 10.0.0.1/16 10.0.0.10 9.1.1.1 ::1 ::1/0", "10.0.0.1 10.0.0.1/16 10.0.0.10 9.1.1.1 ::1 ::1/0"},

@@ -177,8 +177,8 @@ func (s *scope) expression(n node, l *lineage) {
 	}
 }
 
-// runners lists the functions of PostgreSQL itself that run a query which they are given as text, or read a table that they
-// are given by name: query_to_xml and its like, ts_rewrite and ts_stat.
+// runners lists the functions of PostgreSQL itself that run a query given as text, or read a table given by name. They
+// are query_to_xml and its like, ts_rewrite and ts_stat.
 var runners = []uint64{2923, 2924, 2925, 2929, 2930, 2933, 2935, 2936, 2938, 3685, 3689, 3690}
 
 // note adds the object with this id, unless the database came with it.

@@ -14,7 +14,7 @@ type node struct {
 	List   []node
 }
 
-// Of returns a field of n; the zero node if there is none.
+// Of returns a field of n, or the zero node.
 func (n node) Of(field string) node { return n.Fields[field] }
 
 // Int returns a field of n that is a number, or 0 if it isn't one.
@@ -44,7 +44,7 @@ func parseNodes(text string) (n node, err error) {
 	return n, nil
 }
 
-// token returns the next token with its escapes; "" at the end. Brackets are tokens of their own.
+// token returns the next token with its escapes, or "" at the end. Brackets are tokens of their own.
 func (r *nodes) token() string {
 	r.text = strings.TrimLeft(r.text, " \n\t")
 	if r.text == "" {

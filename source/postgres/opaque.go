@@ -13,8 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// opaqueForms read the texts of types that PostgreSQL compares by what they mean, and return them in a form that it surely takes: a text
-// that it doesn't take would be an error of the statement. Package source/postgres calls the fields of these types Ordered.
+// opaqueForms read the texts of types that PostgreSQL compares by what they mean. They return them in a form that it
+// surely takes, because a text that it doesn't take would be an error of the statement. Package source/postgres calls
+// the fields of these types Ordered.
 var opaqueForms = map[string]func(text string) (form, cast string, ok bool){
 	"inet": inet, "cidr": cidr,
 	"macaddr":  func(text string) (string, string, bool) { return mac(text, 6, "macaddr") },
@@ -26,8 +27,8 @@ var opaqueForms = map[string]func(text string) (form, cast string, ok bool){
 	"varbit": func(text string) (string, string, bool) { return text, "varbit", bits(text) },
 }
 
-// compareOpaque writes x op v for a column of a type that only PostgreSQL knows: as it compares the type, where the text is surely one
-// of it, so that an index serves, and else by the text that is shown.
+// compareOpaque writes x op v for a column of a type that only PostgreSQL knows. It compares as the type where the text
+// is surely one of it, so that an index serves. Otherwise it compares the text that is shown.
 func (p dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := opaqueForms[x.Field.Native]; read != nil {
 		form, cast, ok := read(v)

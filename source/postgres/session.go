@@ -16,8 +16,8 @@ import (
 // A pin is a setting of a session that changes what a statement means or returns.
 type pin struct{ name, value, why string }
 
-// pins are the settings of every session. A role, a database, a URL or another client of a pooler may set others, so the
-// gateway sets them itself: once per connection, or in each transaction where a pooler stands between.
+// pins are the settings of every session. A role, a database, a URL or another client of a pooler may set others. So
+// the gateway sets them itself: once per connection, or in each transaction where a pooler stands between.
 var pins = []pin{
 	{"quote_all_identifiers", "off", "the expressions that the catalogue shows, and the texts of other settings"},
 	{"search_path", "pg_catalog, pg_temp", "functions, operators and types are those of PostgreSQL"},

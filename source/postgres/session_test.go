@@ -95,8 +95,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestShadowedTables puts tables of the same name in each place where a session could find them first: a schema of the
-// search path, the schema of the role, and temporary tables that another client of the pooler has left.
+// TestShadowedTables puts tables of the same name in each place where a session could find them first. These are a
+// schema of the search path, the schema of the role, and temporary tables that another client of the pooler has left.
 func TestShadowedTables(t *testing.T) {
 	for name, through := range ways {
 		t.Run(name, func(t *testing.T) {

@@ -194,8 +194,9 @@ func (r *reader) bySpace(ctx context.Context) (map[string][]schema.Class, error)
 	return out, nil
 }
 
-// pathIn returns the search path of the application's own code in the schema of a tenant: that schema, and the path of the role
-// without the schemas of other tenants. A name that the schema doesn't have is never found in that of another tenant.
+// pathIn returns the search path of the application's own code in the schema of a tenant. It is that schema, and the
+// path of the role without the schemas of other tenants. A name that the schema doesn't have is never found in that of
+// another tenant.
 func (s *Source) pathIn(space, role string) string {
 	path := []string{"pg_catalog", quoted(space)}
 	spaces := s.tenants.Load()

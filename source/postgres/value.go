@@ -66,7 +66,7 @@ func valueOf(c *sqlgen.Column, raw []byte) value.Value {
 }
 
 // instantOf reads "2006-01-02 15:04:05.999999+00", the form of most timestamps in a session in UTC, as microseconds since
-// 1970; time.Parse reads the others.
+// 1970. time.Parse reads the others.
 func instantOf(raw []byte) (micros int64, ok bool) {
 	const form = "dddd-dd-dd dd:dd:dd"
 	if len(raw) < len(form) {

@@ -122,7 +122,8 @@ func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) 
 const setPath = "SELECT pg_catalog.set_config('search_path', $1, true)"
 
 // foreign runs a statement that lets code of the application run, such as triggers. That code finds its own names, as it does in
-// sessions of the application: three statements go to the server at once, and the first and the last set the search path.
+// sessions of the application. So three statements go to the server at once, and the first and the last set the search
+// path.
 func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (tag pgconn.CommandTag, err error) {
 	args, err := textArgs(st.Args)
 	if err != nil {
@@ -327,7 +328,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 		r.Fields = []string{pg.ColumnName}
 	}
 	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == spaced(c.Space)
-	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != spaced(c.Space) // what is there is not for this tenant
+	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != spaced(c.Space) // tables elsewhere are not for this tenant
 	if !own && !elsewhere {
 		r.Class = pg.TableName
 		if pg.SchemaName != "public" && c.Spaces == nil {

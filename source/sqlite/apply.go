@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements sqlgen.Dialect. Most operators are calls of functions that this package adds, those on decimals with names of their own;
-// args are written already.
+// Apply implements sqlgen.Dialect. Most operators are calls of functions that this package adds, those on decimals with
+// names of their own. args are written already.
 func (d dialect) Apply(s sqlgen.Scope, e plan.Apply, args []string) (string, error) {
 	if name, ok := sqliteArithmetic[e.Op]; ok {
 		if e.T == schema.Decimal && e.Op != plan.Div && e.Op != plan.Mod {

@@ -27,7 +27,7 @@ type reader struct {
 }
 
 // describe returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
-// Attached databases are spaces; temporary tables aren't classes. A field's length is the declared one, which SQLite
+// Attached databases are spaces. Temporary tables aren't classes. A field's length is the declared one, which SQLite
 // doesn't enforce.
 func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
@@ -143,7 +143,7 @@ func (r *reader) tables(ctx context.Context) error {
 }
 
 // columns reads the columns of all tables at once. Columns of views and virtual tables can't be read if a table they
-// depend on is gone: then the tables are read one by one, and the broken ones are left out.
+// depend on is gone. Then the tables are read one by one, and the broken ones are left out.
 func (r *reader) columns(ctx context.Context) error {
 	base := `SELECT s.name, c.name, coalesce(c.type, ''), c."notnull", coalesce(c.dflt_value, ''), c.pk, c.hidden
 		FROM ` + r.from() + `, pragma_table_xinfo(s.name, ?1) AS c WHERE s.type IN ('table', 'view') `

@@ -92,8 +92,8 @@ func millis(x string, f *schema.Field) string {
 		" WHEN 'real' THEN CAST(round((" + x + " - 2440587.5) * 86400000) AS INTEGER) END"
 }
 
-// CompareValue implements sqlgen.Dialect. An order needs a guard by typeof, since SQLite orders values of all types. An equality doesn't,
-// so that an index serves it alone. A number that SQLite can't hold gives Never.
+// CompareValue implements sqlgen.Dialect. An order needs a guard by typeof, since SQLite orders values of all types. An
+// equality doesn't, so that an index serves it without a further test. A number that SQLite can't hold gives Never.
 func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return s.compareNode(w, x, op, v)
@@ -125,7 +125,7 @@ func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 		w.Write(guard)
 	case !ok, nan(v):
 		w.Write(sqlgen.Never)
-	case op == "=": // values of different types are never equal, so an index can be used alone
+	case op == "=": // values of different types are never equal, so an index needs no further test
 		w.Write(left, " = ")
 		w.Put(arg, "")
 	default:
@@ -180,7 +180,7 @@ func (s dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 }
 
 // bare returns the text of a column to be compared with text. A declared type that SQLite takes for numeric (UUID,
-// AMOUNT) would convert the other operand to a number; a unary plus removes that type.
+// AMOUNT) would convert the other operand to a number. A unary plus removes that type.
 func (dialect) bare(x sqlgen.Operand) string {
 	if !x.Node() && (x.Field.Type == schema.Any || x.Field.Type == schema.UUID) && x.Field.Native != "" {
 		return "+" + x.Text
@@ -316,7 +316,7 @@ func (s dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sql
 		n = next
 	}
 	w.Write(" WHERE ")
-	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
+	for _, o := range objects { // a scalar has no parts. Elements of a list that aren't objects are skipped
 		w.Write(o, ".type = 'object' AND ")
 	}
 	return sqlgen.Operand{Text: n}, nil

@@ -167,9 +167,9 @@ func (r *reader) settleDDL(f *sqldriver.FoundTable) {
 	}
 }
 
-// settleTyping sets on f what its columns hold for sure. A column of a table has an affinity, by which a number or a text that equals an
-// integer is stored as one, and numbers in a column of texts as texts; tables that are STRICT, and the rowid, have no other values.
-// Columns of views and virtual tables have declared types that nothing keeps.
+// settleTyping sets on f what its columns hold for sure. A column of a table has an affinity. By it a number or a text
+// that equals an integer is stored as one, and numbers in a column of texts as texts. Tables that are STRICT, and the
+// rowid, have no other values. Columns of views and virtual tables have declared types that nothing keeps.
 func (r *reader) settleTyping(f *sqldriver.FoundTable) {
 	if f.View || r.ddl[f] == "" {
 		return

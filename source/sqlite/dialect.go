@@ -23,9 +23,10 @@ type dialect struct {
 	// wide is for a file whose texts are in UTF-16. SQLite compares those by their bytes, so that each order of texts names a collation
 	// that compares code points.
 	wide bool
-	// first is for a statement that is tried before another, and does less for each record. A sum of integers is one aggregate in place of
-	// two, and ends the statement beyond 64 bits. Groups are those of the column itself, whose type is looked at once in each group and not
-	// in each record, and a value of another type ends the statement. A statement that ended so must run again with another dialect.
+	// first is for a statement that is tried before another, and does less for each record. A sum of integers is one
+	// aggregate in place of two, and ends the statement beyond 64 bits. Groups are those of the column itself. Its type
+	// is looked at once in each group and not in each record, and a value of another type ends the statement. A
+	// statement that ended so must run again with another dialect.
 	first bool
 	// apart is for views that are computed before what the caller asks for, and without an index. An index holds values of records that
 	// aren't in the view, and SQLite reads those whole that it compares with.
@@ -88,8 +89,8 @@ func typed(f *schema.Field) bool {
 }
 
 // Find implements sqlgen.Dialect. A value that isn't of its column's type never equals one that is, so the columns
-// themselves can be compared; but not those of Doubles, which may hold whole numbers that no Double can. If one of them refuses values
-// of other types, no others are equal.
+// themselves can be compared. Columns of Doubles can't, because they may hold whole numbers that no Double can. If one
+// of them refuses values of other types, no others are equal.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
 	if f.Type != g.Type || f.Unordered || g.Unordered {
 		return "", false
@@ -162,7 +163,8 @@ func names(s sqlgen.Scope, path query.Path) []string {
 	return out
 }
 
-// Object implements sqlgen.Dialect. It joins texts rather than call json_object, which would change numbers; names are arguments.
+// Object implements sqlgen.Dialect. It joins texts rather than call json_object, which would change numbers. names are
+// arguments.
 func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
@@ -232,7 +234,8 @@ func (d dialect) As(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	return "NULL"
 }
 
-// ToJSON implements sqlgen.Dialect. What is neither JSON, a number nor a Boolean is a text in quotes. Only a String needs escapes.
+// ToJSON implements sqlgen.Dialect. A value that is neither JSON, a number nor a Boolean is a text in quotes. Only a
+// String needs escapes.
 func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:

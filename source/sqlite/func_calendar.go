@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// begin returns the beginning of t's unit on the clock; weeks begin on day first, where 0 is Sunday.
+// begin returns the beginning of t's unit on the clock. Weeks begin on day first, where 0 is Sunday.
 func (c clock) begin(t time.Time, unit string, first int64) time.Time {
 	wall := c.at(t)
 	switch unit {
@@ -118,8 +118,9 @@ func (c clock) between(from, to time.Time, unit string, first int64) driver.Valu
 	return nil
 }
 
-// formatted writes wall by the conversions of MongoDB's $dateToString: %Y %m %d %H %M %S %L (milliseconds) %j (day of the year) %G %V
-// %u (ISO year, week and weekday) and %%. Unknown ones are copied: the binder has refused them.
+// formatted writes wall by the conversions of MongoDB's $dateToString. They are %Y %m %d %H %M %S, %L (milliseconds),
+// %j (day of the year), %G %V %u (ISO year, week and weekday) and %%. Unknown ones are copied, because the binder has
+// refused them.
 func formatted(wall time.Time, format string) string {
 	year, week := wall.ISOWeek()
 	var out strings.Builder

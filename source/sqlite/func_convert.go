@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// funcConversions returns three families of functions: as…, which take a JSON value only if it has the type already, to…, which convert a
-// value of a column, and to… of JSON. Each gives null for what has no such value.
+// funcConversions returns three families of functions. as… take a JSON value only if it has the type already. to…
+// convert a value of a column, or a JSON value. Each gives null where there is no such value.
 func funcConversions() map[string]function {
 	out := map[string]function{
 		fnOfAny:     {1, ofAny},
@@ -85,7 +85,7 @@ func anyDouble(args []driver.Value) driver.Value {
 	return nil
 }
 
-// scalar parses JSON; objects and lists count as null.
+// scalar parses JSON. Objects and lists count as null.
 func scalar(text string) value.Value {
 	if text == "" || text[0] == '{' || text[0] == '[' {
 		return value.Value{}
@@ -194,7 +194,8 @@ func near(text string) driver.Value {
 	return decimalOf(text).number()
 }
 
-// numeral returns text if it writes a number as JSON does, without a leading plus; leading zeros and points are allowed.
+// numeral returns text if it writes a number as JSON does, without a leading plus. Leading zeros and points are
+// allowed.
 func numeral(text string) (string, bool) {
 	rest, plus := strings.CutPrefix(text, "+")
 	if plus {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A decimal is ±digits × 10^exp; digits have no leading or trailing zeros, and are "" for 0.
+// A decimal is ±digits × 10^exp. digits have no leading or trailing zeros, and are "" for 0.
 type decimal struct {
 	neg    bool
 	digits string

@@ -266,8 +266,8 @@ func inList(args []driver.Value) driver.Value {
 	return truth(found)
 }
 
-// slice returns at most args[2] elements of the list args[0] from index args[1], or from the end if that is negative; beyond the
-// beginning it starts at the first. Null for no list, and for a count below 1, which MongoDB refuses.
+// slice returns at most args[2] elements of the list args[0] from index args[1], or from the end if that is negative.
+// Beyond the beginning it starts at the first. Null for no list, and for a count below 1, which MongoDB refuses.
 func slice(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	from, fok := args[1].(int64)

@@ -29,8 +29,8 @@ const (
 	// written in the fewest digits. The result is an integer if possible.
 	fnOfDecimals = "_decimal"
 
-	fnCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1; null equals null and is least
-	fnJSONCompare = "bailiwick_json_compare" // (x, y) the same for JSON; 2 for two objects or lists that differ
+	fnCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1. null equals null and is least
+	fnJSONCompare = "bailiwick_json_compare" // (x, y) the same for JSON. 2 for two objects or lists that differ
 
 	fnConcat    = "bailiwick_concat"    // (x, …)
 	fnSubstring = "bailiwick_substring" // (x, from, length) in code points
@@ -41,7 +41,7 @@ const (
 	fnRewrite   = "bailiwick_rewrite"   // (x, pattern, replacement) and whether not only the first part is replaced, 0 or 1
 	fnFind      = "bailiwick_find"      // (x, pattern) as plan.FindMatch
 	fnFindAll   = "bailiwick_find_all"  // (x, pattern) as plan.FindMatches
-	fnQuote     = "bailiwick_quote"     // (text) as JSON; a blob as itself
+	fnQuote     = "bailiwick_quote"     // (text) as JSON, or a blob as itself
 	fnNumber    = "bailiwick_number"    // (number) as JSON
 	fnBase64    = "bailiwick_base64"    // (bytes) as text
 	fnDateText  = "bailiwick_date_text" // (date) in ISO 8601
@@ -67,7 +67,7 @@ const (
 	fnList      = "bailiwick_list"       // (x) x if it is a list
 	fnItems     = "bailiwick_items"      // (list) the list of the JSON texts of its elements, for json_each
 	fnItem      = "bailiwick_item"       // (list, place) the same of at most one element
-	fnUnwind    = "bailiwick_unwind"     // (x) as fnItems; a value that isn't a list counts as a list of itself
+	fnUnwind    = "bailiwick_unwind"     // (x) as fnItems. A value that isn't a list counts as a list of itself
 	fnBounded   = "bailiwick_bounded"    // (x) x if it has at most plan.MostBefore bytes
 	fnJSONKey   = "bailiwick_json_key"   // (x) a text that is the same for equal JSON
 	fnJSONOrder = "bailiwick_json_order" // (x) bytes that compare as value.Order does. All objects are equal, and all lists

@@ -97,7 +97,7 @@ func real(op plan.Op, x, y driver.Value) driver.Value {
 	return nil
 }
 
-// reals makes a function of two reals; division by zero and operands that aren't numbers give null.
+// reals makes a function of two reals. Division by zero and operands that aren't numbers give null.
 func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		x, xok := args[0].(float64)

@@ -78,7 +78,8 @@ type extremum struct {
 	best *document
 }
 
-// add keeps the document if it is beyond the best; of equal ones the least text stays, so that the order of the rows doesn't matter.
+// add keeps the document if it is beyond the best. Of equal ones the least text stays, so that the order of the rows
+// doesn't matter.
 func (m *extremum) add(v driver.Value) {
 	text, ok := v.(string)
 	if !ok || m.best != nil && m.best.text == text {

@@ -139,7 +139,7 @@ func find(text string, path []string) (from, to int, ok bool) {
 	return s.at - len(raw), s.at, true
 }
 
-// deepest is how deep JSON in a column may nest; the adapter shows deeper JSON as text.
+// deepest is how deep JSON in a column may nest. The adapter shows deeper JSON as text.
 const deepest = 100
 
 // valid reports whether text is JSON that the adapter reads as JSON.

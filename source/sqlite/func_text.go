@@ -120,7 +120,8 @@ func texts(c *caches) map[string]function {
 	}
 }
 
-// substring returns at most args[2] characters from character args[1], counted from 0; all that follow for a negative length.
+// substring returns at most args[2] characters from character args[1], counted from 0. For a negative length it returns
+// all that follow.
 func substring(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	from, fok := args[1].(int64)
@@ -173,8 +174,8 @@ func replace(args []driver.Value) driver.Value {
 	return strings.ReplaceAll(text, find, with)
 }
 
-// rewrite returns args[0] with args[2] for what the pattern args[1] matches, for the first such part alone if args[3]
-// is 0. It returns null if that would exceed longest bytes.
+// rewrite returns args[0] with args[2] for each part that the pattern args[1] matches. If args[3] is 0, it replaces
+// only the first such part. It returns null if that would exceed longest bytes.
 func (c *caches) rewrite(args []driver.Value) driver.Value {
 	if len(args) < 3 {
 		return nil
@@ -318,8 +319,8 @@ func digest(args []driver.Value) driver.Value {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedInstant returns the date that a column holds, as the adapter shows it: text is ISO 8601, integers count seconds
-// or, from 10^11 on, milliseconds, reals are Julian days.
+// storedInstant returns the date that a column holds, as the adapter shows it. Text is ISO 8601. Integers count seconds
+// or, from 10^11 on, milliseconds. Reals are Julian days.
 func storedInstant(v driver.Value) (time.Time, bool) {
 	const seconds = 99999999999
 	switch v := v.(type) {

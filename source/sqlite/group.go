@@ -42,7 +42,7 @@ func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show 
 	return x, x
 }
 
-// Accumulate implements sqlgen.Dialect. Sums of Integers are SQLite's own; Doubles and Decimals are summed exactly by
+// Accumulate implements sqlgen.Dialect. Sums of Integers are SQLite's own. Doubles and Decimals are summed exactly by
 // functions that this package adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
 func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
@@ -90,10 +90,11 @@ func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
 
-// sumOfIntegers writes a sum that is null beyond 64 bits; sum() fails there. total() doesn't, and is less than 2^30 away from the sum,
-// whose lowest 32 bits are those of a sum that can't overflow: so the sum is the only number near total() with these bits. total() of more
-// than 2^63 becomes the nearest integer of 64 bits, which is as near if it isn't more than 2^30 beyond. A sum beyond 64 bits becomes a
-// double. SQLite computes an aggregate that is written twice only once, so a row costs two.
+// sumOfIntegers writes a sum that is null beyond 64 bits. sum() fails there. total() doesn't, and is less than 2^30
+// away from the sum. The lowest 32 bits of the sum are those of a sum that can't overflow. So the sum is the only
+// number near total() with these bits. total() of more than 2^63 becomes the nearest integer of 64 bits, which is as
+// near if it isn't more than 2^30 beyond. A sum beyond 64 bits becomes a double. SQLite computes an aggregate that is
+// written twice only once, so a row costs two.
 func sumOfIntegers(x string) string {
 	total := "total(" + x + ")"
 	near := "CAST(" + total + " AS INTEGER)"

@@ -82,8 +82,8 @@ func TestSQLiteAccumulate(t *testing.T) {
 	}
 }
 
-// TestSQLiteSumOfIntegers adds integers whose sums are near the ends of 64 bits, also after sums far beyond them, and compares with exact
-// ones. total() alone is wrong for most of them.
+// TestSQLiteSumOfIntegers adds integers whose sums are near the ends of 64 bits, also after sums far beyond them, and
+// compares with exact ones. total() by itself is wrong for most of them.
 func TestSQLiteSumOfIntegers(t *testing.T) {
 	db := openSQLite(t)
 	text, err := sqlite.Dialect().Accumulate(&place{}, plan.Sum, "x", schema.Integer)

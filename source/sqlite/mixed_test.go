@@ -152,8 +152,8 @@ func TestMixed(t *testing.T) {
 	})
 }
 
-// TestTyping tells which columns hold their type for sure: tables convert what they can to it, STRICT ones and the rowid refuse other
-// values, views and virtual tables do nothing.
+// TestTyping tells which columns hold their type for sure. Tables convert what they can to it. STRICT ones and the
+// rowid refuse other values. Views and virtual tables do nothing.
 func TestTyping(t *testing.T) {
 	src := suite.Opened(t, append(strings.Split(mixedTables, ";\n"), `CREATE VIRTUAL TABLE box USING rtree(id, a, b)`, `CREATE TABLE sheet (id INTEGER PRIMARY KEY DESC, d REAL, b BLOB, j JSON)`,
 		`CREATE TABLE hard (a ANY, i INT, d REAL, b BLOB, t TEXT) STRICT`)...)

@@ -18,7 +18,7 @@ func beside(n sqlgen.Number, op string) any {
 	exact, _ := new(big.Rat).SetString(n.Text) // a JSON number always parses
 	floor := new(big.Int).Div(exact.Num(), exact.Denom())
 	if !floor.IsInt64() {
-		return math.Nextafter(n.Float, math.Inf(-1)) // below all integers; from 2^63 on, n isn't passed here
+		return math.Nextafter(n.Float, math.Inf(-1)) // below all integers. From 2^63 on, n isn't passed here
 	}
 	if op == "<" || op == ">=" {
 		return floor.Int64() + 1

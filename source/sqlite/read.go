@@ -18,10 +18,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Read implements source.Source. The statement runs when the rows are ranged over, first in a form that does less for each record. One
-// that meets what this form can't answer, a sum beyond 64 bits or a key of another type than its column's, runs again in the exact form.
-// One that takes too much memory runs again with its views apart: SQLite may have read long values of records that the caller doesn't
-// see, by an index or because it compared them first, and then the caller would learn of them from the refusal.
+// Read implements source.Source. The statement runs when the rows are ranged over, first in a form that does less for
+// each record. One that meets what this form can't answer, a sum beyond 64 bits or a key of another type than its
+// column's, runs again in the exact form. One that takes too much memory runs again with its views apart. SQLite may
+// have read long values of records that the caller doesn't see, by an index or because it compared them first. Then the
+// caller would learn of them from the refusal.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	ways := []sqldriver.Database{first{engine{s}}, engine{s}, apart{engine{s}}}
 	if s.wide {
@@ -90,7 +91,7 @@ type doubts struct {
 	all  map[uint64]bool
 }
 
-// mostDoubts is how many are remembered; then all are forgotten.
+// mostDoubts is how many are remembered. Then all are forgotten.
 const mostDoubts = 1024
 
 // has reports whether a statement is remembered.

@@ -40,7 +40,7 @@ func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) er
 }
 
 // found writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
-// parse; this one consists of existing columns and quoted phrases.
+// parse. This one consists of existing columns and quoted phrases.
 func found(t sqlgen.SearchedView, space string, in policy.Searched, query string) {
 	t.Write(t.Column(in.Index.Key), " IN (SELECT f.rowid FROM ")
 	t.Write(t.Quote(cmp.Or(space, "main")), ".")

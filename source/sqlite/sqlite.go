@@ -152,7 +152,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // The most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes up to two caches, and stages
 // in each other sort at the same time. A statement that is made again with its views apart takes a little more than the
-// first time, so it has more: what the caller sees decides whether it is answered.
+// first time, so it has more. Then only visible data decides whether it is answered.
 const (
 	mostHeap  = 40 << 20
 	mostApart = 48 << 20
@@ -292,8 +292,9 @@ func stored(c *sqlgen.Column, v any) value.Value {
 	return sqldriver.String(fmt.Sprint(v))
 }
 
-// storedInt returns what the integer n means in a column of its type: 0 and 1 of a Boolean, seconds or, from 10^11 on, milliseconds
-// since 1970 of a date; else the number itself, so that nothing that is stored is lost.
+// storedInt returns what the integer n means in a column of its type. These are 0 and 1 of a Boolean, and seconds or,
+// from 10^11 on, milliseconds since 1970 of a date. Otherwise it returns the number itself, so that nothing that is
+// stored is lost.
 func storedInt(c *sqlgen.Column, n int64) value.Value {
 	const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
 	switch t := c.Field.Type; {

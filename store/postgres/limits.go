@@ -12,7 +12,7 @@ import (
 const (
 	askBudgets = `SELECT day, account, calls, rows, bytes, tokens, cost FROM bailiwick.budget
 		JOIN unnest($1::date[], $2::bytea[]) AS asked (day, account) USING (day, account)`
-	// Rows are locked in a fixed order, so that replicas don't deadlock; sums stop at the largest bigint.
+	// Rows are locked in a fixed order, so that replicas don't deadlock. Sums stop at the largest bigint.
 	spendBudgets = `INSERT INTO bailiwick.budget AS b (day, account, calls, rows, bytes, tokens, cost)
 		SELECT * FROM unnest($1::date[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]) AS spent (day, account)
 		ORDER BY day, account

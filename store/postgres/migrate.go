@@ -86,7 +86,7 @@ func version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	return n, err
 }
 
-// run runs one statement without arguments; pgx itself would use the simple protocol, which allows several.
+// run runs one statement without arguments. pgx itself would use the simple protocol, which allows several.
 func run(ctx context.Context, c *pgx.Conn, text string) error {
 	return c.PgConn().ExecParams(ctx, text, nil, nil, nil, nil).Read().Err
 }

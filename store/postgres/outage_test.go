@@ -22,7 +22,7 @@ func record(n int) audit.Record {
 	return audit.Record{Time: time.UnixMicro(int64(n)), Principal: "token:t1", Correlation: fmt.Sprint("c", n), Tool: "query_class", Outcome: audit.OK, Rows: n}
 }
 
-// TestOutage cuts the connection to the database: every operation fails soon and with a clear error, nothing is
+// TestOutage cuts the connection to the database. Every operation fails soon and with a clear error, nothing is
 // assumed, and the store recovers by itself when the connection is back.
 func TestOutage(t *testing.T) {
 	line := services.Through(t, services.Postgres(t))

@@ -18,8 +18,9 @@ import (
 
 const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, actions, classes, filters, ips, created, expires, used, revoked, more`
 
-// counted completes a statement that changes tokens in the CTE "changed": it puts the record $1, $2, $3 into the outbox, whose
-// column change has the subject, and increments and returns the version. It locks the version's row, so versions are in commit order.
+// counted completes a statement that changes tokens in the CTE "changed". It puts the record $1, $2, $3 into the
+// outbox, whose column change has the subject, and increments and returns the version. It locks the version's row, so
+// versions are in commit order.
 const counted = `, posted AS (INSERT INTO bailiwick.outbox (step, change, body) SELECT $1, $2, $3 FROM changed) UPDATE bailiwick.token_version SET version = version + 1 WHERE EXISTS (SELECT FROM changed) RETURNING version`
 
 // AddToken implements identity.TokenStore.

@@ -6,7 +6,7 @@ import (
 )
 
 // UseUp implements once.Store. If the connection breaks it returns an error, since it isn't known whether name was
-// recorded; the caller must then treat it as used.
+// recorded. The caller must then treat it as used.
 func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first bool, err error) {
 	err = s.try(ctx, "note what was used", func(ctx context.Context) error {
 		if _, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.used WHERE until <= clock_timestamp()`); err != nil {

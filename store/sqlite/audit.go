@@ -23,12 +23,12 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// stepsLast is how long after a step records go into the tables. Changes come with other calls between their steps, and for each of
-// those the journal would make a segment that the next step folds in a commit of its own.
+// stepsLast is how long after a step records go into the tables. Changes come with other calls between their steps. For
+// each of those calls the journal would make a segment, which the next step folds in a commit of its own.
 const stepsLast = 50 * time.Millisecond
 
-// appendBatch writes the records of several callers: into the journal, or, if there are steps among them, with which the
-// outbox changes, or were just before, into the tables. The busy timeout limits the wait.
+// appendBatch writes the records of several callers into the journal. If there are steps among them, with which the
+// outbox changes, or were just before, it writes into the tables. The busy timeout limits the wait.
 func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	defer func() {
 		if s.probe.appended(err); err != nil {

@@ -54,8 +54,7 @@ func (s *Store) beforeUpgrade(ctx context.Context, now int) error {
 	return nil
 }
 
-// Check reads the whole file and returns what is wrong with its structure; nothing if it is whole. The audit has a check of
-// its own.
+// Check reads the whole file and returns what is wrong with its structure, or nil. The audit has a check of its own.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	var wrong []string
 	for _, pragma := range []string{`PRAGMA integrity_check(20)`, `PRAGMA foreign_key_check`} {

@@ -14,16 +14,16 @@ import (
 // asking is the SQL dialect of this store's statements about changes.
 var asking = store.ChangeQueries{Contains: "instr", Bytes: func(s string) any { return s }}
 
-// Now implements change.Store, with this machine's time; all processes that share the file run on it.
+// Now implements change.Store, with this machine's time. All processes that share the file run on it.
 func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.Err() }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// sameSQL names the index: by itself SQLite takes one in the order of the ids, and reads all pending changes of the agent.
+// sameSQL names the index, because SQLite would take one in the order of the ids and read all pending changes of the agent.
 const sameSQL = `SELECT body FROM change INDEXED BY change_same WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND expires > ? ORDER BY id LIMIT 1`
 
-// Put implements change.Store. The row is made before the transaction, for which others wait; whether there is room, and whether
-// the version before has expired, is decided in it.
+// Put implements change.Store. The row is made before the transaction, for which others wait. The transaction decides
+// whether there is room, and whether the version before has expired.
 func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*change.Change, error) {
 	r, old, err := store.NewChangeRow(c, now(), f)
 	if err != nil {
@@ -78,7 +78,7 @@ func (counted tally) room(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, f
 		replaced = f.Replaces.ID
 	}
 	var err error
-	// Indexes alone give a bound of each number. Usually that is enough, and no row is read.
+	// The indexes give a bound of each number. Usually that is enough, and no row is read.
 	waiting, known := counted[r.Account]
 	if !known {
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending'`, r.Account).Scan(&waiting)
@@ -234,7 +234,8 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	return nil
 }
 
-// swap puts r in the place of its change, if that is of the version before and g holds at the time at, and returns the Seq of its event.
+// swap puts r in the place of its change and returns the Seq of its event. The change must be of the version before,
+// and g must hold at the time at.
 func swap(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, g change.Guard, at time.Time) (seq int64, err error) {
 	var version, expires int64
 	var lease, leased sql.NullInt64
@@ -263,8 +264,8 @@ func swap(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, g change.Guard, a
 	return addSteps(ctx, tx, r, g.Log)
 }
 
-// updateChange writes version r.Version of a change over the one before; an error if that isn't the stored version. The classes are
-// written anew.
+// updateChange writes version r.Version of a change over the one before. It fails if that isn't the stored version. The
+// classes are written anew.
 func updateChange(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
 		expires = ?, lease = ?, search = ?, body = ?, closed = ?, leased = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,

@@ -44,8 +44,9 @@ func (s *Store) wait(ctx context.Context, own *part) error {
 	return err
 }
 
-// logging is together, with the journal folded and locked if any of the parts appends to the tables of the audit. The lock comes before
-// that of the file, as in every process. If it can't be had, the other parts run alone.
+// logging is together, with the journal folded and locked if any of the parts appends to the tables of the audit. The
+// lock comes before that of the file, as in every process. If the lock fails, those parts end with its error, and only
+// the others run.
 func (s *Store) logging(parts []*part) {
 	logs := func(p *part) bool { return p.logs }
 	if s.journal == nil || !slices.ContainsFunc(parts, logs) {

@@ -12,8 +12,8 @@ import (
 	"weak"
 )
 
-// Transactions that wait for the same one run in one transaction, each for itself: those that fail, or panic, leave nothing,
-// and those whose caller has gone don't run.
+// Transactions that wait for the same one run in one transaction, each for itself. Those that fail, or panic, leave
+// nothing, and those whose caller has gone don't run.
 func TestTransactionsShareACommit(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestTransactionsThatCantShare(t *testing.T) {
 	}
 }
 
-// What a transaction wrote is not kept after it.
+// The data of a transaction is not kept after it.
 func TestTransactionsAreForgotten(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {

@@ -20,8 +20,8 @@ const journalEnd = "-audit"
 // foldAfter is the longest time until a record in the journal is in the tables, unless it is read before.
 const foldAfter = 500 * time.Millisecond
 
-// openJournal opens the journal of the audit: calls wait for one write and one sync of it, which is a fraction of what a
-// transaction takes. Readers of the audit fold it first, so they read the tables alone.
+// openJournal opens the journal of the audit. Calls wait for one write and one sync of it, which takes a fraction of
+// the time of a transaction. Readers of the audit fold it first, so they read only the tables.
 func (s *Store) openJournal() (err error) {
 	if !store.JournalSupported {
 		return nil
@@ -94,9 +94,9 @@ func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 	return out, nil
 }
 
-// SyncEvery makes Append return when a record is written, and syncs the disk at that interval: if the machine stops, the
-// records of the last interval may be lost. 0, as at first, syncs before Append returns. It returns false, and changes nothing, on a system
-// without a journal, where each Append is a transaction.
+// SyncEvery makes Append return when a record is written, and syncs the disk at that interval. If the machine stops,
+// the records of the last interval may be lost. 0, as at first, syncs before Append returns. It returns false, and
+// changes nothing, on a system without a journal, where each Append is a transaction.
 func (s *Store) SyncEvery(interval time.Duration) bool {
 	if s.journal == nil {
 		return false
@@ -189,8 +189,8 @@ func (s *Store) keep(rows []store.RecordRow, end audit.Head) error {
 // manyRows is the number of records that one statement inserts.
 const manyRows = 32
 
-// keepRecords inserts those rows, in order, that come after the head of the tables, manyRows in a statement, and moves the head to the
-// last of them, or to end if there are none.
+// keepRecords inserts those rows, in order, that come after the head of the tables, manyRows in a statement. It moves
+// the head to the last of them, or to end if there are none.
 func keepRecords(ctx context.Context, tx *sql.Tx, rows []store.RecordRow, end audit.Head) error {
 	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {

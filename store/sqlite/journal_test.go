@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestJournal checks that a record reaches the tables by itself, also with SyncEvery, that a store that wasn't closed has
-// it, and that a program that knows no journal can't append.
+// TestJournal checks that a record reaches the tables by itself, also with SyncEvery. A store that wasn't closed must
+// have it. A program that knows no journal can't append.
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.db")
 	s := openFile(t, path)

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestUpgrade opens a file with a second migration, which keeps the rows and a copy of the file from before, and checks
-// that the program before refuses it then.
+// TestUpgrade opens a file with a second migration, which keeps the rows and a copy of the file from before. Then the
+// program before must refuse it.
 func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
 	s := openFile(t, path)

@@ -209,7 +209,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 func (c connector) Driver() driver.Driver { return new(sqlite.Driver) }
 
 // migrate updates the file to the current version, entirely or not at all. Two processes that open a new file at once
-// may collide when they set its journal mode; then one retries and finds it done.
+// may collide when they set its journal mode. Then one retries and finds it done.
 func (s *Store) migrate(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := s.migrateOnce(ctx)

@@ -1,8 +1,9 @@
 // Package heap bounds the memory that SQLite takes for one connection.
 //
-// SQLite has a bound for the whole process alone. The most that a statement takes follows its data: a sort keeps a record of
-// each sorted run, so that 60 texts of 8 MB take a gigabyte. Here SQLite's allocator counts what each connection holds. An
-// allocation over the bound fails, and the statement ends with SQLITE_NOMEM; the connection can be used again.
+// SQLite has a bound only for the whole process. The most that a statement takes follows its data: a sort keeps a
+// record of each sorted run, so that 60 texts of 8 MB take a gigabyte. Here SQLite's allocator counts what each
+// connection holds. An allocation over the bound fails, and the statement ends with SQLITE_NOMEM. The connection can be
+// used again.
 package heap
 
 import (
@@ -29,8 +30,8 @@ type Account struct {
 // accounts has the account of a bounded connection at the number of its thread modulo its length.
 var accounts [1 << 14]atomic.Pointer[Account]
 
-// installed is the error with which SQLite refused the allocator. SQLite takes one before its first connection alone, so
-// it is installed when the program starts.
+// installed is the error with which SQLite refused the allocator. SQLite takes an allocator only before its first
+// connection, so it is installed when the program starts.
 var installed = install()
 
 // install gives SQLite an allocator that accounts for each connection's memory. It must be configured before SQLite is initialized.
@@ -56,8 +57,8 @@ func install() error {
 // ErrTaken is the error of Bound where another connection has the place of this one. Open another in its place.
 var ErrTaken = errors.New("another connection has this one's account")
 
-// Bound sets the most bytes that a connection of modernc.org/sqlite may hold beside its page cache. What it holds already
-// isn't counted. The Account is to be released when the connection is closed.
+// Bound sets the most bytes that a connection of modernc.org/sqlite may hold beside its page cache. Memory that it
+// holds already isn't counted. The Account is to be released when the connection is closed.
 func Bound(conn driver.Conn, most int64) (*Account, error) {
 	if installed != nil {
 		return nil, installed
@@ -100,7 +101,7 @@ const header = 16
 type block struct{ size, owner int64 }
 
 // page reports whether n is the size of a page of a cache with what describes it. Connections give pages to each other, so
-// they are on no account; the size of the caches bounds them.
+// they are on no account. The size of the caches bounds them.
 func page(n int32) bool {
 	const least, most, more = 512, 65536, 512
 	whole := int32(1) << (bits.Len32(uint32(n)) - 1)
