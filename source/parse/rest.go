@@ -120,8 +120,8 @@ func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value
 }
 
 // reservedMember returns the name of a member by which Parse Server takes an object for an operation on the field, or
-// for a value of another type. It returns "" if there is none. Otherwise Parse Server would carry out something else
-// than was reviewed.
+// for a value of another type. With such a member Parse Server would carry out something else than was reviewed.
+// reservedMember returns "" if there is none.
 func reservedMember(f *schema.Field, v value.Value) string {
 	if _, is := v.Get("__op"); is {
 		return "__op"
