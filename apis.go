@@ -136,7 +136,7 @@ func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit fun
 // Budget returns the maximum bytes of read data in an answer.
 func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, result.DefaultBudget) }
 
-// An aside is what a Call has for the calls that are made inside of it.
+// An aside is the state that a Call keeps for the calls that are made inside of it.
 type aside struct {
 	ask CallSpec
 

@@ -311,8 +311,8 @@ const (
 	recording  stage = "recording"
 )
 
-// heal makes an attempt, and again while the source fails for now, as when a connection is cut. The marker in the source keeps what was carried
-// out from being repeated. Sources without one are asked once.
+// heal makes an attempt, and again while the source fails for now, as when a connection is cut. The marker in the
+// source prevents an applied change from being repeated. Sources without one are asked once.
 func (e *execution) heal(ctx context.Context, try attempt) (did outcome, err error) {
 	begun, pause := time.Now(), healPause
 	for {

@@ -109,8 +109,8 @@ func (d *reviewer) Reject(ctx context.Context, id, reason string) (*review.Sheet
 }
 
 // sheet returns a change as shown to the calling reviewer, with the checks that decide whether they can approve it
-// now. live adds what the agent read before, for which much of the audit may be read, and asks the source whether an
-// applied change can be reverted still.
+// now. live adds the read trail of the agent, which may take much reading of the audit. It asks the source whether an
+// applied change can still be reverted.
 func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*review.Sheet, error) {
 	g := c.gateway
 	viewer := review.Viewer{Human: c.who.Owner, Reviewer: true}
@@ -245,7 +245,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, e *exam, err er
 	}
 	if err == nil {
 		field := found.Moved(now.Effects)
-		if field != "" && found.Op == write.OpCall { // what differs with each read of the API has not moved
+		if field != "" && found.Op == write.OpCall { // values that differ with each read of the API have not moved
 			if again, failed := c.gateway.preview(ctx, e.draft, found.Source); failed == nil {
 				field = found.MovedAgain(now.Effects, again.Effects)
 			}
@@ -282,7 +282,8 @@ func asPreviewed(found *change.Change) string {
 	return "the target is as it was previewed"
 }
 
-// named returns ": " and what has moved of a change, for a reviewer who sees all of it and what its rules compare, or else "".
+// named returns ": " and the moved field of a change, for a reviewer who sees all of it and the fields that its rules
+// compare, or else "".
 func (c *Call) named(found *change.Change, moved string) string {
 	sight := review.VisibilityOf(c.policy, c.who, c.gateway.masks)
 	hidden, _ := review.Unseen(found, sight)

@@ -32,7 +32,7 @@ type exam struct {
 
 	draft   writes.Draft
 	plan    writes.Plan
-	effects []change.Effect // what stands before the writes: of a preview, or read
+	effects []change.Effect // the records before the writes: of a preview, or read
 	filed   *change.Change  // the change to file, of one that is being proposed
 	doubts  []write.Doubt   // about the arguments, for reviewers
 }
@@ -101,9 +101,9 @@ func (e *exam) rules(ctx context.Context) (err error) {
 	return nil
 }
 
-// action has the actions of a change make their writes again, and compares these with what was proposed. The target's
-// transaction compares only what a write sets. It doesn't compare what an action requires of other fields and records, nor
-// whether the action still exists.
+// action has the actions of a change make their writes again, and compares these with the proposed writes. The target's
+// transaction compares only the fields that a write sets. It doesn't compare what an action requires of other fields
+// and records, nor whether the action still exists.
 func (e *exam) action(ctx context.Context) (err error) {
 	if e.found == nil || !ofAction(e.found) {
 		return nil
@@ -191,7 +191,7 @@ func (e *exam) pairs(context.Context) error { return e.plan.Pairs(e.effects) }
 
 func (e *exam) unique(ctx context.Context) error { return e.call.look(ctx, e.plan.Unique(e.effects)) }
 
-// dependence refuses to wait for what will never be applied. A change that waits fails when that ends.
+// dependence refuses to wait for a change that will never be applied. A change that waits fails when that ends.
 func (e *exam) dependence(ctx context.Context) error {
 	if e.found != nil {
 		return nil

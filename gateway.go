@@ -56,8 +56,8 @@ type Options struct {
 	Changes   *change.Queue               // keeps the proposed changes that await review. Nil accepts no changes
 	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply. Required with Changes. Nil ends no call
 	Used      once.Store                  // keeps which long values reviewers have opened. Nil keeps it in memory
-	History   audit.Reader                // reads back what Audit keeps, for reviewers. Nil shows them no history
-	Actions   []action.Declaration        // what agents can call by name. Checked again at review and at apply
+	History   audit.Reader                // reads the records of Audit, for reviewers. Nil shows them no history
+	Actions   []action.Declaration        // the actions that agents can call by name. Checked again at review and at apply
 	Functions map[string]Function         // by action name (do: go): run when their changes are approved. It may be nil
 	Audit     audit.Log                   // records calls. Required, because a call that can't be recorded isn't answered
 	Args      audit.ArgHasher             // hashes arguments for the record. The zero value omits the hash
@@ -83,7 +83,7 @@ type Gateway struct {
 	masks   plan.MaskKey
 	force   atomic.Pointer[force]
 	changes sync.Mutex                 // held while what is in force is replaced
-	turn    atomic.Uint64              // odd while what is in force, and what goes with it, is replaced
+	turn    atomic.Uint64              // odd while the parts in force are replaced
 	holder  string                     // the unique name of this gateway as a lease holder
 	slots   map[string]*fair.Semaphore // by source: shares a source's connections fairly between callers
 

@@ -357,8 +357,8 @@ func (g *Gateway) recordWithheld(w Withheld, version string) {
 	}
 }
 
-// looks keeps looking at values until Close: at once at what the start didn't reach, and regularly at everything. It
-// returns what operators are told at the start.
+// looks looks at values until Close. It looks at once at the fields that the start didn't reach, and regularly at all
+// fields. It returns what operators are told at the start.
 func (g *Gateway) looks(ctx context.Context) []string {
 	if g.options.Sampling.Off {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// An Object is what a cache has of one recordless class, as far as the caller may see it.
+// An Object is a description of one recordless class in a cache, as far as the caller may see it.
 type Object struct {
 	Name    string
 	View    *policy.View // nil if the cache has no such class that the caller may see

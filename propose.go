@@ -245,7 +245,7 @@ func (c *Call) sheetOf(ctx context.Context, found *change.Change) *review.Sheet 
 	return c.shown(ctx, found, review.Viewer{})
 }
 
-// shown is sheetOf for viewer, the agent with what it sees of the records now.
+// shown is sheetOf for viewer, the agent with its view of the records now.
 func (c *Call) shown(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
 	s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	c.refer(ctx, s, false)

@@ -156,8 +156,8 @@ func (c *Call) SQL(ctx context.Context, q *query.SQL) (*result.Page, error) {
 	return page, err
 }
 
-// computed runs a query without a next page. More is only what the default limit has left out: of a limit of the caller's own it isn't
-// known.
+// computed runs a query without a next page. More tells only of records that the default limit has left out. With a limit
+// of the caller's own it isn't known.
 func (c *Call) computed(ctx context.Context, q query.Query) (*result.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) {
 		page, err := result.NewPage(rows, c.gateway.options.Budget)
@@ -225,7 +225,7 @@ func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
 	return out, err
 }
 
-// A description is what the sources last said of their classes.
+// A description is the last description of the classes by the sources.
 type description struct {
 	mu      sync.Mutex // held while a source is described
 	found   map[string][]schema.Class

@@ -38,7 +38,7 @@ type Reviewer interface {
 	Reject(ctx context.Context, id, reason string) (*review.Sheet, error)
 	// Comment adds a comment without deciding. The agent sees it as untrusted text.
 	Comment(ctx context.Context, id, text string) (*review.Sheet, error)
-	// Ask returns a change to its agent, with what should be different. Approvals begin anew.
+	// Ask returns a change to its agent. text says what should be different. Approvals begin anew.
 	Ask(ctx context.Context, id, text string) (*review.Sheet, error)
 	// Edit puts a new version with other values in the place of a change, if review.edit is set. It is by the reviewer:
 	// another person decides about it.
@@ -109,7 +109,8 @@ func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func
 	return s, err
 }
 
-// decides makes the caller what its credential grants now, as the store has it: what another process has revoked decides nothing.
+// decides gives the caller the rights that its credential has now in the store. A credential that another process has
+// revoked decides nothing.
 func (c *Call) decides(ctx context.Context) error {
 	if c.gateway.options.Refresher == nil {
 		return nil

@@ -177,7 +177,7 @@ const (
 	Done     Stop = "done"     // the model had finished
 	Length   Stop = "length"   // it reached the token limit
 	Declined Stop = "declined" // the model or its provider refused to answer
-	Rounds   Stop = "rounds"   // it reached MaxRounds and answered with what it had
+	Rounds   Stop = "rounds"   // it reached MaxRounds and answered with the results so far
 )
 
 // A Call is one call of a tool.
@@ -204,7 +204,7 @@ type Message struct {
 	Calls []Call `json:"calls,omitempty"` // of the assistant: the calls it requests. Of a tool: their results
 }
 
-// transcript returns turns as Messages: calls with their arguments, and results as calls with what came back.
+// transcript returns turns as Messages: calls with their arguments, and results as calls with their answers.
 func transcript(turns []llm.Message) []Message {
 	all := make([]Message, len(turns))
 	for i, turn := range turns {

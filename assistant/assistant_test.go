@@ -243,7 +243,7 @@ func TestUnlisted(t *testing.T) {
 	})
 }
 
-// TestRounds: after MaxRounds the model is asked to answer with what it has.
+// TestRounds: after MaxRounds the model is asked to answer with the results so far.
 func TestRounds(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, func(_ int, c scripted.Conversation) scripted.Turn {

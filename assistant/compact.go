@@ -26,8 +26,8 @@ func (a *Assistant) Compact(ctx context.Context) (string, error) {
 	return summary, err
 }
 
-// compact replaces the history by the model's summary of it, which it returns with what was used, or "" if there was
-// no history. A summary that isn't whole leaves the history as it was. The caller holds a.mu.
+// compact replaces the history by the model's summary of it. It returns the summary and the tokens used, or "" if there
+// was no history. A summary that isn't whole leaves the history as it was. The caller holds a.mu.
 func (a *Assistant) compact(ctx context.Context) (string, Usage, error) {
 	if len(a.history) == 0 {
 		return "", Usage{}, nil

@@ -15,8 +15,8 @@ type Price struct {
 	Output  float64 `json:"output"`
 }
 
-// Prices returns list prices by model, for short prompts. They are from public tables of 2026-11-22 and will change:
-// set Options.Prices to what your provider charges. A model name with a date appended has the same price.
+// Prices returns list prices by model, for short prompts. They are from public tables of 2026-11-22 and will change, so
+// set Options.Prices to the prices of your provider. A model name with a date appended has the same price.
 func Prices() map[string]Price {
 	return map[string]Price{
 		"gpt-4o-mini":           {Input: 0.15, Cached: 0.075, Output: 0.60},

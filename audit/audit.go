@@ -117,8 +117,8 @@ const (
 	Last  int64 = math.MaxInt64 // from the end
 )
 
-// A Chain is what Verify reads of a log. A walk ends without error when yield returns false or no record is left. At a
-// record that can't be read it ends with a *Damage that names the record. A new walk can continue after it.
+// A Chain is the part of a log that Verify reads. A walk ends without error when yield returns false or no record is
+// left. At a record that can't be read it ends with a *Damage that names the record. A new walk can continue after it.
 type Chain interface {
 	// Records walks forwards in order of Seq, starting at the record with Seq from.
 	Records(ctx context.Context, from int64, yield func(Record) bool) error

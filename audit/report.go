@@ -10,7 +10,7 @@ import (
 // report compares the end of the chain with the heads read before and after, and returns all damage found.
 func (c *checker) report(before, after Head) Report {
 	end := c.next - 1
-	tail := max(end, before.Seq) // what the head covered when reading began must have been there
+	tail := max(end, before.Seq) // records that the head covered when reading began must exist
 	if tail > end {
 		c.missing = append(c.missing, span{end + 1, tail})
 	}

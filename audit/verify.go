@@ -14,7 +14,7 @@ type Kind string
 
 // Kinds of Damage.
 const (
-	Altered   Kind = "altered"   // a record is not what was sealed, or can't be read
+	Altered   Kind = "altered"   // a record is not as it was sealed, or can't be read
 	Missing   Kind = "missing"   // records are missing in the middle or at the beginning
 	Truncated Kind = "truncated" // records are missing at the end
 	Inserted  Kind = "inserted"  // a record has no place in the chain
@@ -24,7 +24,7 @@ const (
 	Lost      Kind = "lost"      // a file that may have contained records is missing, or the store was restored while it was used
 )
 
-// A Damage is a place where a log is not what was written.
+// A Damage is a place where a log is not as it was written.
 type Damage struct {
 	Seq    int64  `json:"seq"`  // the first record affected, by its place in the chain
 	Last   int64  `json:"last"` // the last one, or Seq for a single record
@@ -50,7 +50,7 @@ type Losses interface {
 type Report struct {
 	Base    Head     `json:"base,omitzero"` // an unread archive has the records up to this one. The zero Head if there is none
 	Records int64    `json:"records"`       // number of records read, those up to Base aside
-	Head    Head     `json:"head"`          // the end of what was read. Worth keeping elsewhere if the log is intact
+	Head    Head     `json:"head"`          // the end of the records that were read. Worth keeping elsewhere if the log is intact
 	Signed  Head     `json:"signed"`        // the last head that a valid checkpoint covers, or the zero Head
 	Damage  []Damage `json:"damage"`        // sorted by Seq
 }

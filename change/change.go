@@ -49,7 +49,7 @@ type Change struct {
 	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
 
 	Origins []write.Origin `json:"origins,omitzero"` // for each of Writes, if any of several is of an action. Otherwise Action made all
-	Now     time.Time      `json:"now,omitzero"`     // what expressions of actions took for the time, or zero without an action, and in older changes
+	Now     time.Time      `json:"now,omitzero"`     // the time that expressions of actions used, or zero without an action, and in older changes
 
 	// Who proposed it, and why.
 	Agent       Party       `json:"agent"`
@@ -62,7 +62,7 @@ type Change struct {
 	Reverts     string      `json:"reverts,omitzero"`     // the change that this one reverts
 	Replaces    string      `json:"replaces,omitzero"`    // the version before this one
 	ReplacedBy  string      `json:"replaced_by,omitzero"` // the version after this one, which is reviewed in its place
-	Earlier     []Edition   `json:"earlier,omitzero"`     // what happened to the versions before, oldest first
+	Earlier     []Edition   `json:"earlier,omitzero"`     // the events of the versions before, oldest first
 
 	Created   time.Time  `json:"created_at"`
 	Updated   time.Time  `json:"updated_at"`
@@ -98,11 +98,11 @@ type Effect struct {
 	After    value.Value `json:"after"`             // likewise, or Null for a deleted record
 	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
 	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
-	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview, or Null if that is Before, or unknown
-	Takes    []Taken     `json:"takes,omitzero"`    // what it takes from earlier calls or writes of the change
+	About    value.Value `json:"about,omitzero"`    // of a call: the object that it acts on, as it was read for the preview, or Null if that is Before, or unknown
+	Takes    []Taken     `json:"takes,omitzero"`    // values from earlier calls or writes of the change
 	Asked    []string    `json:"asked"`             // the requested fields, in class order. Others that differ in After are set by the source
 
-	Present  Present     `json:"present,omitzero"`   // of a call: what is not known of Before
+	Present  Present     `json:"present,omitzero"`   // of a call: the parts of Before that are not known
 	NotKnown []string    `json:"not_known,omitzero"` // of a call: the paths of After (data/name) that Before doesn't have, and the record may have all the same
 	Listed   *Listed     `json:"listed,omitzero"`    // how much was read of the collection that a call changes, or nil for other calls
 	Read     value.Value `json:"read,omitzero"`      // of a call: digests of the places of the answer that Before is from, as the agent sees it. Null if nothing was read
@@ -119,7 +119,7 @@ type Present string
 
 // The reasons why the present state is not known.
 const (
-	PresentUnknown Present = "unknown" // what the call changes: a person decides
+	PresentUnknown Present = "unknown" // the object that the call changes: a person decides
 	PresentUnread  Present = "unread"  // nothing was read, and the call makes something new or runs something
 )
 
@@ -206,7 +206,7 @@ type Receipt struct {
 	Rows  int64         `json:"rows"` // number of records written
 	After []value.Value `json:"after,omitzero"`
 	Again bool          `json:"again,omitzero"` // an earlier attempt had done it already
-	Note  string        `json:"note,omitzero"`  // of calls: what isn't known of the answers, and why. "" if all is known
+	Note  string        `json:"note,omitzero"`  // of calls: the parts of the answers that aren't known, and why. "" if all is known
 }
 
 // A Step is one transition of a change.

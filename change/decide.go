@@ -83,7 +83,7 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 		if err == nil {
 			return &claimed, Approved{&claimed}, nil
 		}
-		if problem.Of(err).Kind != "unrecorded" { // what a process of before has left in the outbox
+		if problem.Of(err).Kind != "unrecorded" { // records that an earlier process has left in the outbox
 			return nil, held, err
 		}
 	}
@@ -178,8 +178,8 @@ func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, te
 	return c, q.move(ctx, c, EventCommented, Step{By: cmp.Or(by.Owner, by.Name, by.Principal), Comment: text, Actor: q.actor(by)}, Guard{})
 }
 
-// Ask returns a pending or stale change to its agent, with what p wants to be different in text. Approvals begin anew.
-// Every Eligible principal may, and the agent's own human.
+// Ask returns a pending or stale change to its agent. text says what should be different. Approvals begin anew. Every
+// Eligible principal may, and the agent's own human.
 func (q *Queue) Ask(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestEnded checks what a target's error says about what became of a change.
+// TestEnded checks the words about the outcome of a change for each error of a target.
 func TestEnded(t *testing.T) {
 	no := &problem.Error{Code: problem.Upstream, Kind: "status", Detail: "the API says no.", Reply: &problem.Reply{}}
 	partly := func(err error, left bool) error {

@@ -404,8 +404,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestPropose checks what is filed, what counts as the same, the limit of pending changes, and the modes allow and
-// deny.
+// TestPropose checks which changes are filed, which count as the same, the limit of pending changes, and the modes
+// allow and deny.
 func TestPropose(t *testing.T) {
 	h, ctx := newHall(t, change.Options{Most: 3, Life: time.Hour}), t.Context()
 	c := h.propose(1)

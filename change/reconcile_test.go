@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// books are what a store and its log hold, after somebody has been at them.
+// books are the contents of a store and its log, after somebody has changed them.
 type books struct {
 	change.Store
 	audit.Reader
@@ -178,7 +178,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// TestReconcileFails checks that what can't be read isn't taken for in order.
+// TestReconcileFails checks that unreadable records don't count as in order.
 func TestReconcileFails(t *testing.T) {
 	down := errors.New("disk on fire")
 	for name, edit := range map[string]func(*books){

@@ -114,7 +114,7 @@ func (c *Change) Reviewed() {
 	}
 }
 
-// Unknown reports whether the present state of what c changes isn't known, whole or in part.
+// Unknown reports whether the present state of the object that c changes isn't known, whole or in part.
 func (c *Change) Unknown() bool {
 	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Present == PresentUnknown || len(e.NotKnown) > 0 || e.Listed != nil })
 }

@@ -45,7 +45,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// viewAs fills p with what its principal may see.
+// viewAs fills p with the view of its principal.
 func (c *Console) viewAs(p *accessPage) error {
 	i := slices.IndexFunc(p.Choices, func(t tokenRow) bool { return t.ID == p.As })
 	if i < 0 {

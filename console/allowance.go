@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// A allowancePage is what a principal may see and do, and the answer to one question about it.
+// A allowancePage shows the view and the rights of a principal, and the answer to one question about it.
 type allowancePage struct {
 	As      string // the ID of the chosen token, or ""
 	Who     *policyops.Description
@@ -26,7 +26,7 @@ type allowance struct {
 	policyops.Verdict
 }
 
-// Describe fills p with what principal may see under the rules of regime.
+// Describe fills p with the view of principal under the rules of regime.
 func (p *allowancePage) Describe(regime *policyops.Regime, principal identity.Principal) {
 	d := regime.Describe(principal)
 	p.Who, p.Names, p.All = &d, regime.Names(), regime.Tools()

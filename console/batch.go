@@ -52,7 +52,7 @@ func (c *Console) batchPage(v *visit) error {
 		p.Ready = append(p.Ready, s)
 	}
 	several := slices.ContainsFunc(p.Ready, func(s *review.Sheet) bool { return len(s.Items) != 1 })
-	if review.Tabular(p.Ready...) && !several { // a row is a change: what is decided is what is selected
+	if review.Tabular(p.Ready...) && !several { // a row is a change, and the selected changes are decided
 		t := review.TableOf(p.Ready...)
 		p.Table, p.Digests = &t, map[string]string{}
 		for _, s := range p.Ready {

@@ -158,8 +158,8 @@ func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) str
 	return ""
 }
 
-// decide runs one operation on a change and redirects to the change's page. An error is shown on that page, with what
-// the reviewer had typed.
+// decide runs one operation on a change and redirects to the change's page. An error is shown on that page, with the
+// reviewer's input.
 func (c *Console) decide(v *visit) error {
 	name := v.r.PathValue("deed")
 	deed, ok := c.deeds()[name]

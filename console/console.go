@@ -53,7 +53,7 @@ const streams = 500
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
 	Tokens      *identity.Tokens          // of people, their sessions and agents. Read again for each request
-	Credentials identity.Authenticator    // what people can sign in with on the page, or nil
+	Credentials identity.Authenticator    // checks the credentials that people sign in with on the page, or nil
 	Issuer      Issuer                    // where people sign in elsewhere, or nil
 	Agents      Agents                    // lets agents sign in, with a person's consent, or nil
 	URL         string                    // of this host, as people open it, such as "https://gate.example", or "" for that of the request
@@ -88,7 +88,7 @@ type Source struct {
 	Kind    string // "sqlite", "postgres", …
 	Classes int    // including hidden ones
 	Well    bool
-	Detail  string        // what is wrong, as text for people, or ""
+	Detail  string        // the fault, as text for people, or ""
 	Took    time.Duration // its response time
 }
 

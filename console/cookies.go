@@ -35,9 +35,9 @@ func plainCookie(r *http.Request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !edge.Plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
-// signInAway is what the browser keeps while a person signs in elsewhere.
+// signInAway is the state that the browser keeps while a person signs in elsewhere.
 type signInAway struct {
-	Kept    string `json:"k"` // what the answer must match
+	Kept    string `json:"k"` // the value that the answer must match
 	Next    string `json:"n"` // where they go on to
 	Session string `json:"s"` // the ID of the session that the next one takes the place of, or ""
 }

@@ -43,8 +43,8 @@ func (c *Console) toIssuer(v *visit) error {
 	return nil
 }
 
-// fromIssuer signs in a visitor who comes back from the issuer. Only the browser that was sent there can: its cookie has
-// what the answer must match.
+// fromIssuer signs in a visitor who comes back from the issuer. Only the browser that was sent there can, because its
+// cookie has the value that the answer must match.
 func (c *Console) fromIssuer(v *visit) error {
 	p := signingIn{Next: Path + "/", Wrong: "That sign-in was not begun in this browser, or it took too long. Sign in again.", via: issued}
 	away, ok := returnCookie(v.w, v.r)

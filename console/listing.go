@@ -12,10 +12,10 @@ import (
 // queuePageSize is the number of changes on a page of the queue: all that a store lists at once.
 const queuePageSize = 200
 
-// A queueFilter is what an address asks of the queue.
+// A queueFilter is the filter of the queue in an address.
 type queueFilter struct{ State, Risk, Op, Source, Class, Agent, Owner, Text, Before, By string }
 
-// queueMine is the queueState of what the visitor may decide about.
+// queueMine is the queueState of changes that the visitor may decide about.
 const queueMine = "mine"
 
 // A queueState is a state to filter by.

@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Limits of what is rendered.
+// Limits of the rendered text.
 const (
 	maxText  = 20_000 // bytes
 	maxDepth = 12     // of lists and quotes within each other

@@ -25,7 +25,7 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
 		"sub":      func(n int) int { return n - 1 },
-		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // of what the page has in full elsewhere
+		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // of values that the page shows in full elsewhere
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
 		"plain":    func(s any) string { return plainText(fmt.Sprint(s), 120) },
 		"count":    func(n any) string { return countText(n) },
@@ -63,7 +63,7 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 	}
 }
 
-// An effect is an item of a change, with what its links need.
+// An effect is an item of a change, with the data for its links.
 type effect struct {
 	Change string
 	N      int // from 0

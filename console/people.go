@@ -24,7 +24,7 @@ type peoplePage struct {
 	Remove bool
 	Tenant string // that of the operator, or "" for all
 
-	Invited *identity.PersonEntry // what the form for a new person begins with
+	Invited *identity.PersonEntry // the initial content of the form for a new person
 }
 
 // peopleRows returns the people that the visitor manages, by name.
@@ -49,8 +49,8 @@ func (c *Console) people(v *visit) error {
 	return c.showPeople(v, peoplePage{}, frame{Notice: did[v.r.URL.Query().Get("did")]})
 }
 
-// showPeople writes the page of people in frame f. p may hold a link that was just made, or what a form had. With ?person= it asks
-// about one person, who must be among those that the visitor manages.
+// showPeople writes the page of people in frame f. p may hold a link that was just made, or the values of a form. With
+// ?person= it asks about one person, who must be among those that the visitor manages.
 func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
 	rows, err := c.peopleRows(v)
 	if err != nil {

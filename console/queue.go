@@ -38,7 +38,7 @@ type chip struct {
 // A group is a series of similar changes. Most groups have one.
 type group struct {
 	Rows []row
-	Name string // what they have in common, or "" for changes of one shape
+	Name string // their common property, or "" for changes of one shape
 	Href string // a page for all of them that can be decided together, or ""
 }
 
@@ -207,7 +207,7 @@ func grouped(rows []row, by string) []group {
 	return out
 }
 
-// shape is what similar changes have in common.
+// shape is the common property of similar changes.
 func shape(r row) string {
 	return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner, string(r.Risk), strconv.FormatBool(r.Batch), strconv.FormatBool(r.Rows == 1)}, "\x00")
 }

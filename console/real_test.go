@@ -35,7 +35,7 @@ func newHouse(t testing.TB) *house {
 	return newHouseWith(t, func(string) string { return "" })
 }
 
-// newHouseWith returns a house whose configuration goes on with what more returns for its address.
+// newHouseWith returns a house whose configuration ends with the text that more returns for its address.
 func newHouseWith(t testing.TB, more func(address string) string) *house {
 	t.Helper()
 	dir := t.TempDir()

@@ -27,9 +27,9 @@ type frame struct {
 	At     string // the Href of its item in the navigation
 	Page   any
 	Mark   string      // the token of its forms
-	Notice string      // what was done, as fixed text
+	Notice string      // the last deed, as fixed text
 	Before *review.Row // the change that it was done to, if the page shows another one
-	Alert  string      // what failed, and why
+	Alert  string      // the failed deed, and why it failed
 	Status int         // 0 means 200
 
 	Live    bool  // it is updated live

@@ -25,7 +25,7 @@ type signingIn struct {
 	Next   string
 	Ended  bool   // a session has ended
 	Again  bool   // to prove again who they are
-	Takes  string // what sign-in that takes
+	Takes  string // the sign-in that this requires
 	Issuer string // the name of the issuer, or ""
 	Token  bool   // a token can be typed in
 	Wrong  string

@@ -90,7 +90,7 @@ type place struct {
 	out        bool
 }
 
-// A state is what a page shows after a text was written into a field of it and a button was pressed.
+// A state is the page after a text was written into a field of it and a button was pressed.
 type state struct {
 	place
 	field, text, button string

@@ -110,8 +110,8 @@ func (t *Tokens) hasTickets(ctx context.Context, next []Ticket) bool {
 	return err == nil
 }
 
-// sealAnswer returns the record of what a Renewal became. Whoever has the secret of the Renewal can open it, and nobody else: the store has
-// only a digest of the secret.
+// sealAnswer returns the record of the answer to the exchange of a Renewal. Only the holder of the Renewal's secret can
+// open it, because the store has only a digest of the secret.
 func (t *Tokens) sealAnswer(o *Offer, answer []byte) (Ticket, error) {
 	box, place, err := replyBox(o.secret)
 	if err != nil {

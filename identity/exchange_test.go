@@ -28,7 +28,8 @@ func spend(ctx context.Context, t *identity.Tokens, use identity.TicketUse, secr
 	}
 }
 
-// TestOfferMisused checks what can't be offered, what can't be exchanged twice, and that a failure of the answer uses nothing up.
+// TestOfferMisused checks which offers are refused and which can't be exchanged twice. A failure of the answer uses
+// nothing up.
 func TestOfferMisused(t *testing.T) {
 	r, _, p := newTicketRoom(t, identity.Token{Owner: "ana"})
 	ctx := t.Context()

@@ -27,7 +27,7 @@ func (f *faulty) fails() error {
 	return nil
 }
 
-// of is what a call of a faulty store returns.
+// of is the result of a call of a faulty store.
 func of[T any](f *faulty, do func() (T, error)) (T, error) {
 	if err := f.fails(); err != nil {
 		var zero T
@@ -127,7 +127,7 @@ func (l faultyLog) Find(ctx context.Context, step string) (audit.Record, bool, e
 }
 
 // TestFaults lets each call of the store and the log that an operation makes fail, once: it fails as well, with the cause, and
-// gives nothing. No failure is taken for a refusal, or for the absence of what couldn't be read.
+// gives nothing. No failure is taken for a refusal, or for the absence of data that couldn't be read.
 func TestFaults(t *testing.T) {
 	for name, op := range map[string]func(*house) (string, error){
 		"authenticate": func(h *house) (string, error) {

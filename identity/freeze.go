@@ -107,9 +107,9 @@ func joined(parts []List) List {
 }
 
 // Refresh returns the current state of p. If p has no TokenID, it is unchanged, or else it is rebuilt from its token
-// and restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses what the
-// token no longer grants, and doesn't gain what the token grants beyond p. It reads the store: a decision must not
-// rest on a token that another process has revoked.
+// and restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses rights that
+// the token no longer grants, and doesn't gain rights that the token grants beyond p. It reads the store: a decision
+// must not rest on a token that another process has revoked.
 func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.Above != nil {
 		above, err := t.Refresh(ctx, *p.Above)
@@ -166,7 +166,7 @@ func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
 	return t.asOf(ctx, t.store.TokenVersion)
 }
 
-// latest returns the tokens by ID as byID does, with what any process has changed before the call.
+// latest returns the tokens by ID as byID does, with the changes that any process has made before the call.
 func (t *Tokens) latest(ctx context.Context) (map[string]Token, error) {
 	return t.asOf(ctx, t.store.LatestTokenVersion)
 }

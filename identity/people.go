@@ -58,8 +58,8 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	return out, nil
 }
 
-// replace returns the record of a person with what want allows, making one unless there is such a one. Other records of
-// the same person, which same selects, end. A want without scopes makes none, and the returned Token is zero.
+// replace returns the record of a person with the rights of want. It makes one unless it exists. Other records of the
+// same person, which same selects, end. A want without scopes makes none, and the returned Token is zero.
 func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same func(*Token) bool) (Token, error) {
 	if err := mayHold(want.Kind, want.Owner, want.Scopes); err != nil {
 		return Token{}, err // before they are put in order, which drops unknown ones
@@ -107,7 +107,7 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 	return made, nil
 }
 
-// rights returns a digest of what t allows, whenever and for however long it was made.
+// rights returns a digest of the rights of t, whenever and for however long it was made.
 func (t *Token) rights() string {
 	k := *t
 	k.ID, k.Prefix, k.Hash, k.Created, k.Expires = "", "", [32]byte{}, time.Time{}, time.Time{}
@@ -175,7 +175,7 @@ func Lendable(p Principal) []Scope {
 	return Clamp(Agent, p.Owner, p.Scopes)
 }
 
-// A Granting is what a person grants to an agent that signs in.
+// A Granting has the rights that a person grants to an agent that signs in.
 type Granting struct {
 	Client string // its identifier
 	Name   string // for people

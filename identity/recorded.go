@@ -23,7 +23,7 @@ const (
 
 func (t *Token) subject() string { return "token:" + t.ID }
 
-// record returns the audit record of what by did to t.
+// record returns the audit record of a step that by took on t.
 func (t *Token) record(event string, by Principal, at time.Time) audit.Record {
 	r := audit.Record{Time: at, Principal: by.ID, Owner: by.Owner, Tenant: by.Tenant, TokenID: by.TokenID, Tool: "tokens/" + event, Outcome: audit.OK,
 		Step: t.subject() + ":" + event}
@@ -77,7 +77,7 @@ func (l Lack) Error() string { return fmt.Sprintf("token %s: %s", l.Token, l.Det
 // its rights, and of its revocation. Each record must have its token. It fails only if one of them could not be read.
 func Reconcile(ctx context.Context, s TokenStore, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, have: map[string]audit.Record{}}
-	left, err := s.Unrecorded(ctx, "", 1<<20) // before the log: what leaves the outbox is in the log then
+	left, err := s.Unrecorded(ctx, "", 1<<20) // before the log: records that leave the outbox are in the log then
 	if err != nil {
 		return r.out, err
 	}

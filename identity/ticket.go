@@ -38,7 +38,7 @@ func (p Principal) Takes(most time.Duration) string {
 	return recent
 }
 
-// A TicketUse is what a ticket is good for. A ticket of one use is never accepted for another.
+// A TicketUse is the purpose of a ticket. A ticket of one use is never accepted for another.
 type TicketUse string
 
 // The uses of tickets.
@@ -48,7 +48,7 @@ const (
 	Code    TicketUse = "code"    // an authorization code: becomes Access and Renewal, once
 	Access  TicketUse = "access"  // an agent's, sent with each request
 	Renewal TicketUse = "renewal" // a refresh token: becomes another Access and Renewal, once
-	reply   TicketUse = "reply"   // what a Renewal became, sealed. Nothing presents it.
+	reply   TicketUse = "reply"   // the answer to the exchange of a Renewal, sealed. Nothing presents it.
 )
 
 // start returns the prefix of tickets of use u, so that one in the wrong place is recognized, or "" for an unknown use.
@@ -69,7 +69,7 @@ type Ticket struct {
 	Created time.Time `json:"created"`          //
 	Proven  time.Time `json:"proven,omitzero"`  // of a session: when the person last proved who they are
 	Label   string    `json:"label,omitempty"`  // for people: the browser
-	Data    string    `json:"data,omitempty"`   // of a code: what was granted. Of a session: how it began
+	Data    string    `json:"data,omitempty"`   // of a code: the grant. Of a session: how it began
 	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends, or 0
 	Scopes  string    `json:"scopes,omitempty"` // the scopes that it presents, of those of its token, or "" for all of them
 }
@@ -139,8 +139,7 @@ func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket,
 const seeing = time.Minute
 
 // Present returns the principal that a ticket of a use stands for, used from remote, and the ticket. Every refusal is
-// Unauthorized. Any other error is a failure of the store. The ticket is returned with a refusal, too, if there is such a
-// one.
+// Unauthorized. Any other error is a failure of the store. The ticket is returned with a refusal, too, if it exists.
 func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
 	if rest, ok := strings.CutPrefix(secret, use.start()); !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return Principal{}, Ticket{}, Unauthorized("ticket_malformed", nil)

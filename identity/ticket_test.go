@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestTakes checks that what a sign-in lacks is said by its cause.
+// TestTakes checks that the missing sign-in is named by its cause.
 func TestTakes(t *testing.T) {
 	const recent = "a sign-in of the last 5m0s"
 	if got := (identity.Principal{Proven: time.Now()}).Takes(5 * time.Minute); got != recent {
@@ -130,7 +130,8 @@ func TestIssue(t *testing.T) {
 	}
 }
 
-// TestPresent checks every reason for which a ticket is refused, what a good one presents, and when its use is noted.
+// TestPresent checks every reason for which a ticket is refused, the principal of a good one, and when its use is
+// noted.
 func TestPresent(t *testing.T) {
 	r, _, p := newTicketRoom(t, identity.Token{Owner: "ana", IPs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
 	ctx := t.Context()

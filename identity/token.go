@@ -33,7 +33,7 @@ const (
 	prefixLength = 8
 )
 
-// A Use is what a token is for.
+// A Use is the purpose of a token.
 type Use string
 
 // The uses of tokens. Only a credential can be sent by a client: the secrets of the others, which are records of
@@ -176,7 +176,7 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// A TokenStore stores tokens, and the records of what was done to them until the audit has these. It returns copies.
+// A TokenStore stores tokens, and the records of their steps until the audit has these. It returns copies.
 type TokenStore interface {
 	TokenFinder
 	TokenKeeper

@@ -114,9 +114,9 @@ func New(o Options) *Limiter {
 }
 
 // Acquire waits until a call by who may run, or refuses it if that won't be soon. When the call has ended, the caller
-// calls release with what it used besides the call itself. Further calls of release do nothing. The call counts on the
-// day it began: the call itself when it begins, and its use when it ends. So one call may exceed a budget, and the next
-// is refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
+// calls release with the use besides the call itself. Further calls of release do nothing. The call counts on the day
+// it began: the call itself when it begins, and its use when it ends. So one call may exceed a budget, and the next is
+// refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
 func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
 	k := keysOf(who)
 	if err := l.rate(ctx, k); err != nil {

@@ -28,7 +28,7 @@ type shares struct {
 	sweep int               // number of shares at which forget runs
 }
 
-// A share is what is left of the calls taken for a list of buckets.
+// A share has the remaining calls of those taken for a list of buckets.
 type share struct {
 	asking chan struct{} // holds one element while a caller uses the share
 

@@ -50,7 +50,7 @@ func unacceptable(h http.Header, m *wire.Message) *wire.RPCFault {
 	return f
 }
 
-// A whole is the ResponseWriter of a client that takes JSON and no events. It keeps what is written until the request
+// A whole is the ResponseWriter of a client that takes JSON and no events. It keeps the written bytes until the request
 // ends, and sends the response that the events hold.
 type whole struct {
 	http.ResponseWriter

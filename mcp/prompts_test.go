@@ -263,7 +263,7 @@ func sorted(t *testing.T, doc string) string {
 	return string(b)
 }
 
-// TestCapabilities: exactly what is served is declared, in both generations.
+// TestCapabilities: exactly the served capabilities are declared, in both generations.
 func TestCapabilities(t *testing.T) {
 	const tools = `"tools":{"listChanged":true}`
 	for _, c := range []struct {

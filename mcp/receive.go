@@ -176,7 +176,7 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: brief(t.Input),
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: a.ReadOnly, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld},
 		}
-		if !a.ReadOnly { // what only reads can't be destructive
+		if !a.ReadOnly { // a tool that only reads can't be destructive
 			m.Annotations.DestructiveHint = &a.Destructive
 		}
 		if t.Output != nil {

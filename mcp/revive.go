@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxClient is the most bytes of what a client said that an ID of a session holds.
+// maxClient is the most bytes of a client's description that an ID of a session holds.
 const maxClient = 2048
 
 // sessionIDs gives the SDK the IDs of sessions. The SDK asks for one without saying for which request, so the request hands its ID over

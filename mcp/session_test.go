@@ -371,8 +371,8 @@ func TestCloseEndsCalls(t *testing.T) {
 	waitFor(t, "the end of the calls", func() bool { return w.cancelled.Load() == 3 })
 }
 
-// TestSessionKeepsNoRequest: what belongs to the request that began a session, or to a call in it, can be collected when
-// it is answered. 10,000 sessions would else keep as many headers, bodies and connections.
+// TestSessionKeepsNoRequest checks that the objects of a request that began a session, or of a call in it, can be
+// collected when it is answered. Otherwise 10,000 sessions would keep as many headers, bodies and connections.
 func TestSessionKeepsNoRequest(t *testing.T) {
 	type marker [64]byte
 	type key struct{}

@@ -28,14 +28,14 @@ type sealer struct {
 	now  func() time.Time
 }
 
-// A binding is what a state is bound to.
+// A binding is the call that a state is bound to.
 type binding struct {
 	Principal string `json:"p"`
 	Tool      string `json:"t"`
 	Arguments string `json:"a"` // SHA-256
 }
 
-// A sealed is the content of a sealed text: what it is bound to, until when, and the state.
+// A sealed is the content of a sealed text: its binding, its end, and the state.
 type sealed struct {
 	binding
 	Expires int64  `json:"e"` // Unix seconds

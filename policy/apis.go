@@ -9,9 +9,10 @@ type (
 	//
 	//   - Document: the API, as openapi.Load of source/openapi reads it
 	//   - Digest: of the document's bytes, so that another document counts as other rules
-	//   - Description: what the API is for, for agents
-	//   - Access: what operations can do, where method and name don't say it (openapi.Access). Operations that may return secrets
-	//     are excluded, and those that give credentials or rights are forbidden, until a rule or Shown names them without *
+	//   - Description: the purpose of the API, for agents
+	//   - Access: the effect of operations, where method and name don't say it (openapi.Access). Operations that may
+	//     return secrets are excluded, and those that give credentials or rights are forbidden, until a rule or Shown
+	//     names them without *
 	//   - Shown: the visible operations, or nil for all that Access doesn't exclude
 	//   - Hidden, Parameters: parts that are hidden, and parameters bound to the principal
 	//   - Write: by class of operation other than a read, how it may run, or write.Review if unset

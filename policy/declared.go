@@ -39,7 +39,7 @@ func (c *class) label(fail func(string, ...any)) {
 	}
 	c.labels = []string{n}
 	if c.explicit[n] != nil && c.Seen[n] == nil {
-		return // what it is made of denies it, and check says so
+		return // a field that it is made of denies it, and check says so
 	}
 	if wrong := declaredLabel(c.Class, n, c.Seen[n] != nil, c.rule.Mask[n] != "" && c.rule.MaskBut[n] == ""); wrong != "" {
 		fail("label: %s", wrong)

@@ -50,8 +50,8 @@ func DeclaredPointer(from *schema.Class, name string, to *schema.Class, key stri
 	return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true}, wrong
 }
 
-// declareTypes gives the fields of c the types that rules declare, and those of earlier rules back what the source says. The
-// fields of other copies of c stay as they are.
+// declareTypes gives the fields of c the types that rules declare. Fields with types of earlier rules get the types of
+// the source back. The fields of other copies of c stay as they are.
 func declareTypes(c *schema.Class, types map[string]schema.Form, fail func(string, ...any)) {
 	c.Fields = slices.Clone(c.Fields)
 	for i := range c.Fields {

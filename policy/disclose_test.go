@@ -49,7 +49,7 @@ func TestDisclose(t *testing.T) {
 		rules Rules
 		who   identity.Principal
 		ask   query.Query
-		gone  string // what is missing in the twin's catalogue: a class, or class.field
+		gone  string // the class or class.field that is missing in the twin's catalogue
 		want  string // detail and denial
 	}{
 		{"unlisted_class", Rules{}, agent(), issues, "issues",

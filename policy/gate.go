@@ -21,7 +21,7 @@ func (p *Policy) May(principal identity.Principal, u Use) error {
 	return p.rules.Gates.May(principal, u)
 }
 
-// reviewed returns the rules of the APIs with what the gates and the rules of review ask for beside them.
+// reviewed returns the rules of the APIs with the reviews that the gates and the rules of review require.
 func (r Rules) reviewed() map[string]calls.Rules {
 	out := make(map[string]calls.Rules, len(r.APIs))
 	for name, api := range r.APIs {

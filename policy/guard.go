@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Groups are what a source knows of a principal. The zero Groups grant nothing.
+// Groups are the groups of a principal in a source. The zero Groups grant nothing.
 type Groups struct {
 	All   bool     // it may do everything, as the master of the source
 	Names []string // its groups: schema.Everybody, the id of its user, its roles
@@ -27,7 +27,7 @@ func (g Groups) member(group string) bool {
 // authenticated reports whether g is a user or a role, and not just everybody.
 func (g Groups) authenticated() bool { return len(g.Names) > 1 }
 
-// Guarded is what a Guard leaves of a class for one principal and operation.
+// Guarded is the part of a class that a Guard leaves for one principal and operation.
 type Guarded struct {
 	Hidden  []string       // the fields that are not visible
 	Partly  []string       // the fields that the source shows on records that name the user, and as null on others

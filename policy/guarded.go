@@ -29,8 +29,8 @@ func (p *Policy) AtMost() *Policy {
 	return p.Under(func(identity.Principal, string) (Groups, error) { return Groups{All: true}, nil })
 }
 
-// guarded narrows v to what the source grants to the principal and to those it was derived from, or returns the kind of
-// refusal.
+// guarded narrows v to the part that the source grants to the principal and to those it was derived from, or returns
+// the kind of refusal.
 func (v *View) guarded() string {
 	if v.class.Guard == nil {
 		return ""
@@ -63,7 +63,7 @@ func (v *View) guarded() string {
 		for _, f := range access.Filters {
 			v.narrow(Layer{Name: "source", Filter: f})
 		}
-		if user = cmp.Or(user, groups.User); groups.User != user { // what the one user is shown, the other may not be
+		if user = cmp.Or(user, groups.User); groups.User != user { // fields that one user sees may be hidden from the other
 			access.Hidden = append(access.Hidden, access.Partly...)
 		}
 		if less, changed := v.class.Without(access.Hidden); changed {

@@ -30,8 +30,8 @@ type wanted struct {
 	whole bool // all included fields, unless Keys names some
 }
 
-// through adds what path asks for if it leads through a list of pointers, and reports whether it does. A path of include
-// may end with the list. One of keys names a field behind it.
+// through adds the columns that path asks for if it leads through a list of pointers, and reports whether it does. A
+// path of include may end with the list. One of keys names a field behind it.
 func (p *projection) through(path query.Path, at place) (bool, error) {
 	v, join := p.plan.View, -1
 	for i, name := range path {
@@ -62,7 +62,7 @@ func (p *projection) through(path query.Path, at place) (bool, error) {
 // includes reports whether the element is a path of include.
 func (at place) includes() bool { return at.list == "/include" }
 
-// list adds what rest asks for of the records behind l, the list of pointers at path.
+// list adds the columns that rest asks for of the records behind l, the list of pointers at path.
 func (p *projection) list(path query.Path, join int, l *pointer, rest query.Path, at place) error {
 	v := p.view(join)
 	f := v.Field(l.Field)

@@ -204,7 +204,8 @@ func TestOfNames(t *testing.T) {
 	}
 }
 
-// TestForeignFields checks that what the principal's own filter leaves out isn't another tenant's, and that rules for APIs are heard.
+// TestForeignFields checks that the records outside of the principal's own filter aren't those of another tenant, and
+// that rules for APIs are heard.
 func TestForeignFields(t *testing.T) {
 	p, err := New(sample(), catalogue())
 	if err != nil {

@@ -25,7 +25,7 @@ type Derivation struct {
 // made of. It includes those that would be if the rules didn't lift them. It is for operators.
 func (p *Policy) Derivations() []Derivation { return slices.Clone(p.derivations) }
 
-// restriction is what the rules say about a column, or about several columns together.
+// restriction is the restriction of a column by the rules, or of several columns together.
 type restriction struct {
 	denied string // the column that is denied, or ""
 	masked string // the column that is masked, or ""
@@ -34,7 +34,7 @@ type restriction struct {
 	always bool // a mask has no exception
 }
 
-// strictness orders masks: what a stricter mask hides, the others may show.
+// strictness orders masks: a stricter mask hides more than the others.
 func strictness(k Mask) int {
 	return slices.Index([]Mask{"", Inside, Partial, Hash, Pseudonym, Null}, k)
 }
@@ -131,7 +131,7 @@ func (t *tracing) origins(c *class, f *schema.Field, r *restriction) {
 	}
 }
 
-// source adds what the rules say about all columns of a source.
+// source adds the restrictions of all columns of a source.
 func (t *tracing) source(name string, r *restriction) {
 	for _, c := range t.classes {
 		if c.Source == name && !c.Recordless {
@@ -140,7 +140,7 @@ func (t *tracing) source(name string, r *restriction) {
 	}
 }
 
-// all adds what the rules say about all columns of c.
+// all adds the restrictions of all columns of c.
 func (t *tracing) all(c *class, r *restriction) {
 	if t.hides(c) {
 		r.denied = cmp.Or(r.denied, c.full)
@@ -155,8 +155,8 @@ func (t *tracing) hides(c *class) bool {
 	return c.rule.Hidden && !(t.root.rule.Hidden && t.root.rule.HiddenBut == c.rule.HiddenBut)
 }
 
-// column adds what the rules say about one column of c, and about the columns that this one is made of. A lifted field
-// stands for itself: the owner shows it whatever it is made of. A class that no rule names denies only credentials.
+// column adds the restrictions of one column of c, and of the columns that this one is made of. A lifted field stands
+// for itself: the owner shows it whatever it is made of. A class that no rule names denies only credentials.
 func (t *tracing) column(c *class, name string, r *restriction) {
 	if t.seen[column{c, name}] {
 		return

@@ -40,7 +40,7 @@ type Plan struct {
 	Skip      int           // the number of records to skip first
 	Resume    *Resume       // how to find the end of the page before again, or nil if the plan begins at Skip or After
 	Catalogue bool          // Program reads only the tables of information_schema and pg_catalog, whose records are in it
-	Now       time.Time     // of a SELECT: what now() means, or else zero
+	Now       time.Time     // of a SELECT: the time of now(), or else zero
 	Auto      bool          // Limit is the default limit of a pipeline, not the caller's
 	Most      int           // the most bytes of one value returned. A longer one is a value.Cut. 0 means MostValue
 	After     []value.Value // the position to continue after: the values of Order at the last record returned. Nil to start at the beginning

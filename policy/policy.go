@@ -183,7 +183,7 @@ func (p *Policy) Version() string { return p.version }
 // Rules returns the rules in force as given, for operators. The caller must not change them.
 func (p *Policy) Rules() Rules { return p.rules }
 
-// Catalogue returns the catalogue with what the rules declare about it, for operators. The caller must not change it.
+// Catalogue returns the catalogue with the declarations of the rules, for operators. The caller must not change it.
 func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
 // Shown returns the class that a rule names, its fields that the rules leave visible, and the sorted names of those

@@ -149,7 +149,7 @@ func TestListsAreNoPointers(t *testing.T) {
 	}
 }
 
-// TestListUses checks that what is read behind a list, and of a piece, is recorded.
+// TestListUses checks that the fields read behind a list, and of a piece, are recorded.
 func TestListUses(t *testing.T) {
 	p := guild(t)
 	for want, q := range map[string]query.Query{

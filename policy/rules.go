@@ -17,7 +17,7 @@ type Rules struct {
 	Classes  map[string]ClassRule // by "source.Class", or by a class name that only one source has
 
 	APIs        map[string]calls.Rules // by the name of the source
-	Gates       Gates                  // what agents may write at all
+	Gates       Gates                  // which writes agents may request at all
 	RefuseScans bool                   // refuse queries that read every record of a class
 	Bounds      Bounds                 `json:",omitzero"`  // the most of each costly part of a query
 	AgentBounds []AgentBound           `json:",omitempty"` // narrow Bounds for some principals
@@ -40,8 +40,8 @@ type ClassRule struct {
 	Join          []string                  // the fields returned when the class is included through a pointer, or nil for all but the large ones
 	Mask          map[string]Mask           // by field: how its values are masked. A masked field can't be used to filter, sort, group or join
 	MaskBut       map[string]identity.Scope // by field of Mask: principals with this scope see the value unmasked
-	MaskInside    map[string][]Pattern      // by field of Mask that is Inside: what is replaced
-	MaskTexts     []Pattern                 // what is replaced in every long text and in JSON, except in the key, pointers, Mask and MaskNot
+	MaskInside    map[string][]Pattern      // by field of Mask that is Inside: the replaced patterns
+	MaskTexts     []Pattern                 // the patterns that are replaced in every long text and in JSON, except in the key, pointers, Mask and MaskNot
 	MaskNot       []string                  // with MaskTexts: fields that it doesn't apply to
 	Tenant        *TenantRule               // which tenant a record belongs to, or nil if all tenants share the class
 	Canonical     query.Filter              // the filter that defines a live record, as of query.ParseRule, or nil for all

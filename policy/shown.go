@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A visibleRule is what the rule of a class says about its fields, in the terms of policy.ClassRule. The zero visibleRule shows every
-// field that the built-in denylist doesn't deny.
+// A visibleRule is the part of the rule of a class about its fields, in the terms of policy.ClassRule. The zero
+// visibleRule shows every field that the built-in denylist doesn't deny.
 type visibleRule struct {
 	Visible, Denied, Lift, Large, Join, Permitted []string
 	Withheld                                      []string // hidden whatever the rest says, and no fault of it

@@ -59,7 +59,8 @@ func TestSchemaOfStatement(t *testing.T) {
 	}
 }
 
-// TestSchemaMissing expects whoever has no schema to get the refusal of a class that doesn't exist, with the true kind for the audit.
+// TestSchemaMissing checks principals without a schema. They get the refusal of a class that doesn't exist, with the
+// true kind for the audit.
 func TestSchemaMissing(t *testing.T) {
 	derived, err := identity.Derive(who("acme"), identity.Derivation{Name: "sub", Depth: 3})
 	if err != nil {

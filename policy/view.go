@@ -23,7 +23,7 @@ type View struct {
 	who    identity.Principal
 	policy *Policy
 	raw    bool                  // the canonical filters are switched off
-	op     schema.Operation      // what the view is for, if its source grants operations
+	op     schema.Operation      // the operation that the view is for, if its source grants operations
 	layers []Layer               // every record satisfies all of them
 	masks  map[string]*plan.Mask // by field, or nil
 

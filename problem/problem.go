@@ -1,8 +1,7 @@
 // Package problem defines the errors of all requests, for every transport.
 //
-// It depends on no other package of this module. An Error separates what the caller may see (Detail, Pointer, Near,
-// Suggestion, Faults, Denial, Reply) from what only operators may see (Kind, Err). Transports return the first group
-// and log the second.
+// It depends on no other package of this module. An Error separates the public part (Detail, Pointer, Near, Suggestion,
+// Faults, Denial, Reply) from the part for operators (Kind, Err). Transports return the first group and log the second.
 package problem
 
 import (
@@ -42,10 +41,10 @@ type Error struct {
 	Detail     string        // one sentence: where and what is wrong
 	Pointer    string        // RFC 6901 pointer into the arguments, or ""
 	Near       []string      // similar valid names, taken only from those the caller may see
-	Suggestion string        // what to do next
+	Suggestion string        // the next step for the caller
 	Faults     []Fault       // every broken rule, if the arguments break a tool's schema
 	Scope      string        // the scope that the caller lacks, with PermissionDenied, or "" if no scope would help
-	Denial     *Denial       // what the owner discloses about a refusal, with AccessDenied, or nil
+	Denial     *Denial       // the disclosed reason of a refusal, with AccessDenied, or nil
 	Reply      *Reply        // the error response of an HTTP API, or nil
 	RetryAfter time.Duration // how long to wait before the same call can succeed, or 0 if waiting doesn't help
 	Lasting    bool          // waiting doesn't heal it, whatever the code
@@ -55,7 +54,7 @@ type Error struct {
 	Err  error  // the cause for operators. Never shown
 }
 
-// A Denial is what the owner discloses about a refusal (policy.disclose). It holds names, no values.
+// A Denial is the reason of a refusal that the owner discloses (policy.disclose). It holds names, no values.
 type Denial struct {
 	Kind    string   `json:"kind"`                     // as Error.Kind
 	Field   string   `json:"denied_field,omitempty"`   // the field that must not be named, or "" if it is the class

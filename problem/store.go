@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// unkept is what callers read when the store of the gateway fails.
+// unkept is the text for callers when the store of the gateway fails.
 const unkept = "the gateway can't keep its records, so it answers no calls"
 
 // StoreFailed returns the error for a failure of the store in which the gateway keeps its records. The same call may succeed later. The

@@ -15,7 +15,7 @@ var Picks = []string{"$top", "$bottom", "$topN", "$bottomN", "$firstN", "$lastN"
 // mostPicked is the most values that one pick takes.
 const mostPicked = 1000
 
-// A pick is what an accumulator of Picks needs before and behind its group.
+// A pick has the parts that an accumulator of Picks needs before and behind its group.
 type pick struct {
 	name    string
 	op      string
@@ -105,7 +105,7 @@ func (o operand) around(g Group) []Stage {
 // equal reports whether two terms of an order are the same.
 func (s Sort) equal(other Sort) bool { return s.Desc == other.Desc && slices.Equal(s.Path, other.Path) }
 
-// list returns the expression of what stays of the list of a pick.
+// list returns the expression of the rest of the list of a pick.
 func (p pick) list() Expr {
 	list := Expr(FieldRef{Path: Path{p.name}, At: p.at})
 	if p.present {

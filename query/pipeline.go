@@ -208,7 +208,8 @@ type Window struct {
 	Default     value.Value // of a $shift
 }
 
-// A Filled is a field of a Fill and what takes the place of null in it: Value, or with Method what the records around it say.
+// A Filled is a field of a Fill. Value takes the place of null in it, or with Method a value made from the records
+// around it.
 type Filled struct {
 	Name   Path
 	Value  Expr

@@ -16,7 +16,8 @@ func ParseRegex(text, options, at string) (Regex, error) {
 	return f.(Regex), nil
 }
 
-// regex parses $regex with $options. literals.CheckPattern refuses what the databases don't run alike, or what could run forever.
+// regex parses $regex with $options. literals.CheckPattern refuses patterns that the databases don't run alike, or that
+// could run forever.
 func regex(path Path, text, options value.Value, at string) (Filter, error) {
 	if text.Kind() != value.String {
 		return nil, invalid(at, "$regex takes a string")

@@ -57,8 +57,8 @@ func (o operand) stages() []Stage {
 	return stages
 }
 
-// stage parses the stage called o.name. An unknown name is refused with the nearest stage, and a stage of MongoDB that isn't supported
-// with what to use instead.
+// stage parses the stage called o.name. An unknown name is refused with the nearest stage, and a stage of MongoDB that
+// isn't supported with an alternative.
 func (o operand) stage() Stage {
 	switch o.name {
 	case "$match":

@@ -163,7 +163,7 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 	if needs != identity.Operator && (p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0) {
 		kind := "not_a_reviewer"
 		if r.Method == http.MethodPost {
-			kind = "decides_without_review" // counted apart, so that what reads often doesn't hide it
+			kind = "decides_without_review" // counted apart, so that frequent reads don't hide it
 		}
 		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: kind, Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",

@@ -39,7 +39,7 @@ func (a *API) recorded(ctx context.Context, r *request, name string, do func(con
 	return a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, do(ctx) })
 }
 
-// deliveries answers GET /api/deliveries. Each parameter that is out of range is an error with what is allowed.
+// deliveries answers GET /api/deliveries. Each parameter that is out of range is an error with the allowed range.
 func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	p, err := parameters(r.http.URL, DeliveryParameters())
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// noPath returns the error for a path that isn't among known, which has the methods of each pattern. It names what goes on from there, or
-// what is nearest. A path with another / at its end is nearest to the one without.
+// noPath returns the error for a path that isn't among known, which has the methods of each pattern. It names the next
+// parts of the path, or the nearest names. A path with another / at its end is nearest to the one without.
 func noPath(path string, known map[string][]string) error {
 	path = strings.TrimSuffix(path, "/")
 	parts := strings.Split(path, "/")

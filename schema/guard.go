@@ -1,7 +1,7 @@
 package schema
 
-// A Guard is what a source itself grants of the records and fields of a class to the users it knows, beside the owner's
-// rules. A class with a Guard is visible only to a principal whose groups in the source are known.
+// A Guard has the grants of a source itself on the records and fields of a class to the users it knows, beside the
+// owner's rules. A class with a Guard is visible only to a principal whose groups in the source are known.
 type Guard struct {
 	As string // the identity in the source, for operators: "session", "user", "role", "public" or "master"
 

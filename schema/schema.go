@@ -58,7 +58,7 @@ type Class struct {
 	Relations   []Relation
 	Indexes     []Index
 	Text        []TextIndex
-	Guard       *Guard // what the source itself grants, or nil if it leaves that to the owner's rules
+	Guard       *Guard // the grants of the source itself, or nil if it leaves that to the owner's rules
 	Converts    bool   // the source can read a field in a type that the rules declare
 }
 
@@ -114,11 +114,11 @@ type Field struct {
 	Mixed bool // of a part of a key: the column also holds values of other types than its own
 
 	Form    string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H", or "" for others
-	Ordered bool   // of a type with a Form: the source compares its texts by what they mean, also as less and more
+	Ordered bool   // of a type with a Form: the source compares its texts by their meaning, also as less and more
 	Point   bool   // of a type with a Form: each value is a place on the earth, the longitude first
 	Endless bool   // of a date: it can also be infinite, or outside of the years 1 to 9999, which is a text in answers
 
-	Beyond string // what values that expressions read as null the column may hold, or for a double, that have no sum: "NaN or infinite", or ""
+	Beyond string // values that the column may hold and that expressions read as null, or for a double, that have no sum: "NaN or infinite", or ""
 
 	Element *Field // of a list: its elements, if the source declares what they are. Its name is that of the list
 
@@ -139,13 +139,14 @@ func (f *Field) Operators() string {
 	return "$eq, $ne, $in, $nin and $exists"
 }
 
-// A Typing is what a source that can hold values of any type in a column does about those of other types than a field's.
+// A Typing says how a source that can hold values of any type in a column treats values of other types than the
+// field's.
 type Typing uint8
 
 // The typings. Sources whose columns hold one type leave it at the first.
 const (
 	Loose      Typing = iota // it keeps them, or doesn't say
-	Converting               // it keeps them, but none that equals a value of the type: such a one is converted
+	Converting               // it keeps them, except one that equals a value of the type, which is converted
 	Strict                   // it refuses them
 )
 
@@ -156,7 +157,7 @@ type Bound struct {
 	Field string // the other field, or "" for Value, which is null otherwise
 }
 
-// Words returns what b requires, without what it compares with: "at most".
+// Words returns the requirement of b without the compared value: "at most".
 func (b Bound) Words() string {
 	return map[string]string{"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "<>": "other than"}[b.Op]
 }
@@ -214,10 +215,10 @@ type Reference struct {
 	Fields          []string
 	ToSpace, To     string // the referenced table
 	Targets         []string
-	Delete, Changed Rule // what happens to records whose target is deleted, or gets another key
+	Delete, Changed Rule // the rule for records whose target is deleted, or gets another key
 }
 
-// A Rule is what a source does to the records of a Reference.
+// A Rule is the effect of a source on the records of a Reference.
 type Rule uint8
 
 // The rules.

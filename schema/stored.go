@@ -82,7 +82,7 @@ func (f *Field) Unit() int64 {
 }
 
 // In returns a field of the source that is held in form, with the type that follows. Its Native is the same in every
-// database: what a dialect calls a computed value of that type.
+// database: the name of a computed value of that type in a dialect.
 func (f *Field) In(form Form) Field {
 	held := *f
 	native := [...]string{Date: "milliseconds", Day: "milliseconds", JSON: "json", Decimal: "decimal", Integer: "int8", Double: "REAL", Boolean: ""}

@@ -56,7 +56,7 @@ type Options struct {
 	Log io.Writer
 }
 
-// A Source is what a configuration says of a source that Options.Open opens.
+// A Source is the configuration of a source that Options.Open opens.
 type Source struct {
 	Name      string
 	URL       string // a relative path is already resolved

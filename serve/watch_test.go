@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/serve"
 )
 
-// TestWatch checks that what the configuration says of its address and its log isn't passed over, and that rules which change while the
+// TestWatch checks that the address and the log of the configuration aren't ignored. Rules which change while the
 // program serves come into force.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ type Describer interface {
 	Look(context.Context, Place) (*Cache, error)
 }
 
-// A Cache is what a Describer found at a place. Close its Reader, if it isn't nil.
+// A Cache is the result of a Describer at a place. Close its Reader, if it isn't nil.
 type Cache struct {
 	Workspace   string       // the folder that contains it, or "" if none was found
 	Reader      ObjectReader // of the connection, or nil if it has no descriptions

@@ -45,7 +45,7 @@ const mostTime = 2 * time.Second
 // canonical notes how many records the canonical filter of v excluded, and reports whether it did.
 func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.View) bool {
 	if !v.CanonicalOpen() {
-		return false // what it leaves out isn't the caller's to count
+		return false // the caller may not count the left out records
 	}
 	if s, is := asked.(*query.SQL); is && absentNames(s, v) {
 		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class takes "+

@@ -142,7 +142,7 @@ func same(a, b value.Value, keys []string) bool {
 	return true
 }
 
-// mostNulls is how many conditions of a statement are looked at for what they leave out.
+// mostNulls is how many conditions of a statement are checked for records that they leave out.
 const mostNulls = 3
 
 // nulls notes how many records the conditions of a statement leave out only because a column is null.

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// docExtra is what a compact description says beside the view.
+// docExtra has the facts of a compact description beside the view.
 type docExtra struct {
 	About    []string                 // more words about the class, such as "about 500 records"
 	Writable func(*schema.Field) bool // nil means that nothing is writable

@@ -28,7 +28,7 @@ type Options struct {
 	QueryRows  int                      // default limit of query_class. 0 means 100, at most 1,000
 	SampleRows int                      // default limit of get_sample_objects. 0 means 5, at most 20
 	Timeouts   map[string]time.Duration // by tool name. Others keep their defaults
-	Writing    Writing                  // what get_schema reports about writes. Nil means that nothing is writable
+	Writing    Writing                  // the facts about writes that get_schema reports. Nil means that nothing is writable
 	Shut       bool                     // no canonical filter can be switched off: apply_canonical_filter isn't offered
 }
 

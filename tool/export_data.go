@@ -64,7 +64,7 @@ func exportData() Tool {
 	}
 }
 
-// An export is what the arguments request: records, or the result of a pipeline.
+// An export is the request of the arguments: records, or the result of a pipeline.
 type export struct {
 	class    string
 	find     *query.Find

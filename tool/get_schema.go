@@ -166,7 +166,7 @@ func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
 	return doc
 }
 
-// A description is what compact descriptions say beside the views.
+// A description has the facts of compact descriptions beside the views.
 type description struct {
 	writing   Writing
 	values    bool             // the commonest values of fields

@@ -72,7 +72,7 @@ func groupBy() Tool {
 	}
 }
 
-// A bucket is one key and its value. label is what the record is called that the key, a pointer, leads to, or "".
+// A bucket is one key and its value. label is the name of the record that the key, a pointer, leads to, or "".
 type bucket struct {
 	key, value value.Value
 	label      string

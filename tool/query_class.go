@@ -108,7 +108,7 @@ func lines(page *result.Page, args arguments) (body []byte, output string) {
 	return []byte(output), output
 }
 
-// asJSON reports whether the arguments ask for records as JSON, which is what they get if they name no format.
+// asJSON reports whether the arguments ask for records as JSON, which is the default.
 func asJSON(args arguments) bool {
 	format := result.Format(args.text("format"))
 	return format == "" || format == result.JSON

@@ -124,7 +124,7 @@ func (s *Set) change(out []string, added map[string]*checked) {
 	s.registry.Store(next)
 }
 
-// check returns t with its compiled schema, or what is wrong with it.
+// check returns t with its compiled schema, or its fault.
 func (s *Set) check(t *Tool) (*checked, error) {
 	if t.bind != nil {
 		t.Handle = t.bind(s)

@@ -7,10 +7,10 @@
 // gateway serves. Data returns the built-in tools that read, and Typed makes a tool of a Go function. Package
 // internal/tools adds the tools for changes, packs and HTTP APIs.
 //
-// After a call, a tool may add notes about what the answer doesn't show. They say why it is empty, or which records tie
-// with the last one. They count records that a condition leaves out because a field is null, and values that a join
-// repeats. Notes come from a few more queries within a time limit. The caller could make each of them too, so a note
-// reveals nothing else. A failed note is omitted. Notes change no answer and refuse nothing.
+// After a call, a tool may add notes about data that the answer doesn't show. They say why it is empty, or which
+// records tie with the last one. They count records that a condition leaves out because a field is null, and values
+// that a join repeats. Notes come from a few more queries within a time limit. The caller could make each of them too,
+// so a note reveals nothing else. A failed note is omitted. Notes change no answer and refuse nothing.
 //
 // The description of a class in get_schema contains only the fields and pointers that the caller sees. A call can be
 // offered as a resource, whose URI holds the call.

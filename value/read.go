@@ -26,7 +26,8 @@ func Read(b []byte, depth int) (Value, error) {
 	return read(b, depth, false)
 }
 
-// readers keeps readers for the next document: what a decoder allocates for nesting and names is half of what a small one takes.
+// readers keeps readers for the next document. For a small document, nesting and names take half of the memory that a
+// decoder allocates.
 var readers = sync.Pool{New: func() any {
 	r := &reader{}
 	r.dec = jsontext.NewDecoder(&r.source)

@@ -1,9 +1,9 @@
 // Package write defines the writes that can be requested: creating, updating and deleting records, classes, and named
 // operations.
 //
-// It is the counterpart of package query: closed types that are parsed strictly and printed canonically, so that what
-// runs is exactly what a person approved. It decides nothing: package internal/writes says what a principal
-// may write, and package change keeps a request until it is decided.
+// It is the counterpart of package query: closed types that are parsed strictly and printed canonically. So exactly the
+// approved write runs. It decides nothing: package internal/writes says what a principal may write, and package change
+// keeps a request until it is decided.
 package write
 
 import (
@@ -170,7 +170,7 @@ type Request struct {
 	Writes   []Write
 	Origin               // of all Writes, unless Origins has one for each
 	Origins  []Origin    // in the order of Writes, or nil if all have the same
-	Now      time.Time   // what expressions of actions took for the time, or zero if there is no action
+	Now      time.Time   // the time that expressions of actions used, or zero if there is no action
 	Tool     string      // the tool that was called
 	Title    string      // the gateway's own title, or "" to derive one from the writes
 	Input    value.Value // the arguments of the tool call, for the record

@@ -44,7 +44,7 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// An examination is what agents would see of each class and API.
+// An examination has the parts of each class and API that agents would see.
 type examination struct {
 	Rules    string            `json:"rules"` // the digest of the rules
 	Classes  []policyops.Class `json:"classes"`

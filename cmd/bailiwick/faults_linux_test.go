@@ -33,7 +33,7 @@ type fault struct {
 	breaks             func(b *box) (mend func())
 	ask                func(b *box) string // nil for (*box).ask
 	answer, ready, log string
-	do                 string // what an operator does
+	do                 string // the steps of an operator
 	also               string // matches the log too
 	only               string // if not empty, matches each warning and error in the log
 }
@@ -120,10 +120,10 @@ func faults() []fault {
 	}
 }
 
-// segments matches what stands between backquotes.
+// segments matches texts between backquotes.
 var segments = regexp.MustCompile("`([^`]*)`")
 
-// inWords returns a pattern of what is between the backquotes of a text of the runbook.
+// inWords returns a pattern of the texts between the backquotes of a text of the runbook.
 func inWords(text string) string {
 	var parts []string
 	for _, m := range segments.FindAllStringSubmatch(text, -1) {
@@ -132,7 +132,7 @@ func inWords(text string) string {
 	return strings.Join(parts, ".*")
 }
 
-// answer returns a pattern of what agents get.
+// answer returns a pattern of the answer to agents.
 func (f fault) agents() string {
 	if strings.HasPrefix(f.answer, answers) {
 		return answered
@@ -140,7 +140,7 @@ func (f fault) agents() string {
 	return "(?s)" + inWords(strings.ReplaceAll(f.answer, "`Retry-After`", ""))
 }
 
-// probe returns a pattern of what /readyz answers, which is the whole answer if the runbook has one text.
+// probe returns a pattern of the answer of /readyz, which is the whole answer if the runbook has one text.
 func (f fault) probe() string {
 	status, text, _ := strings.Cut(f.ready, " ")
 	if strings.Count(text, "`") == 2 {

@@ -92,7 +92,7 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	return keepDraft(t, out, d, warnings)
 }
 
-// place is what a configuration is made from, and the file it is written to, or "" for standard output.
+// place is the source of a configuration, and the file it is written to, or "" for standard output.
 type place struct{ from, out string }
 
 // writeConfig writes a configuration for a database. If asks is set, a person at a terminal answers what answers leaves

@@ -14,8 +14,8 @@ import (
 // A choice is one possible answer to a question.
 type choice struct{ answer, text string }
 
-// ask asks a person at a terminal what only people know: who the tenants are, what happens to personal data, and who
-// writes. Questions that flags have answered are not asked. found are the tenants that the schema suggests.
+// ask asks a person at a terminal three questions: who the tenants are, what happens to personal data, and who writes.
+// Questions that flags have answered are not asked. found are the tenants that the schema suggests.
 func ask(t *terminal.Terminal, a *scaffold.Answers, found []scaffold.Tenancy) error {
 	in := bufio.NewReader(t.In)
 	if a.Tenant == "" && len(found) > 0 {

@@ -210,7 +210,7 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// let NAME sets a variable to what the last command wrote to standard output.
+// let NAME sets a variable to the last output of a command on standard output.
 func let(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }

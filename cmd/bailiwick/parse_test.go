@@ -22,8 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestParse runs the scripts that need a Parse Server. They run one after the other: the classes of one are in what another
-// describes.
+// TestParse runs the scripts that need a Parse Server. They run one after the other, because the classes of one are in
+// the description of another.
 func TestParse(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/parse/*.txtar")
 	if err != nil || scripts == nil {

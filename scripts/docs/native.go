@@ -2,8 +2,8 @@ package main
 
 import "bytes"
 
-// natives are the types of databases: what can be done with their values. Tests over all types of keys and of values hold the rows to
-// the databases: TestKeyTypes in the packages of the sources.
+// natives are the types of databases, with the possible uses of their values. Tests over all types of keys and of
+// values hold the rows to the databases: TestKeyTypes in the packages of the sources.
 var natives = [][5]string{
 	{"smallint … bigint, tinyint …", "integer", "all", "yes", "numbers, or their digits as text"},
 	{"bigint unsigned, bit(64) of MariaDB", "decimal", "all", "yes", "numbers, or their digits as text"},

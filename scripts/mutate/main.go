@@ -53,7 +53,7 @@ func command(args []string, out io.Writer) error {
 
 func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	tests    []string
 	patience time.Duration

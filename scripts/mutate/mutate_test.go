@@ -34,7 +34,7 @@ UNREACHED 7 testdata/known/known.go:23: always: a
 SURVIVES 8 testdata/known/known.go:21: left of && out: a
 SURVIVES 9 testdata/known/known.go:21: right of && out: b
 `
-	// unneither is what is left of those with TestNeither.
+	// unneither is the rest of those with TestNeither.
 	unneither = `SURVIVES 4 testdata/known/known.go:21: never: a && b
 SURVIVES 6 testdata/known/known.go:23: never: a
 SURVIVES 9 testdata/known/known.go:21: right of && out: b
@@ -65,7 +65,7 @@ func TestMutants(t *testing.T) {
 		args := append([]string{"-at", "1", "-patience", "1s"}, strings.Fields(tt.args)...)
 		var out strings.Builder
 		if err := command(args, &out); err != nil {
-			what, _, _ := strings.Cut(err.Error(), "--- FAIL") // what a test says of itself
+			what, _, _ := strings.Cut(err.Error(), "--- FAIL") // the description of a test by itself
 			fmt.Fprintln(&out, "error:", strings.TrimSpace(what))
 		}
 		if out.String() != tt.want {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A trial is what became of a mutant.
+// A trial is the result of a mutant.
 type trial struct {
 	mutant
 	killed bool

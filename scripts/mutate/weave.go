@@ -18,7 +18,7 @@ const (
 	trace    = "BAILIWICK_MUTANT_TRACE"
 )
 
-// switches is what each package with mutants gets: mutantOn, which its changed places call.
+// switches is the code that each package with mutants gets: mutantOn, which its changed places call.
 const switches = `
 
 import (

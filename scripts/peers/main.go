@@ -93,7 +93,7 @@ func run(program, packages, file string) (err error) {
 			}
 		}
 	}
-	for range rounds { // in turn, so that what else the machine does is in all of them
+	for range rounds { // in turn, so that other work of the machine affects all of them
 		for _, f := range out {
 			if err := f.measure(ctx); err != nil {
 				return err

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A figure is what was measured of one question to one server.
+// A figure is the measurement of one question to one server.
 type figure struct {
 	server *server
 	call   call

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// An exchange is what a model reads and writes in conversations of one question each, in tokens of 4 bytes.
+// An exchange is the number of tokens of 4 bytes that a model reads and writes in conversations of one question each.
 type exchange struct {
 	server    string
 	tools     int // of the list of tools: names, descriptions and input schemas

@@ -33,7 +33,7 @@ func unsupported(what string) error { return problem.New(problem.Unsupported, in
 // inexact returns the reason for which DuckDB doesn't compute something.
 func inexact(what string) string { return "DuckDB does not compute " + what + " exactly" }
 
-// refuse returns the text in place of what isn't written.
+// refuse returns the text in place of an operation that isn't written.
 func (d dialect) refuse(what string, args ...any) string {
 	return sqlgen.Unwritable(inexact(fmt.Sprintf(what, args...)))
 }
@@ -267,7 +267,7 @@ func short(x string) string {
 func entire(x string) string { return "(abs(" + x + ") < 1e29 AND " + x + " = trunc(" + x + "))" }
 
 // total returns the sum as a number that a Double is made of. Doubles are summed as they are written, or as whole numbers.
-// If one of them has too many digits for both, they are summed with a compensation for what is rounded.
+// If one of them has too many digits for both, they are summed with a compensation for the rounded part.
 func total(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:

@@ -42,7 +42,7 @@ type Source struct {
 	options  Options
 	db       *sql.DB
 	files    []files  // of a folder
-	warnings []string // about what of a folder is not a class
+	warnings []string // about the parts of a folder that are not a class
 	choice   schema.Choice
 }
 
@@ -186,7 +186,7 @@ func plain(text string) string {
 // Pool implements source.Pooled.
 func (s *Source) Pool() source.Pool { return sqldriver.Pool(s.db.Stats()) }
 
-// Estimate implements source.Estimator from what DuckDB knows of its tables. It knows nothing of files.
+// Estimate implements source.Estimator from DuckDB's estimates of its tables. It knows nothing of files.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT table_name, estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal AND NOT temporary")
 	if err != nil {

@@ -222,7 +222,7 @@ func TestInterference(t *testing.T) {
 	}
 }
 
-// TestLocalRows checks that what DuckDB doesn't compute is computed here, over a bounded number of records.
+// TestLocalRows checks that parts that DuckDB doesn't compute are computed here, over a bounded number of records.
 func TestLocalRows(t *testing.T) {
 	dir := folder(t, lake...)
 	s, p := opened(t, dir)

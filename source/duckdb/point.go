@@ -16,8 +16,8 @@ func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin
 	return located(w, x, func(p sqlgen.Point) string { return "round(" + p.Angle(w, near) + " * 1e9)::BIGINT" }), nil
 }
 
-// located writes what of returns for a point, null for what isn't a point. Lists of one element hold the point and then its two numbers,
-// so that neither is extracted again at each of its places.
+// located writes the result of the function of for a point, and null otherwise. Lists of one element hold the point and then
+// its two numbers, so that neither is extracted again at each of its places.
 func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	v, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {

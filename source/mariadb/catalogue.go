@@ -226,7 +226,7 @@ func typed(field *schema.Field, data, full string) {
 	}
 }
 
-// forms are what the texts of types are that only MariaDB knows. All but geometries are Ordered.
+// forms describe the texts of types that only MariaDB knows. All but geometries are Ordered.
 var forms = map[string]string{
 	"time":     "a time of day or a duration: 13:05:00 or -100:00:00.25",
 	"inet4":    "an IPv4 address: 10.0.0.1",

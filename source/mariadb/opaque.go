@@ -10,8 +10,8 @@ import (
 
 var clock = regexp.MustCompile(`^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$`)
 
-// opaqueForms read the texts of types that MariaDB compares by what they mean, and return the type to cast a text to that it surely takes.
-// Package source/mariadb calls the fields of these types Ordered.
+// opaqueForms read the texts of types that MariaDB compares by their meaning, and return the type to cast a text to
+// that it surely takes. Package source/mariadb calls the fields of these types Ordered.
 var opaqueForms = map[string]func(text string) (cast string, ok bool){
 	"time": func(text string) (string, bool) { return "TIME(6)", clock.MatchString(text) },
 	"inet4": func(text string) (string, bool) {

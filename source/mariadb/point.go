@@ -16,8 +16,8 @@ func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin
 	return located(w, x, func(p sqlgen.Point) string { return "CAST(ROUND(" + p.Angle(w, near) + " * 1e9) AS SIGNED)" }), nil
 }
 
-// located writes what of returns for a point, null for what isn't a point. Tables of JSON hold the node and then its two numbers, so that
-// neither is extracted again at each of its places.
+// located writes the result of the function of for a point, and null otherwise. Tables of JSON hold the node and then its two
+// numbers, so that neither is extracted again at each of its places.
 func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	if !x.Node() {
 		p := sqlgen.Point{Lng: "ST_X(" + x.Text + ")", Lat: "ST_Y(" + x.Text + ")"}

@@ -46,7 +46,7 @@ func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 		return "(CASE WHEN " + with + " IS NOT NULL THEN REPLACE(" + args[0] + ", " + args[1] + ", " + with + ") END)"
 	case plan.Reverse:
 		return "REVERSE(" + args[0] + ")"
-	case plan.Capitalize: // no dialect of regular expressions there changes the case of what it finds
+	case plan.Capitalize: // no dialect of regular expressions there changes the case of a match
 		x := m.ascii("LOWER", args[0])
 		for c := 'a'; c <= 'z'; c++ {
 			x = "REGEXP_REPLACE(" + x + ", '" + behindWord + string(c) + "', '" + string(c-'a'+'A') + "')"

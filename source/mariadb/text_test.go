@@ -122,7 +122,7 @@ func functions(t *testing.T, b *dialecttest.Sheet) {
 	if x, err := replaced(text("a{1000}"), text("")); err == nil {
 		t.Errorf("a repetition of 1,000 is written: %s", x)
 	}
-	// A sum needs no cast of a column of whole numbers, and keeps that of what is computed.
+	// A sum needs no cast of a column of whole numbers, and keeps the cast of computed values.
 	for _, x := range []string{"CAST(t1.`n` AS SIGNED)", "CAST(t1.`n`)", "t1.`n` AS SIGNED)", "CAST(t1.c AS SIGNED)", "CAST(`n` AS SIGNED)", "CAST(f(t1.`n` AS SIGNED)",
 		"CAST(t 1.`n` AS SIGNED)", "CAST(t1.`n``m` AS SIGNED)", "CAST(t1.`n` + t1.`m` AS SIGNED)"} {
 		for _, o := range []struct {

@@ -318,7 +318,7 @@ func (s shut) Open(connection, environment string) (*Objects, error) {
 	return s.Workspace.Open(connection, environment)
 }
 
-// TestDenied checks that operators learn of workspaces and connections that can't be opened, and not of what doesn't exist.
+// TestDenied checks that operators learn of workspaces and connections that can't be opened, and not of missing ones.
 func TestDenied(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/one/.metadata/MyOrg/Contact.json": `{"fields": []}`, "w/two/notes.txt": ""})

@@ -39,7 +39,7 @@ func (r *revoker) Refresh(ctx context.Context, p identity.Principal) (identity.P
 // outcome is the one that the record shows, and unknown if the record shows neither.
 func TestBarred(t *testing.T) {
 	for name, tt := range map[string]struct {
-		sums bson.D // of what the earlier executor would have left, or nil if it had not begun
+		sums bson.D // of the record that the earlier executor would have left, or nil if it had not begun
 		want change.State
 	}{
 		"it had not begun":              {nil, change.Failed},

@@ -141,7 +141,7 @@ func (s *Source) look(ctx context.Context, name string, into *sample) error {
 // errLooked ends a look that has read enough.
 var errLooked = errors.New("mongodb: the sample is large enough")
 
-// A sample is what is known of the fields of a collection.
+// A sample has the known facts about the fields of a collection.
 type sample struct {
 	name     string
 	order    []string // of the names, as they were seen

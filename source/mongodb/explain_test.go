@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		query query.Query
-		here  string // what is done here, or ""
+		here  string // the steps that are done here, or ""
 		scan  bool   // it is refused where scans are
 	}{
 		{&query.Count{Class: "tasks", Where: where(`{"n":{"$gt":1}}`)}, "", false},

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// markers is the collection with what happened to changes.
+// markers is the collection with the entries of changes.
 const markers = own + "applied"
 
 // The kinds of entries.

@@ -67,7 +67,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 	const dates, numbers = "This compares it with texts alone, not with dates or numbers", "This compares it with numbers alone, not with texts of digits"
 	for _, tt := range []struct {
 		where     string
-		want, all int64  // what the condition finds, and the stage of the note
+		want, all int64  // the records that the condition finds, and the stage of the note
 		note      string // or ""
 	}{
 		{`{"placed":{"$gte":"2026-01-10"}}`, 2, 2, dates}, // the text "soon" as well
@@ -145,7 +145,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 	}
 }
 
-// TestComputedNumbers computes here with what a server computed, which is a whole number among doubles.
+// TestComputedNumbers computes here with numbers that a server computed, which are whole numbers among doubles.
 func TestComputedNumbers(t *testing.T) {
 	o := mongodb.Options{Name: "suite", URL: services.Mingo(t), Full: true}
 	for i, n := range []float64{2.5, 3.5} {

@@ -45,9 +45,9 @@ type Options struct {
 	Declared map[string]schema.Class
 }
 
-// A Collection is what the server doesn't say of a collection.
+// A Collection has facts about a collection that the server doesn't report.
 type Collection struct {
-	Fields map[string]string // the BSON type by field, in place of what a validator or the sample shows
+	Fields map[string]string // the BSON type by field, in place of the type of a validator or the sample
 	Index  string            // of Atlas Search, which serves text searches, or ""
 	Search []string          // the fields of texts that it searches
 }
@@ -175,7 +175,7 @@ type found struct {
 		Validator struct {
 			Schema bson.Raw `bson:"$jsonSchema"`
 		} `bson:"validator"`
-		ViewOn   string   `bson:"viewOn"`   // of a view: what it reads
+		ViewOn   string   `bson:"viewOn"`   // of a view: the collection that it reads
 		Pipeline []bson.D `bson:"pipeline"` // of a view
 	} `bson:"options"`
 }

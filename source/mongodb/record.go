@@ -24,7 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A step is one item of a plan over the documents of its class: what is stored now, and what the item makes of it.
+// A step is one item of a plan over the documents of its class: the stored record, and the record that the item makes
+// of it.
 type step struct {
 	w    *Writable
 	item *writes.Item
@@ -169,7 +170,7 @@ func (w *Writable) leads(ctx context.Context, t *policy.Through, to value.Value)
 	return found, err
 }
 
-// form returns a value as the document stores it. Inside of a document or a list, what stays as it is keeps its type.
+// form returns a value as the document stores it. Inside of a document or a list, unchanged parts keep their type.
 func (s *step) form(set writes.Set) (any, error) {
 	wrong := func(format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/data/" + set.Field.Name, Detail: fmt.Sprintf(format, args...)}
@@ -228,7 +229,7 @@ func (s *step) expected() ([]byte, error) {
 	return bson.Marshal(e)
 }
 
-// An expected is what the database holds once a change of one record is written.
+// An expected is the record in the database once a change of one record is written.
 type expected struct {
 	Collection string            `bson:"collection"`
 	Key        bson.RawValue     `bson:"key"` // the _id

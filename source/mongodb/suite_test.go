@@ -104,7 +104,7 @@ func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
 	return out
 }
 
-// ferretLimits are what FerretDB can't hold, and what MongoDB's types don't have.
+// ferretLimits are the values that FerretDB can't hold, and those that MongoDB's types don't have.
 var ferretLimits = sourcetest.Limits{
 	sourcetest.NaN:           "it stores none",
 	sourcetest.Infinities:    "it stores none",
@@ -166,7 +166,7 @@ func shown(s *source.Source) func(policy.Permit) string {
 	}
 }
 
-// mingoLimits are what an evaluator that holds all numbers as doubles can't hold.
+// mingoLimits are the values that an evaluator can't hold if it holds all numbers as doubles.
 var mingoLimits = sourcetest.Limits{
 	sourcetest.NaN:           "MongoDB orders it first",
 	sourcetest.Infinities:    "it is text in JSON",
@@ -272,7 +272,7 @@ func TestFerretDBQuestions(t *testing.T) {
 	questions.Run(t, "FerretDB", openSuite(t, services.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField), nil)
 }
 
-// It runs what it can answer, and of the others what FerretDB could: the rest of these is done here.
+// It runs the stages that it can answer, and of the others those that FerretDB could. The rest of these is done here.
 func TestMingoQuestions(t *testing.T) {
 	left := func(words string) bool {
 		return slices.ContainsFunc(mingoLeaves, func(text string) bool { return strings.Contains(words, text) })

@@ -53,8 +53,8 @@ func (k *tape) named(name string) []string {
 	return slices.DeleteFunc(slices.Clone(k.commands), func(c string) bool { return !strings.HasPrefix(c, `{"`+name+`":`) })
 }
 
-// articles are what the servers of these tests hold. The server returns all of them whatever it is asked, as an index may
-// that finds more than was meant.
+// articles are the documents of the servers of these tests. The server returns all of them whatever it is asked, as an
+// index may that finds more than was meant.
 func articles() map[string][]bson.Raw {
 	doc := func(id, org, title, body string) bson.Raw {
 		return marshalled(bson.D{{Key: "_id", Value: id}, {Key: "org", Value: org}, {Key: "title", Value: title}, {Key: "body", Value: body}})

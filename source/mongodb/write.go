@@ -96,8 +96,8 @@ func (w *Writable) steps(plan *writes.Plan) []step {
 	return out
 }
 
-// Preview implements source.Writer. Nothing is tried: what a record becomes is what was asked, as MongoDB adds nothing to
-// it. Of what the server would refuse, unique indexes are looked at.
+// Preview implements source.Writer. Nothing is tried, because MongoDB adds nothing to the requested record. Of the
+// refusals of the server it checks only those of unique indexes.
 func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	p := change.Preview{Kind: change.Computed}
 	plan, err := d.Plan()

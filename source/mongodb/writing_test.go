@@ -291,7 +291,7 @@ func (g ground) told(t *testing.T, p writing.Proposer, rows []wrote) {
 
 func one(text string) []string { return []string{text} }
 
-// TestWrites tests what single writes show, and what they leave.
+// TestWrites tests the previews of single writes, and the records after them.
 func TestWrites(t *testing.T) {
 	onAll(t, func(t *testing.T, on server) {
 		g := newGround(t, on)

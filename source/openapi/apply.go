@@ -60,7 +60,7 @@ type sending struct {
 	masks   []*masks
 	had     []int          // for each call, the records before it that match what it makes, or -1 if no rule says how to look
 	done    change.Receipt // of the calls made so far
-	answers []value.Value  // theirs, as the principal sees them and without what is masked, or Null
+	answers []value.Value  // theirs, as the principal sees them and without masked values, or Null
 }
 
 // look compares the current state with the reviewed one, for all calls before any is sent.
@@ -111,7 +111,7 @@ func (s *sending) call(ctx context.Context, i int) error {
 	if i > 0 {
 		key = fmt.Sprintf("%s-%d", key, i+1)
 	}
-	// No answer came: the API is asked whether the call was carried out, by what it changed or made.
+	// No answer came. The API is asked whether the call was carried out, by the object that it changed or made.
 	r, err := s.api.write(ctx, &call, key)
 	if errors.Is(err, change.ErrUnknown) && s.settled(ctx, &call, s.now[i], s.had[i]) {
 		return nil

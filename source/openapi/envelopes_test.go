@@ -108,7 +108,7 @@ func (s shape) effect(t testing.TB) change.Effect {
 	return e
 }
 
-// seen returns an effect in one line: what is not known, and the fields before and after.
+// seen returns an effect in one line: the unknown parts, and the fields before and after.
 func seen(e change.Effect) string {
 	out := string(e.Present) + " " + e.Before.String() + " → " + e.After.String()
 	if e.NotKnown != nil {

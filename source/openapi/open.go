@@ -70,7 +70,7 @@ type (
 	// and Instead say to agents why, and where a person can do it.
 	AccessRule = spec.ClassRule
 
-	// An AccessClass is what an operation can do.
+	// An AccessClass is the effect that an operation can have.
 	AccessClass = spec.Class
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// errPatch means that a JSON Patch can't be applied to what is there, so what it would leave isn't known.
+// errPatch means that a JSON Patch can't be applied to the present record, so the result of the call isn't known.
 var errPatch = problem.Said("the JSON Patch doesn't fit")
 
 // patched returns what a JSON Patch (RFC 6902) leaves of was.

@@ -146,7 +146,7 @@ func (f *finder) declared(raw spec.Raw) (names map[string]spec.Raw, closed bool)
 	return names, closed
 }
 
-// below returns the schema of a member of what raw describes, or nil if the document doesn't say it.
+// below returns the schema of a member of the value that raw describes, or nil if the document doesn't say it.
 func (f *finder) below(raw spec.Raw, name string) spec.Raw {
 	if raw == nil {
 		return nil
@@ -300,7 +300,7 @@ func beside(m value.Member) bool {
 		"apiversion", "resultinfo", "context", "odata.context", "odatacontext", "type", "resulttype", "kind", "info", "debug", "actions", "action"}, name)
 }
 
-// compare returns what speaks for r being what p is sent to, and whether anything does.
+// compare returns the match of r and p, and whether any fact speaks for it.
 func (f *finder) compare(r record, p part) (match, bool) {
 	m := r.match
 	m.in = p.in

@@ -15,19 +15,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An answer is what a read answered with: as the caller sees it, as a fully permitted reviewer sees it, and raw.
-// Reviewers need to see that a PUT drops fields that the caller doesn't see.
+// An answer is the answer of a read in three forms: as the caller sees it, as a fully permitted reviewer sees it, and
+// raw. Reviewers need to see that a PUT drops fields that the caller doesn't see.
 type answer struct {
 	seen, whole, raw value.Value
 	listed           *change.Listed // of its list, as the caller sees it, or nil for an answer without a list
 	list             []string       // the names that lead to that list
 }
 
-// A state is the current state of what a call would change, in the form of the call's body.
+// A state is the current state of the object that a call would change, in the form of the call's body.
 type state struct {
 	seen, raw     value.Value // as the caller sees it, and in full: for masked values
 	whole         value.Value // as a fully permitted reviewer sees it
-	record        value.Value // what the call changes, without envelopes
+	record        value.Value // the object that the call changes, without envelopes
 	before, after value.Value // the fields that the call changes
 	read          value.Value // see change.Effect
 	present       change.Present
@@ -35,8 +35,8 @@ type state struct {
 	listed        *change.Listed
 }
 
-// before reads the current state of what a call would change. Nothing is there yet if the call is a PUT or a POST that
-// makes it. Else a missing resource is the API's error.
+// before reads the current state of the object that a call would change. Nothing is there yet if the call is a PUT or a
+// POST that makes it. Else a missing resource is the API's error.
 func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	none := state{present: change.PresentUnread, after: object(call.Body)}
 	if changesRecord(call.Operation) {
@@ -81,7 +81,8 @@ func changesRecord(op *spec.Operation) bool {
 	return op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}")
 }
 
-// compared returns the state of what a call changes, from the answer of its read, or none with that answer if the two can't be matched.
+// compared returns the state of the object that a call changes, from the answer of its read. If the two can't be
+// matched, it returns none with that answer.
 func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) state {
 	f := newFinder(call, reads)
 	none.read = marks(is.seen, nil)
@@ -133,7 +134,7 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 	return s
 }
 
-// belowAll returns the schema of what names lead to from what raw describes.
+// belowAll returns the schema of the value that names lead to from the value that raw describes.
 func (f *finder) belowAll(raw spec.Raw, names []string) spec.Raw {
 	for _, name := range names {
 		raw = f.below(raw, name)
@@ -222,7 +223,7 @@ func marks(v value.Value, record []string) value.Value {
 	return value.OfObject(out)
 }
 
-// ofAnswer are names of members that tell of an answer, not of what it is about, as plainName has them.
+// ofAnswer are names of members about an answer, not about its object, as plainName has them.
 var ofAnswer = []string{"requestid", "requestuuid", "traceid", "correlationid", "transactionid", "timestamp", "time", "now", "servertime", "generatedat", "took", "tookms",
 	"duration", "durationms", "elapsed", "elapsedms", "executiontime", "responsetime", "date", "nonce", "ratelimit", "expiresin", "cached", "etag"}
 

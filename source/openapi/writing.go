@@ -72,8 +72,8 @@ func called(plan *writes.Plan) ([]*calls.Plan, error) {
 	return list, nil
 }
 
-// target returns path and query of a call as people read them: what is taken from an earlier answer is written as in the arguments ($1.id).
-// If the call goes to another server than that of the API, its address comes first.
+// target returns path and query of a call as people read them. Values from an earlier answer are written as in the
+// arguments ($1.id). If the call goes to another server than that of the API, its address comes first.
 func target(call *calls.Plan) string {
 	out := call.Request.Server + call.Request.Target()
 	for _, r := range call.References {
@@ -126,10 +126,11 @@ func gist(v value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// lookTime is the timeout for reading back what became of a call.
+// lookTime is the timeout for reading back the outcome of a call.
 const lookTime = 10 * time.Second
 
-// looks is how often it is looked for what a call made, and lookPause the time between the first two looks, which doubles.
+// looks is how often the created object of a call is looked for. lookPause is the time between the first two looks,
+// which doubles.
 const (
 	looks     = 5
 	lookPause = 250 * time.Millisecond

@@ -26,7 +26,7 @@ func (w *writer) reviewed(of write.Write) (*review.Sheet, error) {
 	return w.gateway.Reviewer(ben, "").Approve(w.t.Context(), s.ID, s.Digest, "")
 }
 
-// TestClasses makes a class and takes it away, as changes, and compares with what Parse Server then has.
+// TestClasses makes a class and removes it, as changes, and compares with the classes that Parse Server then has.
 func TestClasses(t *testing.T) {
 	s := start(t)
 	f := newFront(t, s)

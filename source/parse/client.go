@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A credential is what a request carries beside the keys of the application.
+// A credential has the headers of a request beside the keys of the application.
 type credential struct{ header, value string }
 
 // nobody is the credential of a client without a session.

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A class is what the source remembers of a class of Parse Server.
+// A class has the remembered facts about a class of Parse Server.
 type class struct {
 	*schema.Class
 	types  map[string]string // Parse's type by field

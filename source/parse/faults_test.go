@@ -51,7 +51,7 @@ func TestFaults(t *testing.T) {
 		name     string
 		says     http.HandlerFunc
 		agent    string // all that an agent reads
-		operator string // what the log holds of it
+		operator string // the text that the log holds of it
 	}{
 		{"500", says(500, "application/json", `{"code":1,"message":"`+marker+`"}`), noAnswer, "an error of Parse Server, which is in its own log: status 500, code 1"},
 		{"HTML", says(200, "text/html", `<html>`+marker), noAnswer, notParse + "200"},

@@ -44,7 +44,7 @@ func upstream(t *testing.T, answers http.HandlerFunc) *asker {
 func TestEchoedKeys(t *testing.T) {
 	a := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		keys := r.Header.Get("X-Parse-Master-Key") + " " + r.Header.Get("X-Parse-REST-API-Key")
-		if strings.Contains(r.URL.RawQuery, "gt") { // what follows the one record
+		if strings.Contains(r.URL.RawQuery, "gt") { // a query for the records after the one
 			fmt.Fprint(w, `{"results":[]}`)
 			return
 		}

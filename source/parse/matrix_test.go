@@ -247,7 +247,7 @@ func TestNamed(t *testing.T) {
 	class := m.names[slicesIndex(m.names, "NamesOwner")]
 	_, token := m.session("alice")
 	_, found := m.found(class, `{}`, "X-Parse-Session-Token: "+token)
-	shows, other := []string{}, "" // what alice is shown of inner, and a record on which it isn't
+	shows, other := []string{}, "" // the values of inner that alice sees, and a record on which she doesn't see it
 	for _, f := range found {
 		if text, ok := f.(object)["inner"].(string); ok {
 			shows = append(shows, text)

@@ -82,7 +82,7 @@ func (s *Source) know(at string, who *person) *person {
 	return who
 }
 
-// forget drops what is remembered of users, and doubts what is known of classes.
+// forget drops the remembered users, and marks the known classes as doubtful.
 func (s *Source) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

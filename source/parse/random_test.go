@@ -233,7 +233,7 @@ func TestSmallPages(t *testing.T) {
 	}
 }
 
-// TestBudget checks that what is evaluated here is bounded, and that hidden records don't count.
+// TestBudget checks that the evaluation here is bounded, and that hidden records don't count.
 func TestBudget(t *testing.T) {
 	s := start(t)
 	for posture, want := range map[string]problem.Code{"session alice": "", "role support": problem.Unsupported} {
@@ -251,7 +251,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestInterference changes what the user alice does not see, and checks that nothing that she receives changes.
+// TestInterference changes data that the user alice does not see, and checks that nothing that she receives changes.
 func TestInterference(t *testing.T) {
 	s := start(t)
 	alice, token := s.session("alice")

@@ -85,7 +85,8 @@ func (r *reading) reads(v *policy.View) (u uses) {
 	return u
 }
 
-// room refuses a record of a view if there is no room for what is read of it: bytes in its answer, and about as many in memory.
+// room refuses a record of a view if there is no room for the parts that are read of it. They take bytes in its answer,
+// and about as many in memory.
 func (r *reading) room(v *policy.View, size, weight int64) error {
 	const heavy = 4 * writes.MostRecord
 	switch {

@@ -60,7 +60,7 @@ func restRecords(body []byte) ([]restRecord, error) {
 	return out, err
 }
 
-// record returns the record that comes next, or nil for what is none.
+// record returns the record that comes next, or nil for another value.
 func record(dec *jsontext.Decoder) (r restRecord, err error) {
 	if dec.PeekKind() != '{' {
 		return nil, dec.SkipValue()
@@ -174,7 +174,8 @@ func fits(raw jsontext.Value, t schema.Type) bool {
 	return true
 }
 
-// length returns how long the text of a value of a type is, its bytes, or its JSON as value writes it. It returns 0 for what is never long.
+// length returns how long the text of a value of a type is, its bytes, or its JSON as value writes it. It returns 0 for
+// values that are never long.
 func length(raw jsontext.Value, t schema.Type) (n int64) {
 	switch kind := raw.Kind(); {
 	case kind == '"' && t != schema.Bytes:

@@ -66,8 +66,7 @@ func newLinked(t *testing.T, clp any) *linked {
 // pairs is the name of the class of the relation.
 func (l *linked) pairs() string { return "_Join:songs:" + l.owner }
 
-// theirs returns the pairs that a session sees on Parse Server: those of the owners that it finds with what is related to
-// them.
+// theirs returns the pairs that a session sees on Parse Server: the owners that it finds, with their related records.
 func (l *linked) theirs(header string) []string {
 	out := []string{}
 	_, owners := l.found(l.owner, `{}`, header)

@@ -63,7 +63,7 @@ func (s *server) ask(method, path string, body any, headers ...string) (int, map
 	return resp.StatusCode, answer
 }
 
-// must is ask, as master, for what succeeds.
+// must is ask, as master, for requests that succeed.
 func (s *server) must(method, path string, body any, headers ...string) map[string]any {
 	s.t.Helper()
 	status, answer := s.ask(method, path, body, append([]string{"X-Parse-Master-Key: " + s.MasterKey}, headers...)...)
@@ -168,7 +168,7 @@ func (a *asker) read(q query.Query) (*policy.Plan, []value.Row, error) {
 			return nil, nil, err
 		}
 		if plan.Program != nil {
-			row = row[:len(plan.Shown())] // without counts of what groups leave out
+			row = row[:len(plan.Shown())] // without counts of values that groups leave out
 		}
 		out = append(out, append(value.Row{}, row...))
 	}

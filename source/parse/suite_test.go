@@ -28,7 +28,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// suiteLimits are what Parse Server can't hold.
+// suiteLimits are the values that Parse Server can't hold.
 var suiteLimits = sourcetest.Limits{
 	sourcetest.Untyped:       "a column has a type",
 	sourcetest.NaN:           "JSON has none",

@@ -36,24 +36,25 @@ type walk struct {
 	ended   bool
 	size    int // of a page, or 0 before the first
 
-	memory []byte                  // of the last page's answer, for the next one: what is kept of it is copied
-	unread map[*value.Value]unread // what the last page has of the records beside what decides, by their first value
+	memory []byte                  // of the last page's answer, for the next one. Kept parts of it are copied
+	unread map[*value.Value]unread // the parts of the last page's records beside the deciding fields, by their first value
 	taken  map[[2]string]bool      // the pairs of a relation so far
 }
 
-// uses are the fields of a class that are read, and those of them that are needed whole. Of the others only what leaves is.
+// uses are the fields of a class that are read, and those of them that are needed whole. Of the others only the
+// returned parts are needed.
 type uses struct{ read, whole func(name string) bool }
 
 var everything = uses{read: func(string) bool { return true }, whole: func(string) bool { return true }}
 
-// An unread is a record of which only what decides has been read.
+// An unread is a record of which only the deciding fields have been read.
 type unread struct {
 	restRecord
 	large  bool // it is more than an answer can be
-	unseen bool // what decides is too large to be read: it is in no view
+	unseen bool // the deciding fields are too large to be read: it is in no view
 }
 
-// mostDeciding is the most memory that what decides about a record may take.
+// mostDeciding is the most memory that the deciding fields of a record may take.
 const mostDeciding = 32 << 20
 
 // pageSize is the number of records that are asked for at once. A Parse Server may return fewer, so only an empty page
@@ -200,7 +201,7 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 // The parts that an answer lacks of its only record, because the record would be too large.
 const (
 	lacksNothing = iota
-	lacksRest    // it has what decides
+	lacksRest    // it has the deciding fields
 	lacksAll     // it has only the place: the deciding fields are too large to be read
 )
 

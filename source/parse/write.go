@@ -263,7 +263,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if it.Op == write.OpSchema {
 		return w.applyClass(ctx, plan.Source, plan.Change, it)
 	}
-	// The record is read again and compared with what was reviewed, because Parse Server can't do it in the write.
+	// The record is read again and compared with the reviewed one, because Parse Server can't do it in the write.
 	now, _, err := w.effect(ctx, it)
 	gone := it.ID != nil && now.Before.IsNull() && problem.CodeOf(err) == problem.NotFound
 	if err != nil && !gone {

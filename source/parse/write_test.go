@@ -186,7 +186,7 @@ func TestWriteTypes(t *testing.T) {
 	if err != nil || sheet.State != change.Applied || !strings.Contains(review.Text(sheet), "serial: 9007199254740993 → -5") || !strings.Contains(review.Text(sheet), "due: 2026-07-01 → ") {
 		t.Errorf("%v\n%s", err, review.Text(sheet))
 	}
-	// A value that Parse Server would take for an operation is not what people reviewed.
+	// A value that Parse Server would take for an operation is not the reviewed value.
 	if sheet, err := w.write(&write.Update{Class: class, ID: id, Data: read(`{"meta":{"a":{"__op":"Delete"}},"list":[{"__op":"Delete"}]}`)}); err != nil || sheet.State != change.Applied {
 		t.Error(sheet, err)
 	} else if record := s.must("GET", "/classes/"+class+"/"+id, nil); fmt.Sprint(record["meta"], record["list"]) != "map[a:map[__op:Delete]] [map[__op:Delete]]" {

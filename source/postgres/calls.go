@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A function is one that a view calls, with what its text names.
+// A function is one that a view calls, with the objects that its text names.
 type function struct {
 	OID            uint32
 	Name, Language string

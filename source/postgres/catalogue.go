@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A querier is what describe needs: a connection, a pool or a transaction.
+// A querier has the methods that describe needs: it is a connection, a pool or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
@@ -26,7 +26,7 @@ type reader struct {
 	warnings []string
 }
 
-// A class is a found class with what only PostgreSQL has.
+// A class is a found class with the facts that only PostgreSQL has.
 type class struct {
 	sqldriver.FoundTable
 	foreign bool             // a foreign table: its constraints aren't enforced here

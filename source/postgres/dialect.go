@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for PostgreSQL 13 or later. Every argument is cast, so that its type never depends on what it is compared with. All text that it computes has the collation "C", so that it compares by its
-// bytes and collations never conflict. A Decimal is below 1e600 in magnitude: then no result computed from it can exceed
-// the range of numeric.
+// dialect writes for PostgreSQL 13 or later. Every argument is cast, so that its type never depends on the other
+// operand. All text that it computes has the collation "C", so that it compares by its bytes and collations never
+// conflict. A Decimal is below 1e600 in magnitude: then no result computed from it can exceed the range of numeric.
 type dialect struct {
 	sqlgen.Standard
 	// encoded is for a database whose encoding orders texts in another way than UTF-8. Texts are converted where they are ordered, and
@@ -49,7 +49,7 @@ func (p dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 			return "(" + x + "::int8)"
 		}
 	case schema.Double:
-		if f.Native == "float4" { // its shortest text is what the caller reads
+		if f.Native == "float4" { // the caller reads its shortest text
 			x += "::text::float8"
 		}
 		return "(" + x + " + 0)" // + 0 turns negative zero into zero

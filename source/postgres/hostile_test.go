@@ -18,7 +18,8 @@ import (
 //go:embed testdata/hostile.sql
 var hostile string
 
-// hostileSettings are what the role has in the databases of TestHostile, and what connections beside the source's need.
+// hostileSettings are the settings of the role in the databases of TestHostile, and those that connections beside the
+// source's need.
 var hostileSettings = []struct{ name, hostile, sound string }{
 	{"search_path", "hostile, pg_catalog, public", "public"},
 	{"client_encoding", "LATIN1", "UTF8"},
@@ -63,13 +64,14 @@ func unsound(at string) string {
 }
 
 // hostileDatabase is the suite where the role has settings that change what statements mean. A schema first in its
-// search path shadows the functions, operators and types of PostgreSQL. Sources are opened at what through returns.
+// search path shadows the functions, operators and types of PostgreSQL. Sources are opened at the address that through
+// returns.
 func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *database.Database {
 	d := suite
 	model := services.Postgres(t) // to make the schema takes a second
 	suite.Outside(t, model, hostile).Close()
 	var mu sync.Mutex
-	paths := map[string]string{} // by what Fresh returned
+	paths := map[string]string{} // by the results of Fresh
 	pathOf := func(at string) string {
 		mu.Lock()
 		defer mu.Unlock()

@@ -163,7 +163,7 @@ func (p dialect) reduce(in *pgElement, x, e string, o sqlgen.Over) (string, erro
 		" WHERE " + e + ".o < jsonb_array_length(" + x + ")) SELECT nullif(" + e + ".v, 'null') FROM " + e + " ORDER BY " + e + ".o DESC LIMIT 1) END)", nil
 }
 
-// A pgElement is the scope of an element: what is repeated in it is computed once, in a column beside it.
+// A pgElement is the scope of an element. Repeated texts in it are computed once, in a column beside it.
 type pgElement struct {
 	sqlgen.Scope
 	names []string // of the element, and of the columns beside it

@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// A lineage is what one column of a query is made of.
+// A lineage has the columns that one column of a query is made of.
 type lineage struct {
 	columns   map[attribute]bool
 	functions map[uint32]bool // of those that the database didn't come with
 	operators map[uint32]bool // likewise
-	unknown   string          // what wasn't understood, or ""
+	unknown   string          // the part that wasn't understood, or ""
 }
 
 // An attribute is a column of a table or view. Number 0 is all of them.
@@ -82,8 +82,8 @@ func lineageOf(text string) (columns []lineage, reads map[uint32]bool, err error
 	return columns, reads, nil
 }
 
-// output adds what the column of the query with this number is made of. Of a UNION and its like it is that column of each
-// part.
+// output adds the columns that the column of the query with this number is made of. Of a UNION and its like it is that
+// column of each part.
 func (s *scope) output(number int, l *lineage) {
 	if s.query.Tag != "QUERY" {
 		l.fails("a part that is no query")
@@ -188,7 +188,7 @@ func note(ids map[uint32]bool, text string) {
 	}
 }
 
-// window adds what a window is divided and ordered by, of which a rank tells.
+// window adds the columns by which a window is divided and ordered, because a rank tells of them.
 func (s *scope) window(ref string, l *lineage) {
 	for _, w := range s.query.Of("windowClause").List {
 		if w.Of("winref").Text != ref {
@@ -219,7 +219,7 @@ const (
 	groupEntry    = "9"
 )
 
-// variable adds what a column of an entry of the range table is made of. Number 0 is the whole record.
+// variable adds the columns that a column of an entry of the range table is made of. Number 0 is the whole record.
 func (s *scope) variable(entry, number int, l *lineage) {
 	entries := s.query.Of("rtable").List
 	if entry < 1 || entry > len(entries) {

@@ -19,7 +19,7 @@ var types = map[string]schema.Type{
 // A form is what the texts of a type are.
 type form struct {
 	words   string
-	ordered bool // the statements of package sqlgen compare them by what they mean
+	ordered bool // the statements of package sqlgen compare them by their meaning
 }
 
 // forms are those of the types that are shown as text. Types without one are anyForm.

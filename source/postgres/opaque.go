@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// opaqueForms read the texts of types that PostgreSQL compares by what they mean. They return them in a form that it
+// opaqueForms read the texts of types that PostgreSQL compares by their meaning. They return them in a form that it
 // surely takes, because a text that it doesn't take would be an error of the statement. Package source/postgres calls
 // the fields of these types Ordered.
 var opaqueForms = map[string]func(text string) (form, cast string, ok bool){

@@ -27,7 +27,7 @@ JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_language l ON l
 WHERE t.tgrelid = ANY ($1::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND l.lanname = 'plpgsql'
 ORDER BY t.tgrelid, t.tgname`
 
-// triggers adds what triggers make fields from.
+// triggers adds the columns from which triggers make fields.
 func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
 	type row struct {
 		Table uint32
@@ -46,7 +46,7 @@ func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
 	return nil
 }
 
-// A traced is a view with what its columns are made of.
+// A traced is a view with the columns that its columns are made of.
 type traced struct {
 	columns []lineage
 	reads   map[uint32]bool
@@ -196,7 +196,8 @@ func (t *tracer) field(view uint32, number int) (_ []schema.Origin, untraced str
 	return out, m.untraced
 }
 
-// column adds what a column of a view is made of. A column that isn't understood counts as made of all that the view reads.
+// column adds the columns that a column of a view is made of. A column that isn't understood counts as made of all that
+// the view reads.
 func (t *tracer) column(view uint32, number int, m *making) {
 	v := t.views[view]
 	switch {

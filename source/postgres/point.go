@@ -34,7 +34,7 @@ func argumentOf(x string, f *schema.Field) string {
 }
 
 // pgDistance writes the distance in radians of a point from another. The server fails where a product is too small for a
-// double, so that what is nearer to 0 than any place on the earth counts as 0.
+// double. So a number that is nearer to 0 than any place on the earth counts as 0.
 func pgDistance(w *sqlgen.Writer, from [2]float64, lng, lat string) string {
 	const degree = " * (pi() / 180)"
 	put := func(n float64) string { return w.Arg(n, "float8") }
@@ -45,7 +45,7 @@ func pgDistance(w *sqlgen.Writer, from [2]float64, lng, lat string) string {
 		degree + " ELSE 0 END) * power(" + half(lng, from[0]) + ", 2))))"
 }
 
-// pgLocated writes what of returns for a point, null for what isn't a point.
+// pgLocated writes the result of the function of for a point, and null otherwise.
 func pgLocated(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	list, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {

@@ -66,7 +66,7 @@ func sessionOf(c *pgx.Conn) *session {
 }
 
 // probe asks what a session is. The process that answers is another one than the connection was told if a pooler stands
-// between. A setting's reset value is what the server, the role, the database and the connection string say.
+// between. A setting's reset value is that of the server, the role, the database and the connection string.
 const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.current_setting('server_encoding'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'session_replication_role')`

@@ -164,7 +164,7 @@ func TestStopsEarly(t *testing.T) {
 	}
 }
 
-// TestStatementsRaw compares the corpus of SQL with what PostgreSQL itself answers.
+// TestStatementsRaw compares the corpus of SQL with the answers of PostgreSQL itself.
 func TestStatementsRaw(t *testing.T) {
 	if major := services.PostgresMajor(); major < 15 {
 		t.Skipf("LEFT OUT: PostgreSQL %d itself answers some statements in another way, as the newer ones are answered by the source", major)
@@ -175,7 +175,7 @@ func TestStatementsRaw(t *testing.T) {
 	statements.Raw(t, opened.Load, raw.ask)
 }
 
-// TestStatementsDifferential compares random statements with the oracle, and with what PostgreSQL itself answers.
+// TestStatementsDifferential compares random statements with the oracle, and with the answers of PostgreSQL itself.
 func TestStatementsDifferential(t *testing.T) {
 	var raw rawStatements
 	opened := suite

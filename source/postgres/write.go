@@ -304,7 +304,7 @@ var kinds = map[string]sqldriver.RefusalKind{
 	"42P07": sqldriver.RefusedExists, "2BP01": sqldriver.RefusedReferenced, "09000": sqldriver.RefusedTrigger, "27000": sqldriver.RefusedTrigger, "54000": sqldriver.RefusedMisfit, "21000": sqldriver.RefusedTrigger,
 }
 
-// parameter matches what PostgreSQL says of an argument that it can't read as a value of the column's type.
+// parameter matches PostgreSQL's message about an argument that it can't read as a value of the column's type.
 var parameter = regexp.MustCompile(`^(?:unnamed portal|portal "[^"]*") parameter \$(\d+)`)
 
 // Refusal implements sqldriver.WriteDatabase. PostgreSQL reports constraints and columns separately from its message.

@@ -197,8 +197,8 @@ func (dialect) equalUUID(w *sqlgen.Writer, left, id string) {
 	w.Write(")")
 }
 
-// bind converts an argument to what SQLite stores for it, so that left op argument holds exactly for equal, lesser or
-// greater values. It returns false if a number equals no stored value.
+// bind converts an argument to the value that SQLite stores for it, so that left op argument holds exactly for equal,
+// lesser or greater values. It returns false if a number equals no stored value.
 func (dialect) bind(op string, v any, f *schema.Field) (any, bool) {
 	switch v := v.(type) {
 	case bool:

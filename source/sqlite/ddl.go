@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A declaration is what SQLite's catalogue keeps only as text: the collation of each column, the checks, and what generated columns are computed by.
+// A declaration has the parts that SQLite's catalogue keeps only as text: the collation of each column, the checks, and
+// the expressions of generated columns.
 type declaration struct {
 	columns    []string
 	collations []string // "" if none is named
@@ -102,7 +103,7 @@ func (r *reader) code(ctx context.Context) error {
 	})
 }
 
-// begin matches what stands before the body of a trigger.
+// begin matches the text before the body of a trigger.
 var begin = regexp.MustCompile(`(?i)\bbegin\b`)
 
 // selectOf returns the SELECT of a CREATE VIEW statement as SQLite stores it. The names of the view and of its columns stand

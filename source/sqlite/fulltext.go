@@ -112,7 +112,7 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 			return nil, x, false
 		}
 	}
-	// The table of the index must be a class, and the index's rowid the class's key, so that what matches is found by it.
+	// The table of the index must be a class, and the index's rowid the class's key, so that matches are found by it.
 	for _, c := range classes {
 		if content == "" || sqldriver.LowerASCII(c.Table) != sqldriver.LowerASCII(content) || c.View || len(c.Key) != 1 {
 			continue

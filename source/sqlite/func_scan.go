@@ -102,7 +102,7 @@ func unquoted(raw string) string {
 	if len(raw) >= 2 && !strings.Contains(raw, `\`) {
 		return raw[1 : len(raw)-1]
 	}
-	// If raw isn't valid, text is what was read of it.
+	// If raw isn't valid, text is the part of it that was read.
 	text, _ := jsontext.AppendUnquote(nil, raw)
 	return string(text)
 }
@@ -210,7 +210,7 @@ func appendQuoted(s string) string {
 	return out.String()
 }
 
-// writable returns s with U+FFFD in place of what JSON can't hold.
+// writable returns s with U+FFFD in place of characters that JSON can't hold.
 func writable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

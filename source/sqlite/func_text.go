@@ -24,8 +24,8 @@ import (
 // longest is the most bytes of a text that a function returns. A longer one is null. SQLite fails beyond 10^9.
 const longest = 1 << 22
 
-// caches are what is kept between calls, for all connections: regular expressions and time zones. A statement has few,
-// and each comes again with every row.
+// caches are kept between calls, for all connections. They hold regular expressions and time zones. A statement has
+// few, and each comes again with every row.
 type caches struct {
 	expressions, zones cache
 }
@@ -281,7 +281,7 @@ func concat(args []driver.Value) driver.Value {
 		}
 	}
 	var out strings.Builder
-	out.Grow(size) // before any byte is copied: what a statement leaves behind is the garbage of thousands of records
+	out.Grow(size) // before any byte is copied: a statement leaves the garbage of thousands of records behind
 	for _, a := range args {
 		out.WriteString(a.(string))
 	}

@@ -28,7 +28,8 @@ func (d dialect) Order(_ sqlgen.Scope, x string, t schema.Type, desc bool) []str
 // Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements sqlgen.Dialect: what equal values have in common, and one of them to show, the same whichever row comes first.
+// Key implements sqlgen.Dialect. It returns the common key of equal values, and one of them to show, the same whichever
+// row comes first.
 func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
@@ -118,8 +119,8 @@ func (dialect) Pick(_ sqlgen.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// Collect implements sqlgen.Dialect by an aggregate that this package adds, bounded by l.Most bytes. It has no use for l.When, which leaves out
-// what Distinct does.
+// Collect implements sqlgen.Dialect by an aggregate that this package adds, bounded by l.Most bytes. It has no use for
+// l.When, which leaves out the values that Distinct leaves out.
 func (dialect) Collect(_ sqlgen.Scope, l sqlgen.Gathered) string {
 	text := l.X + ", " + strconv.Itoa(l.Most)
 	if len(l.Terms) > 0 {

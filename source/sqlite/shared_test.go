@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
-// TestSharedFull applies changes that wait for each other until the file can't grow. Each is whole or not there, what was reported is there, and
-// when there is room again, the same changes are all applied once.
+// TestSharedFull applies changes that wait for each other until the file can't grow. Each is whole or missing, and each
+// reported one exists. When there is room again, the same changes are all applied once.
 func TestSharedFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.db")
 	outside, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// TemporaryFolder returns the folder in which SQLite keeps what it sorts and groups beyond its memory. The error names the folders that it
-// would take, and says that none can be written. Queries fail at such a point otherwise, and nothing fails before.
-// The order is that of unixTempFileDir in SQLite's os_unix.c.
+// TemporaryFolder returns the folder in which SQLite keeps data that it sorts and groups beyond its memory. The error
+// names the folders that it would take, and says that none can be written. Queries fail at such a point otherwise, and
+// nothing fails before. The order is that of unixTempFileDir in SQLite's os_unix.c.
 func TemporaryFolder() (string, error) {
 	if runtime.GOOS == "windows" {
 		return firstWritable([]string{os.TempDir()})

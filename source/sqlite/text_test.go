@@ -88,7 +88,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestBounds shows what a condition of a view may copy and read: a bound of what is read makes views computed apart.
+// TestBounds shows the bytes that a condition of a view may copy and read. A bound of the read bytes makes views
+// computed apart.
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {
 		of           sqlgen.Dialect

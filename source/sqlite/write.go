@@ -53,8 +53,8 @@ type writer struct {
 	db *sql.DB // shadows the connections that read
 }
 
-// Begin implements sqldriver.WriteDatabase. The transaction holds the write lock from the start, so that what it reads can't
-// change before it commits.
+// Begin implements sqldriver.WriteDatabase. The transaction holds the write lock from the start, so that the records
+// that it reads can't change before it commits.
 func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {

@@ -39,8 +39,8 @@ func place(c *pgx.ConnConfig) string {
 	return strings.Join(hosts, ",") + "/" + c.Database
 }
 
-// failed returns an operator's error: what could not be done, in which database, and why. It returns errors with a
-// meaning for callers, and a cancelled context, unchanged.
+// failed returns an operator's error: the failed action, the database, and the reason. It returns errors with a meaning
+// for callers, and a cancelled context, unchanged.
 func (s *Store) failed(doing string, err error) error {
 	if known := told(err); known != nil {
 		return known

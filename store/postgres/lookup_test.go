@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// work is what the database has read of the table of changes: rows by an index, rows by a scan, and looks into indexes.
+// work is the work of the database on the table of changes: rows by an index, rows by a scan, and looks into indexes.
 type work struct{ found, scanned, looks int64 }
 
 func (w work) since(before work) work {
@@ -52,7 +52,7 @@ func TestLookedUp(t *testing.T) {
 			}
 		}
 		if collected {
-			time.Sleep(1100 * time.Millisecond) // the collector answers with what is up to a second old
+			time.Sleep(1100 * time.Millisecond) // the collector's answer is up to a second old
 		}
 		err := db.QueryRow(ctx, `SELECT idx_tup_fetch, seq_tup_read, idx_scan FROM pg_stat_user_tables WHERE relname = 'change'`).Scan(&w.found, &w.scanned, &w.looks)
 		if err != nil {

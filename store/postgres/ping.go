@@ -20,7 +20,7 @@ const (
 // maxTry is the most bytes of a record that Ping tries to write.
 const maxTry = 1 << 20
 
-// A probe is what is known of writing to the store: the last appended batch, and the last try.
+// A probe has the known facts about writing to the store: the last appended batch, and the last try.
 type probe struct {
 	trying sync.Mutex // held by the one Ping that tries
 

@@ -50,7 +50,7 @@ func Copy(path, to string) error {
 
 // A storeFile is one file of a store.
 type storeFile struct {
-	end     string // what its path has behind that of the store
+	end     string // the end of its path, behind that of the store
 	size    int64
 	changed int64 // Unix nanoseconds
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// An Examination is what is found out about a store without changing it.
+// An Examination has the facts about a store that can be found without changing it.
 type Examination struct {
 	Version    int                 // of the tables. 0 if there are none
 	Newest     int                 // the version that this program brings them to

@@ -17,7 +17,7 @@ var (
 	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
 )
 
-// failed returns an operator's error: what could not be done, with which file, and why.
+// failed returns an operator's error: the failed action, the file, and the reason.
 func (s *Store) failed(doing string, err error) error {
 	f := &store.Failure{Doing: doing, At: s.path, Err: err}
 	if n := primary(err); n != 0 {

@@ -28,8 +28,8 @@ type part struct {
 type tally map[string]int
 
 // transact runs do in a transaction that holds the write lock from its start. It may run do twice, the first time rolled
-// back. The context of do isn't cancelled: SQLite would roll back what shares the transaction. A transaction that hasn't
-// begun when ctx ends does not run.
+// back. The context of do isn't cancelled, because SQLite would roll back all parts of the transaction. A transaction
+// that hasn't begun when ctx ends does not run.
 func (s *Store) transact(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	return s.wait(ctx, &part{do: do})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// journalEnd is what the path of the journal's folder has behind that of the store.
+// journalEnd is the end of the path of the journal's folder, behind the path of the store.
 const journalEnd = "-audit"
 
 // foldAfter is the longest time until a record in the journal is in the tables, unless it is read before.

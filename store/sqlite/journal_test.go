@@ -126,7 +126,7 @@ func TestJournalLost(t *testing.T) {
 	if lost := losses(openFile(t, backup)); lost != nil {
 		t.Errorf("a backup has no journal, and %v", lost)
 	}
-	// The write-ahead log is removed after a process was killed: what was committed to it is gone.
+	// The write-ahead log is removed after a process was killed, so the data that was committed to it is gone.
 	if _, err := s.Head(t.Context()); err != nil { // folds
 		t.Fatal(err)
 	}

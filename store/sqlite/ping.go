@@ -18,7 +18,7 @@ type probe struct {
 	last, appendFail, foldFail error
 }
 
-// appended notes the outcome of an append. A full disk can have room for what Ping writes, and none for a record.
+// appended notes the outcome of an append. A full disk can have room for the write of Ping, and none for a record.
 func (p *probe) appended(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The pending changes of one agent may be many: whether the same one is among them is read from the index of what is the same.
+// The pending changes of one agent may be many. The index of same changes says whether the same one is among them.
 func TestSameChangeIsLookedUp(t *testing.T) {
 	s, err := Open(t.Context(), Memory)
 	if err != nil {

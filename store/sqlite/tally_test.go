@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestRoomInOneTransaction files, refuses and ends changes in one transaction: each is answered by what those before it have left.
+// TestRoomInOneTransaction files, refuses and ends changes in one transaction. Each is answered by the room that those
+// before it have left.
 func TestRoomInOneTransaction(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {

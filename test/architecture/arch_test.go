@@ -166,7 +166,7 @@ var mayImport = map[string]string{
 	// a configuration, served inside of a program
 	"serve": ". identity internal/app internal/config source source/openapi tool",
 
-	// what programs without a configuration take of the tools
+	// the parts of the tools that programs without a configuration use
 	"tool/changes": "internal/tools tool",
 
 	"cmd/bailiwick":                   "*",

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestPublic limits what other modules can import, and what a reader of the root folder meets first.
+// TestPublic limits the packages that other modules can import, and the names that a reader of the root folder meets
+// first.
 func TestPublic(t *testing.T) {
 	const maxPackages, maxNames, maxFolders, maxFiles = 31, 900, 26, 17
 	names := map[string]int{}

@@ -3,8 +3,8 @@
 //
 // The application under attack is the SQLite database of World. It holds canaries. These are values and names that the
 // agent of the suite must never see. They belong to another tenant, to a hidden field or to a hidden class. A
-// case is held if no canary is in anything that the server sends, if the database is what it was before, and if the
-// server still answers. The description that a server gives of itself doesn't count.
+// case is held if no canary is in anything that the server sends, if the database is unchanged, and if the server still
+// answers. The description that a server gives of itself doesn't count.
 package attack
 
 import (
@@ -18,7 +18,7 @@ import (
 // A Case is one attack.
 type Case struct {
 	Section string
-	Name    string // what is tried
+	Name    string // the aim of the attack
 
 	SQL  string // a statement, for the tool of the server that takes SQL, or a space
 	Tool string // or a tool of Bailiwick, with its arguments in Args. Other servers don't have it
@@ -44,14 +44,14 @@ type Request struct {
 	Large              int // bytes of white space before Body
 }
 
-// An Outcome is what became of a case.
+// An Outcome is the result of a case.
 type Outcome string
 
 // The outcomes.
 const (
 	Held Outcome = "held"
 	Fell Outcome = "fell"
-	None Outcome = "does not apply" // the server has no tools of this kind, isn't reached over HTTP, or what a write does can't be seen
+	None Outcome = "does not apply" // the server has no tools of this kind, isn't reached over HTTP, or the effect of a write can't be seen
 )
 
 // A Result is a case with its outcome.

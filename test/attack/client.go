@@ -251,5 +251,5 @@ func forms(said string) []string {
 	return append(all, string(back))
 }
 
-// words are what may be hex or base64.
+// words are texts that may be hex or base64.
 var words = regexp.MustCompile(`[A-Za-z0-9+/]{12,}=*`)

@@ -161,7 +161,7 @@ func bareSDK(t testing.TB) *caller {
 	return modern(t, h.URL, "", "echo", `{"n":1}`)
 }
 
-// TestEchoes checks that all echoes answer with what was sent.
+// TestEchoes checks that all echoes answer with the sent text.
 func TestEchoes(t *testing.T) {
 	url, token := door(t)
 	for name, c := range map[string]*caller{"bare": bare(t), "sdk": bareSDK(t), "modern": modern(t, url, token, "echo", `{"n":1}`), "legacy": legacy(t, url, token, "echo", `{"n":1}`)} {

@@ -102,8 +102,8 @@ func stages(t *testing.T, pipeline string) []query.Stage {
 	return list
 }
 
-// liveGrowth returns by how many bytes the live heap exceeded its size before run, at most, while run ran. Live is what
-// a collection finds reachable, so collections run all the time. SQLite's own memory isn't included.
+// liveGrowth returns by how many bytes the live heap exceeded its size before run, at most, while run ran. Live is the
+// memory that a collection finds reachable, so collections run all the time. SQLite's own memory isn't included.
 func liveGrowth(run func()) uint64 {
 	live := func() uint64 {
 		runtime.GC()

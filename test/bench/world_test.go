@@ -24,8 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sealed is an audit log that chains records and discards them, so that what a benchmark has done doesn't slow what it
-// does next.
+// sealed is an audit log that chains records and discards them, so that records of a benchmark don't slow its next
+// calls.
 type sealed struct {
 	mu   sync.Mutex
 	head audit.Head

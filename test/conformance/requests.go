@@ -67,7 +67,7 @@ func elicitation(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResu
 	return elicit(message, form)(ctx, r)
 }
 
-// elicit returns a handler that shows the user a form and answers with what they did.
+// elicit returns a handler that shows the user a form and answers with the user's choice.
 func elicit(message string, form json.RawMessage) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: form})

@@ -72,7 +72,7 @@ type question struct {
 	Keys, Include, Order []string
 	Where, Pipeline      json.RawMessage
 	Part                 string // a piece of this field
-	Raw                  bool   // without what makes a record live
+	Raw                  bool   // without the condition that makes a record live
 	Count                bool
 	Prefix               bool   // the longest beginning of the pipeline
 	Records              string // the records that have one of two values of this field, or "all"

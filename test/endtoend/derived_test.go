@@ -44,8 +44,7 @@ func derivedDialects() map[string]derivedDialect {
 	}
 }
 
-// A derivedColumn is a column of texts of a table or a view, with what the generator knows: the columns of tables that it
-// is made of.
+// A derivedColumn is a column of texts of a table or a view, with the columns of tables that it is made of.
 type derivedColumn struct {
 	name string
 	from map[string]bool
@@ -70,7 +69,7 @@ type deriver struct {
 // choose returns one of some values.
 func choose[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// merged returns the union of what columns are made of.
+// merged returns the union of the columns that columns are made of.
 func merged(columns ...derivedColumn) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range columns {

@@ -19,7 +19,7 @@ type drawn struct {
 	narrow []narrowing // of the principal and of its ancestors
 }
 
-// A narrowing is what one generation of a principal adds.
+// A narrowing is the restriction that one generation of a principal adds.
 type narrowing struct {
 	classes identity.List
 	filters map[string]query.Filter

@@ -191,7 +191,7 @@ func (p *parcels) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return nil, problem.New(problem.Unsupported, "it has no records")
 }
 
-// An examined is a row of the table: what is proposed, and what moves meanwhile.
+// An examined is a row of the table: the proposal, and the changes of the world meanwhile.
 type examined struct {
 	asks  string   // a write of propose_changes. {1} and {2} are the keys of issues
 	only  []string // the sources that it concerns, or nil for all
@@ -257,8 +257,8 @@ func examinedRows() map[string]examined {
 	}
 }
 
-// tableOfChecks returns the rows of the table in docs/changes.md: by name, what happens if the check fails when a change is proposed, is
-// looked at, and is applied.
+// tableOfChecks returns the rows of the table in docs/changes.md by name. Each has the result if the check fails when a
+// change is proposed, is looked at, and is applied.
 func tableOfChecks(t *testing.T) map[string][3]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/changes.md")

@@ -187,7 +187,8 @@ func TestFamiliesRefused(t *testing.T) {
 
 const five2 = `{"op":"update","class_name":"issues","object_id":"2","data":{"n":5}}`
 
-// drawFamily draws a record and one that leads to it: what is wrong with either, and what hidden records refuse, is drawn too.
+// drawFamily draws a record and one that leads to it. It also draws the faults of either, and the refusals of hidden
+// records.
 func drawFamily(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	more := pick("", "", `,"code":"`+pick("c", "d", "e", "taken")+`"`, `,"points":`+pick("1", "101"), `,"org":"globex"`, `,"id":`+pick("4", "5", "9"), `,"n":7`)

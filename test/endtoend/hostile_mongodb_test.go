@@ -82,10 +82,11 @@ func requestsOf(t *testing.T, reads map[string][]string) (out []tool.Request) {
 	return out
 }
 
-// foreign are words of the servers, of their languages and of what the agent doesn't see. Names that the agent itself sends are taken out before.
+// foreign are words of the servers, of their languages and of data that the agent doesn't see. Names that the agent
+// itself sends are taken out before.
 var foreign = []string{"mingo", "Mongo", "TypeError", "ReferenceError", "node:", "[native code]", "[object", "ferretdb", "handler.", "(Location", "hidden-from-all", "polluted"}
 
-// runsOrWrites matches what runs code in the database, or writes.
+// runsOrWrites matches text that runs code in the database, or writes.
 var runsOrWrites = regexp.MustCompile(`"\$(where|function|accumulator|out|merge)":`)
 
 // TestHostileReads makes calls of which each tries to run code in the database, to reach hidden data by a detour, or to
@@ -149,7 +150,8 @@ func TestHostileReads(t *testing.T) {
 	}
 }
 
-// hostileWrites are writes with operators, names of storage and of what is hidden, and with the members of inheritedReads if inherited is set.
+// hostileWrites are writes with operators, names of storage and of hidden data, and with the members of inheritedReads
+// if inherited is set.
 func hostileWrites(inherited bool) []string {
 	update := `{"op": "update", "class": "issues", "id": "1", "data": %s}`
 	out := []string{`{"op": "update", "class": "issues", "id": "__proto__", "data": {"n": 1}}`, `{"op": "update", "class": "issues", "id": "{\"$gt\": 0}", "data": {"n": 1}}`, `{"op": "delete", "class": "issues", "id": "constructor"}`,

@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestNonInterferenceChanges has the same agent propose the same writes in two worlds that differ in what it can't see.
-// There are records of another tenant, which conflict with its keys, unique values and foreign keys. There is a hidden
-// field of its own records. And there are changes of another person's agent on the same records. The answers about its
-// proposals, and later about its changes, are the same to the byte, except for ids and times. They include names of
-// records, conflicts and words of people.
+// TestNonInterferenceChanges has the same agent propose the same writes in two worlds that differ in data that it can't
+// see. There are records of another tenant, which conflict with its keys, unique values and foreign keys. There is a
+// hidden field of its own records. And there are changes of another person's agent on the same records. The answers
+// about its proposals, and later about its changes, are the same to the byte, except for ids and times. They include
+// names of records, conflicts and words of people.
 func TestNonInterferenceChanges(t *testing.T) {
 	t.Parallel()
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
@@ -34,7 +34,7 @@ func TestNonInterferenceChanges(t *testing.T) {
 	})
 }
 
-// hideFrom changes what an agent of acme doesn't see: another tenant's records, and a denied field.
+// hideFrom changes data that an agent of acme doesn't see: another tenant's records, and a denied field.
 func hideFrom(o *office, r *rand.Rand) {
 	o.Helper()
 	o.run("DELETE FROM issues WHERE org = 'globex'")
@@ -47,8 +47,8 @@ func hideFrom(o *office, r *rand.Rand) {
 	}
 }
 
-// interfereByChanges proposes the same writes in two offices, in which hide changes what the agent doesn't see. BAILIWICK_SOAK sets
-// how many.
+// interfereByChanges proposes the same writes in two offices, in which hide changes data that the agent doesn't see.
+// BAILIWICK_SOAK sets how many.
 func interfereByChanges(t *testing.T, offices [2]*office, most int, hide func(*office, *rand.Rand)) {
 	one, other := offices[0], offices[1]
 	bots := map[*office]identity.Principal{one: one.bot(), other: other.bot()}
@@ -130,7 +130,7 @@ func drawWrites(r *rand.Rand) string {
 	return "[" + one() + ", " + one() + "]"
 }
 
-// fleeting matches what differs between any two changes.
+// fleeting matches text that differs between any two changes.
 var fleeting = regexp.MustCompile(`01[0-9a-z]{32}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
 
 // told returns all that an agent learns of a proposal. This is the answer, its change and the list of its changes. It

@@ -28,8 +28,8 @@ func groupActions(t *testing.T) []action.Declaration {
 	}
 }
 
-// TestNonInterferenceGroups proposes the same groups of actions and writes in two offices, which differ in what the agent doesn't
-// see. The agent learns the same of each, when it proposes it and after.
+// TestNonInterferenceGroups proposes the same groups of actions and writes in two offices, which differ in data that
+// the agent doesn't see. The agent learns the same of each, when it proposes it and after.
 func TestNonInterferenceGroups(t *testing.T) {
 	t.Parallel()
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

@@ -341,7 +341,8 @@ func allChanges(t *testing.T, kept keeper) map[string]*change.Change {
 	return all
 }
 
-// wantEffects compares the changes with what a trigger of the tracker saw written: what an applied change writes once, anything else never.
+// wantEffects compares the changes with the writes that a trigger of the tracker saw. An applied change writes once,
+// any other change never.
 func wantEffects(t *testing.T, kept keeper, tracker *sql.DB) {
 	t.Helper()
 	rows, err := tracker.QueryContext(t.Context(), "SELECT n FROM effects")

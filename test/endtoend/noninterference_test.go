@@ -338,7 +338,7 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	}
 }
 
-// A tally counts what was compared. forms are the answered calls by what their arguments hold.
+// A tally counts what was compared. forms are the answered calls by the content of their arguments.
 type tally struct {
 	calls, pairs, answered, records, pages int
 	unread                                 int // answers that say what their groups leave out

@@ -274,7 +274,8 @@ func (o *office) credentials(t *testing.T, tool string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestCallChange follows calls from a proposal to the API's requests: what people see is what is sent, once.
+// TestCallChange follows calls from a proposal to the API's requests. The API gets exactly the request that people saw,
+// once.
 func TestCallChange(t *testing.T) {
 	o, h := newHall(t, nil)
 	bot, ben := o.bot(), o.gateway.Reviewer(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")

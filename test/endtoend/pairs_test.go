@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// toldOfSpans proposes writes of spans in a world where the hidden ceiling of each is at. It returns all that the agent receives, and, where
-// the change was filed, what its reviewer reads of a refusal.
+// toldOfSpans proposes writes of spans in a world where the hidden ceiling of each is at. It returns all that the agent
+// receives, and, where the change was filed, the reviewer's text about a refusal.
 func toldOfSpans(t *testing.T, at int, writes []string) (agent, reviewer []string) {
 	t.Helper()
 	o := newOffice(t, nil)

@@ -16,8 +16,8 @@ import (
 )
 
 // Random policies: rules and a principal are drawn, data is drawn, and other data is made of it by changes that the
-// principal may not notice. This file works out what the principal may notice, from the records themselves and without
-// package policy.
+// principal may not notice. This file works out the data that the principal may notice, from the records themselves and
+// without package policy.
 
 // holds evaluates a drawn condition for a record.
 func holds(f query.Filter, r record) bool {

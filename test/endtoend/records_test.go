@@ -191,7 +191,7 @@ func TestUnrecordedApproval(t *testing.T) {
 			t.Fatalf("it was applied, and its approval is not recorded: %+v", c)
 		}
 		a.log.fail(none)
-		// The record of the moved values is stale by then: they differ from what was reviewed.
+		// The record of the moved values is stale by then, because they differ from the reviewed ones.
 		a.becomes(id, change.Stale)
 		a.reconciled()
 		want := []string{"changes/created proposed ana v1", "propose_changes proposed ana v1", "changes/approve failed ben v1 audit", "changes/approved approved ben v1",

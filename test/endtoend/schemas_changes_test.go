@@ -23,7 +23,7 @@ type blockOffice struct {
 	block *block
 }
 
-// openBlock opens an office. Who has no tenant has the schema of globex.
+// openBlock opens an office. An agent without a tenant has the schema of globex.
 func openBlock(t *testing.T) blockOffice {
 	b := newBlock(t)
 	src := b.source()
@@ -66,7 +66,8 @@ func (o blockOffice) count(tenant, table, column, text string) (n int) {
 
 const makesIssue = `{"op": "create", "class": "issues", "data": {"title": "made", "mood": "high", "author": "1"}}`
 
-// TestSchemasWrite writes the same records as agents of several tenants: each is in the schema of its tenant, and so is what a trigger writes.
+// TestSchemasWrite writes the same records as agents of several tenants. Each is in the schema of its tenant, and so
+// are the writes of a trigger.
 func TestSchemasWrite(t *testing.T) {
 	o := openBlock(t)
 	tenants := []string{"acme", "globex", hostileTenant}

@@ -26,7 +26,7 @@ const (
 	finishes  = `{"op":"update","class_name":"issues","object_id":"1","data":{"code":"c"}}`
 )
 
-// A desk is an office for groups: what its tracker holds, and what others do there.
+// A desk is an office for groups, with the content of its tracker and the actions of others there.
 type desk struct {
 	*office
 	holding      func() string // the number of issue 2, the code of issue 1, how many comments are "On it."
@@ -141,7 +141,8 @@ func TestSeveralActionsMingo(t *testing.T) {
 	})
 }
 
-// TestSeveralActionsFerretDB: where there are no transactions a group is refused, before anything is filed, with what to do instead.
+// TestSeveralActionsFerretDB: where there are no transactions a group is refused, before anything is filed, with an
+// alternative.
 func TestSeveralActionsFerretDB(t *testing.T) {
 	o := documentOffice(t, map[*office]*mongo.Database{}, mongodb.Options{URL: services.FerretDB(t)}, func(o *bailiwick.Options, _ *change.Options) { o.Actions = groupActions(t) })
 	oneByOne(o, "app has no transactions, so that 3 writes can't be made all or none", renumbers, remarks, finishes)

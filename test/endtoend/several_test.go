@@ -57,7 +57,7 @@ const (
 	dropTens = `{"op":"call","call":{"operationId":"dropMachine","path":{"id":"m1"}}}`
 )
 
-// TestSeveralCalls follows three calls as one change: people see each with what it takes from earlier answers, and they
+// TestSeveralCalls follows three calls as one change. People see each with its values from earlier answers, and they
 // are sent in order, once.
 func TestSeveralCalls(t *testing.T) {
 	o, h := newHall(t, nil)
@@ -207,8 +207,8 @@ func TestSeveralCallsRefused(t *testing.T) {
 	}
 }
 
-// TestSeveralCallsTaken checks values of answers that are never sent: what the agent doesn't see, what is masked, and
-// what the rules don't let it send.
+// TestSeveralCallsTaken checks values of answers that are never sent: hidden values, masked values, and values that the
+// rules don't let the agent send.
 func TestSeveralCallsTaken(t *testing.T) {
 	loose := func(r *calls.Rules) { r.OpenBodies = true }
 	for _, row := range []struct {

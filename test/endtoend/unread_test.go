@@ -180,8 +180,8 @@ func TestUnreadSQLite(t *testing.T) {
 	saysUnread(t, billsOf(t, src), unreadsOfSQLite)
 }
 
-// TestNonInterferenceUnread asks groups over dates that expressions read as null, in worlds that differ in what the agent doesn't see:
-// the notes are the same.
+// TestNonInterferenceUnread asks groups over dates that expressions read as null, in worlds that differ in hidden data.
+// The notes are the same.
 func TestNonInterferenceUnread(t *testing.T) {
 	for name, open := range map[string]func(*testing.T, bool) side{"postgres": postgresSide, "mariadb": mariadbSide} {
 		t.Run(name, func(t *testing.T) {

@@ -183,8 +183,8 @@ func TestEditIsOff(t *testing.T) {
 	}
 }
 
-// TestNonInterferenceConversation has the same conversation in two worlds that differ in what the agent can't see: all
-// that it reads is the same to the byte. The reviewer sees the hidden field, and all tenants.
+// TestNonInterferenceConversation has the same conversation in two worlds that differ in hidden data. All that the
+// agent reads is the same to the byte. The reviewer sees the hidden field, and all tenants.
 func TestNonInterferenceConversation(t *testing.T) { inOffices(t, interfereByConversation) }
 
 func interfereByConversation(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestWithheldCost bounds what looking at the values of 40 classes of 3,000 records adds to a start. Some classes have
-// three texts, and some have twelve, of which some are long or JSON. The bound is on allocations, which don't depend on
-// how busy the machine is. The times are in the log. Those of 100 classes are in docs/hidden.md.
+// TestWithheldCost bounds the cost that looking at the values of 40 classes of 3,000 records adds to a start. Some
+// classes have three texts, and some have twelve, of which some are long or JSON. The bound is on allocations, which
+// don't depend on how busy the machine is. The times are in the log. Those of 100 classes are in docs/hidden.md.
 func TestWithheldCost(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		for name, open := range map[string]func(*testing.T, []string) changing{"sqlite": changingSQLite, "postgres": changingPostgres, "mariadb": changingMariaDB} {

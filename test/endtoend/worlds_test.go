@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A world is the data of one application, for one principal: what it may see, and what it may not. The answers over two
-// worlds with the same visible part must be the same to it, byte for byte.
+// A world is the data of one application, for one principal: visible data and hidden data. The answers over two worlds
+// with the same visible part must be the same to it, byte for byte.
 
 // A table of the worlds. Columns in hidden aren't visible. A secret table isn't visible at all. The answers over the
 // twin, a database in which none of these exist, must be the same bytes as well.
@@ -125,7 +125,7 @@ func postgresWords(twin bool) (ddl string) {
 			}
 		}
 	}
-	// Two columns are kept by triggers: one from what is visible, the other from hidden texts too.
+	// Two columns are kept by triggers: one from visible texts, the other from hidden texts too.
 	kept := "ALTER TABLE readings ENABLE ALWAYS TRIGGER %[1]s; CREATE INDEX ON readings USING gin (%[1]s);\n"
 	trigger := "CREATE TRIGGER %[1]s BEFORE INSERT OR UPDATE ON readings FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger(%[1]s, 'pg_catalog.simple', %[2]s);\n" + kept
 	ddl += fmt.Sprintf(trigger, "lexemes", "note")
@@ -135,7 +135,7 @@ func postgresWords(twin bool) (ddl string) {
 	return ddl
 }
 
-// rules returns the rules of the worlds. The twin has no rules for what it lacks.
+// rules returns the rules of the worlds. The twin has no rules for classes and fields that it lacks.
 func rules(twin bool) policy.Rules {
 	tenant := &policy.TenantRule{Field: "org_id"}
 	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
@@ -282,7 +282,7 @@ func (m *maker) draw(t string, n int) record {
 	return r
 }
 
-// orgs returns a list of tenants, or what isn't one.
+// orgs returns a list of tenants, or another value.
 func (m *maker) orgs() any {
 	return pick[any](m.Rand, `["acme"]`, `["acme", "globex"]`, `["globex", "acme", "acme"]`, `"acme"`, nil, `[]`, `["globex"]`, `["Acme", "acme "]`, `[["acme"]]`, `{"0": "acme"}`, `"globex"`, `[null, 1]`)
 }
@@ -395,7 +395,7 @@ func (m *maker) visible() world {
 	return w
 }
 
-// whole adds what the principal may not see: rows, columns and classes.
+// whole adds the hidden data of the principal: rows, columns and classes.
 func (m *maker) whole(visible world) world {
 	w := world{}
 	for _, t := range tables {

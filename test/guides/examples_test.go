@@ -37,7 +37,7 @@ var pictures = map[string][]string{
 	"docs/assistant.md":      {"$ export LLM_PROVIDER=compatible", "$ bailiwick eval"},          // conversations with the scripted model of cmd/bailiwick's TestScripts/ask and eval
 	"docs/attacks.md":        {"go run ./test/attack/run"},                                      // the suite on any server, of test/attack
 	"docs/authentication.md": {"WWW-Authenticate:"},                                             // a header, of oauthmeta's tests
-	"docs/changes.md":        {"  agent proposes", `{"type": "change.created"`, `{"change_id"`}, // what happens when. Bodies of webhooks, of internal/webhook's tests
+	"docs/changes.md":        {"  agent proposes", `{"type": "change.created"`, `{"change_id"`}, // the order of events. Bodies of webhooks, of internal/webhook's tests
 	"docs/clients.md":        {"invalid_query:"},                                                // an answer, of tool's golden files
 	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                              // where files are. Of source/duckdb, which "make duckdb" tests
 	"docs/metadata.md":       {".metadata/.plugins"},                                            // where files are

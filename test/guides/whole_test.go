@@ -36,7 +36,7 @@ func newWhole(t *testing.T, fails, varies string) *whole {
 
 var spaces = regexp.MustCompile("  +")
 
-// normal returns a line without what may differ in it. Columns may be wider.
+// normal returns a line without the parts that may differ in it. Columns may be wider.
 func (w *whole) normal(line string) string {
 	line = strings.TrimRight(line, " \r\n")
 	if w.varies != nil {
@@ -45,7 +45,7 @@ func (w *whole) normal(line string) string {
 	return spaces.ReplaceAllString(line, "  ")
 }
 
-// compare checks that out is what the page shows, and keeps what it should show.
+// compare checks that out is the text of the page, and keeps the text that it should show.
 func (w *whole) compare(t *testing.T, command string, shown []string, out string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")

@@ -201,7 +201,7 @@ func (c *caller) approves(f *fleet, id string) (applied bool) {
 	return applied
 }
 
-// A pair is a primary of PostgreSQL and a standby that has what the primary acknowledges.
+// A pair is a primary of PostgreSQL and a standby that has all data that the primary acknowledges.
 type pair struct {
 	f                *fleet
 	bin, dir         string

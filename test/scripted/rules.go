@@ -11,7 +11,7 @@ import (
 
 // An Answering is how a model that goes by rules answers one question.
 type Answering struct {
-	Question string // what the user writes, in any case
+	Question string // the words of the user, in any case
 	Steps    []Step // of calls, one reply each
 	Answer   string // text with places for results in double braces, as lookUp reads them
 }

@@ -27,7 +27,7 @@ import (
 // A Script answers a conversation. n counts the requests from 1.
 type Script func(n int, c Conversation) Turn
 
-// A Conversation is what a request carries, in whichever format it came.
+// A Conversation is the content of a request, in whichever format it came.
 type Conversation struct {
 	Format   string // chat, responses, messages or gemini
 	Model    string
@@ -57,7 +57,7 @@ func (c Conversation) Results() []llm.Result {
 	return all
 }
 
-// A Turn is what the model says.
+// A Turn is an answer of the model.
 type Turn struct {
 	Text    string
 	Calls   []llm.Call // ids may be left out

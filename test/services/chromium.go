@@ -23,8 +23,8 @@ func Chromium(t testing.TB) string {
 	return path
 }
 
-// Axe returns the script of axe-core, which checks pages for what keeps people with disabilities from using them. If
-// the script is not available, it returns "" and logs a line.
+// Axe returns the script of axe-core, which checks pages for obstacles to people with disabilities. If the script is
+// not available, it returns "" and logs a line.
 func Axe(t testing.TB) string {
 	t.Helper()
 	path, why := serverURL(axeVariable)

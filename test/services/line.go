@@ -84,7 +84,8 @@ func (l *Line) Cuts() int {
 	return l.cuts
 }
 
-// cutsAt reports whether the line is to be cut at what a client has sent, and whether the server gets that before.
+// cutsAt reports whether the line is to be cut at a text that a client has sent, and whether the server gets that text
+// before.
 func (l *Line) cutsAt(sent []byte) (cuts, late bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -57,7 +57,7 @@ func PostgresMajor() int {
 	return 15
 }
 
-// Copy is Postgres with what the database at of the same server holds. Nobody may be connected to that.
+// Copy is Postgres with the content of the database at of the same server. Nobody may be connected to that.
 func Copy(t testing.TB, at string) string {
 	t.Helper()
 	u, err := url.Parse(at)

@@ -81,7 +81,7 @@ type asker struct {
 	who    identity.Principal
 }
 
-// A part is what an asker sees of a class.
+// A part is the view of a class for an asker.
 type part struct {
 	by    *policy.Policy
 	class string

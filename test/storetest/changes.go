@@ -80,7 +80,7 @@ func sameChange(t *testing.T, name string, want, got *change.Change) {
 	}
 }
 
-// testChange follows a change from its filing: what is stored, the times set by the store's clock, and its events.
+// testChange follows a change from its filing: the stored change, the times set by the store's clock, and its events.
 func testChange(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)

@@ -172,7 +172,7 @@ func kills() int {
 	return 6
 }
 
-// promises is what child processes have printed as stored.
+// promises is the data that child processes have printed as stored.
 type promises struct {
 	records map[int64]bool
 	changes map[string]int64 // by id: the version that was reached
@@ -278,7 +278,7 @@ func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 	return lines
 }
 
-// wantArchived fails unless the archive in a folder and the store are the whole log, and the store by itself is what it
+// wantArchived fails unless the archive in a folder and the store are the whole log, and the store by itself is as it
 // should be.
 func wantArchived(t *testing.T, s Store, folder string) audit.Report {
 	t.Helper()

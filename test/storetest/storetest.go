@@ -1,5 +1,5 @@
-// Package storetest is the test suite that every store must pass, with what packages identity, audit, limit, change
-// and webhook rely on.
+// Package storetest is the test suite that every store must pass. It tests the guarantees that packages identity,
+// audit, limit, change and webhook rely on.
 //
 // It doesn't depend on any store. It fails a store that loses, forks or invents records, or that loses a restriction of
 // a token or the use of a budget. It fails one that lets two callers swap the same version of a change. It also fails

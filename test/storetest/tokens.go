@@ -89,7 +89,7 @@ func testTokens(t *testing.T, open Open) {
 	wantNoted(t, s)
 }
 
-// wantNoted checks that the outbox has what testTokens has done, once, and nothing that was refused.
+// wantNoted checks that the outbox has the steps of testTokens, once, and no refused step.
 func wantNoted(t *testing.T, s Store) {
 	t.Helper()
 	if diff := cmp.Diff([]string{"token:full:created ok cli", "token:full:revoked ok cli"}, unrecorded(t, s, "token:full")); diff != "" {
@@ -102,7 +102,7 @@ func wantNoted(t *testing.T, s Store) {
 	wantWhole(t, s, 3)
 }
 
-// noted returns the record of what was done to a token.
+// noted returns the record of a step of a token.
 func noted(id, event string, at time.Time) audit.Record {
 	return audit.Record{Time: at, Principal: "cli", Tool: "tokens/" + event, Outcome: audit.OK, Step: "token:" + id + ":" + event}
 }

@@ -128,7 +128,8 @@ func testFor(t *testing.T, open Open) {
 	}
 }
 
-// testFast files more changes in a minute than an account may: what its agents and their sub-principals file counts together.
+// testFast files more changes in a minute than an account may. The changes of its agents and their sub-principals count
+// together.
 func testFast(t *testing.T, open Open) {
 	place := t.TempDir()
 	s, other := Handle(t, open, place), Handle(t, open, place)

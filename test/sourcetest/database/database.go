@@ -26,7 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Source is what every adapter of a database is.
+// A Source has the methods of every adapter of a database.
 type Source interface {
 	source.Source
 	source.Explainer
@@ -164,8 +164,8 @@ func (d *Database) TestPipelinesDifferential(t *testing.T) { pipelines.Different
 // TestStatements asks every statement of the corpus.
 func (d *Database) TestStatements(t *testing.T) { statements.Run(t, d.Load, d.Statements) }
 
-// TestStatementsDifferential compares random statements with the oracle, and with what raw answers to their text if it
-// isn't nil.
+// TestStatementsDifferential compares random statements with the oracle. It compares them with the answers of raw to
+// their text too, if raw isn't nil.
 func (d *Database) TestStatementsDifferential(t *testing.T, raw func(text string) ([]string, error)) {
 	statements.Differential(t, statements.Target{Open: d.Load, Oracle: oracle, Raw: raw})
 }

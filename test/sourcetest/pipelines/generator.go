@@ -32,7 +32,7 @@ type column struct {
 	id   bool
 }
 
-// scope is what an expression can refer to.
+// scope has the columns that an expression can refer to.
 type scope []column
 
 // A draft is the part of a pipeline drawn so far.

@@ -115,7 +115,7 @@ var foreignAggregates = map[Kind][]string{
 	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)", "json_arrayagg({i} ORDER BY {=} NULLS FIRST)", "array_agg({i} ORDER BY {=} NULLS FIRST LIMIT {1|2})"},
 }
 
-// ranked are what a window computes of the places of records, and total is an order without ties.
+// ranked are the computations of a window over the places of records. total is an order without ties.
 var (
 	ranked = map[Kind][]string{
 		Integer: {"{row_number()|rank()|dense_rank()|ntile(3)|ntile(1)} OVER ({total})", "{rank|dense_rank}() OVER ({ties})"},

@@ -40,7 +40,7 @@ type Table struct {
 	Columns           []Column
 }
 
-// named is what FROM makes visible under an alias.
+// named has the columns that FROM makes visible under an alias.
 type named struct {
 	alias   string
 	columns []Column
@@ -59,7 +59,7 @@ type Writer struct {
 	with    map[string][]Column // the tables of WITH
 }
 
-// A scope is what an expression sees: the tables of its SELECT, and those of the SELECT around it.
+// A scope has the tables that an expression sees: those of its SELECT, and those of the SELECT around it.
 type scope struct{ tables, outer []named }
 
 func (w *Writer) oneOf(choices ...string) string { return choices[w.Draw(len(choices)-1)] }

@@ -99,7 +99,7 @@ func (d *differential) check(t *rapid.T) {
 		return
 	}
 	if len(got) >= most {
-		return // what is cut depends on the order
+		return // the cut rows depend on the order
 	}
 	want, err := d.oracle.ask(t.Context(), q.Text)
 	if problem.CodeOf(err) == problem.Unsupported && strings.HasPrefix(problem.Of(err).Detail, "the query makes more than") {

@@ -39,7 +39,7 @@ func Forms(t *testing.T, o sourcetest.Open) {
 	}
 }
 
-// mends reports whether a refusal has a suggestion, a near word, or a second part that says what to do or what is known.
+// mends reports whether a refusal has a suggestion, a near word, or a second part with a next step or the known names.
 func mends(lines []string) bool {
 	for _, l := range lines[1:] {
 		if strings.HasPrefix(l, "→ ") || strings.HasPrefix(l, "near: ") {

@@ -62,7 +62,7 @@ func shop() []sourcetest.Table {
 	}...)
 }
 
-// sold returns the table of what was sold in each order.
+// sold returns the table of the products sold in each order.
 func sold() []sourcetest.Table {
 	return []sourcetest.Table{
 		{Name: "items", Key: []string{"order_id", "line"}, Foreign: []schema.Relation{points("order_id", "orders"), points("product_id", "products")},

@@ -42,7 +42,7 @@ var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 type statement struct {
 	text  string
 	own   bool
-	needs string // what a source may lack
+	needs string // the features that a source may lack
 	rows  []string
 }
 
@@ -269,7 +269,7 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		}
 		st.rows = got
 	}
-	for _, st := range read(t, written) { // of the forms, what PostgreSQL takes too
+	for _, st := range read(t, written) { // of the forms, those that PostgreSQL takes too
 		want, err := raw(dated(st.text))
 		if got, ours := s.ask(t.Context(), st.text); err == nil && ours == nil && !st.own && !same(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(want, "\n     "))

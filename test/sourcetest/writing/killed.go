@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An Executor is what a process of its own runs: it applies the changes number From, From+1, … with a fence, until it is
+// An Executor runs in a process of its own. It applies the changes number From, From+1, … with a fence, until it is
 // killed. Each change creates Each records of the class hits. A part of them, or twice as many, would show.
 type Executor struct {
 	From, Each int

@@ -222,8 +222,8 @@ func (d *database) slotNumber(id int) (n, owner int, err error) {
 	return n, owner, err
 }
 
-// twice: executors of one change meet in a transaction, and callers leave while theirs runs. The one is applied once, and what became of
-// a change whose caller has left is what Bar says.
+// twice: executors of one change meet in a transaction, and callers leave while theirs runs. The one is applied once.
+// Bar gives the outcome of a change whose caller has left.
 func twice(t *testing.T, d *database) {
 	d = open(t, d.Target)
 	d.slotted(t)

@@ -115,7 +115,7 @@ func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 	if got, _ := r.After[0].Get(field); string(got.AppendJSON(nil)) != want {
 		t.Errorf("%s was updated to %s, want %s", name, problem.Cut(string(got.AppendJSON(nil))), problem.Cut(want))
 	}
-	// The comparison is with what was written: the same record, proposed again, has not moved.
+	// The comparison is with the written record: the same record, proposed again, has not moved.
 	c = d.proposed(t, fmt.Sprintf(`{"op":"delete","class":"things","id":%q}`, r.Keys[0]))
 	if _, err = d.apply(t, c, 1); err != nil {
 		t.Errorf("%s: %v", name, err)

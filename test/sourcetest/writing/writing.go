@@ -1,5 +1,5 @@
-// Package writing is the suite that every source.Writer over SQL passes, on the real server. It tests what a preview
-// shows of a write, what is written, and what never is.
+// Package writing is the suite that every source.Writer over SQL passes, on the real server. It tests the preview of a
+// write, the written records, and writes that must never happen.
 //
 // It complements sourcetest. Only tests import it. Its tables have rows of a request and the exact answer. Differences
 // between databases are in the row. Outsiders write through a connection of their own.
@@ -75,7 +75,7 @@ type Proposer struct{ d *database }
 // NewProposer returns a Proposer over a bed, under the rules of the suite.
 func NewProposer(t testing.TB, b Bed) Proposer { return Proposer{bedded(t, b)} }
 
-// Told previews and applies writes, twice, and returns what was shown and what became of it.
+// Told previews and applies writes, twice, and returns the preview and the outcome.
 func (p Proposer) Told(t *testing.T, texts ...string) string {
 	t.Helper()
 	return p.d.told(t, texts...)

@@ -1,4 +1,4 @@
-// Package chain tests the chain of the audit in a store: what was changed in it is found, and its oldest records can be moved
+// Package chain tests the chain of the audit in a store. Changes to it are found, and its oldest records can be moved
 // to files.
 package chain
 
@@ -210,7 +210,7 @@ func testInterrupted(t *testing.T, c Case) {
 	}
 }
 
-// A damage changes files or the store. kept is what verify is given, and want what it finds.
+// A damage changes files or the store. kept is the argument of verify, and want its result.
 type damage struct {
 	name   string
 	breaks func() error

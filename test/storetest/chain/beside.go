@@ -22,7 +22,8 @@ func (l late) Records(ctx context.Context, from int64, yield func(audit.Record) 
 	return l.Store.Records(ctx, from, yield)
 }
 
-// testBeside moves records while another process takes out the first file's: what is missing then isn't damage.
+// testBeside moves records while another process takes out the first file's. Records that are missing then aren't
+// damage.
 func testBeside(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()

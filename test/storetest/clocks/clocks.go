@@ -56,8 +56,8 @@ func step(t *testing.T, c Case, of *change.Change, to change.Step, g change.Guar
 	return err
 }
 
-// jump checks what a store does when its clock jumps by by: what expires, which leases end, how long rates wait, and that the audit
-// stays whole.
+// jump checks a store whose clock jumps by by: which changes expire, which leases end, how long rates wait, and that
+// the audit stays whole.
 func jump(t *testing.T, c Case, by time.Duration) {
 	ctx := t.Context()
 	waits, held := file(t, c, "waits"), file(t, c, "held")

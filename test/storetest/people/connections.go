@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// testConnections checks that a connection keeps what it holds, that of many processes that replace one version exactly one
+// testConnections checks that a connection keeps its content. Of many processes that replace one version exactly one
 // does.
 func testConnections(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()

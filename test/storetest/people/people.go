@@ -159,8 +159,8 @@ func testExchange(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testPeople checks the people, sessions and agents of identity.Tokens over two handles: what ends with what, and that
-// nothing of a person's restrictions is lost on the way.
+// testPeople checks the people, sessions and agents of identity.Tokens over two handles. It checks which of them end
+// together, and that no restriction of a person is lost on the way.
 func testPeople(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	stores := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}

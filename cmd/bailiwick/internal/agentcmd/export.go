@@ -118,7 +118,7 @@ func (f *flags) add(s *pflag.FlagSet) {
 	s.BoolVar(&f.raw, "all", false, "also records that don't count as live")
 }
 
-// options parses the flags for the form of what is written.
+// options parses the flags for the form of the output.
 func (f *flags) options(o ExportOptions) (result.ExportOptions, error) {
 	options := result.ExportOptions{Format: result.Format(f.format), Budget: -1}
 	if options.Format != result.CSV && options.Format != result.JSONLines {
@@ -310,7 +310,8 @@ func recorded(q query.Query, o result.ExportOptions) value.Value {
 		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})
 }
 
-// bare returns the writer below w if it is not a terminal, so that data is unchanged, or else w without what controls a terminal.
+// bare returns the writer below w if it is not a terminal, so that data is unchanged. Otherwise it returns w without
+// text that controls a terminal.
 func (o ExportOptions) bare(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return o.Sanitize(w)

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A described is what a principal may see and do, with the gates and the actions.
+// A described is the view and the rights of a principal, with the gates and the actions.
 type described struct {
 	policyops.Description
 	Gates   []config.SetGate `json:"gates"`

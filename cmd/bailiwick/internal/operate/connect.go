@@ -25,7 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A connection is what connect was asked for.
+// A connection has the arguments of connect.
 type connection struct {
 	t       *terminal.Terminal
 	keep    app.Keep

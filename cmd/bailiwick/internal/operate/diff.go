@@ -109,8 +109,9 @@ type told struct {
 	Place *place `json:"place,omitempty"`
 }
 
-// printDiff prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
-// new one, or the old one for what would now be allowed. It returns ErrSaid if there are differences.
+// printDiff prints the differences under a heading for each kind, and the counts. The place of each is in the file that
+// refuses. This is the new one, or the old one for calls that would be allowed from now on. It returns ErrSaid if there
+// are differences.
 func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {

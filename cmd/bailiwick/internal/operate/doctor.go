@@ -92,7 +92,7 @@ type finding struct {
 	State state  `json:"state"`
 	About string `json:"about"` // "store", "source app"
 	Text  string `json:"text"`
-	Do    string `json:"do,omitempty"` // what to do about it
+	Do    string `json:"do,omitempty"` // the next step for the operator
 }
 
 // textOf returns an error in one line, without what logs leave out.

@@ -85,8 +85,8 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 	return printResults(t, results)
 }
 
-// printResults prints each test, of one that fails each difference between what was expected and what came. It returns ErrSaid if one
-// fails.
+// printResults prints each test. Of a failed test it prints each difference between the expected and the actual result.
+// It returns ErrSaid if one fails.
 func printResults(t *terminal.Terminal, results []policyops.TestResult) error {
 	bad := 0
 	for _, r := range results {

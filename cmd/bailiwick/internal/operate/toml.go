@@ -23,7 +23,7 @@ func decodeTOML(text []byte) (any, error) {
 }
 
 // setTable replaces the table at path and those below it, or appends it. The rest of the text stays as it is. A text that
-// writes the table in another form than as [path] keeps it: the caller compares what was with what is.
+// writes the table in another form than as [path] keeps it. The caller compares the old and the new text.
 func setTable(text []byte, path []string, t table) []byte {
 	var kept []string
 	skip, at := false, -1

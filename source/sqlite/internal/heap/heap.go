@@ -20,7 +20,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// An Account is what one connection holds and may hold, in bytes.
+// An Account is the memory that one connection holds and may hold, in bytes.
 type Account struct {
 	held   atomic.Int64
 	most   int64
@@ -74,7 +74,7 @@ func Bound(conn driver.Conn, most int64) (*Account, error) {
 	return a, nil
 }
 
-// Begin counts anew, from what the connection holds now: its parsed statements.
+// Begin counts anew, from the memory that the connection holds now: its parsed statements.
 func (a *Account) Begin() { a.held.Store(0) }
 
 // Release ends the bound.
@@ -94,14 +94,14 @@ func threadOf(conn driver.Conn) (int32, error) {
 	return 0, fmt.Errorf("a connection of type %T has no thread of SQLite", conn)
 }
 
-// header is the length of what precedes each block: its size, and the thread whose account pays for it, or 0.
+// header is the length of the data before each block: its size, and the thread whose account pays for it, or 0.
 const header = 16
 
 // A block is the header of a piece of memory: its size in bytes, and the thread that pays for it, or 0.
 type block struct{ size, owner int64 }
 
-// page reports whether n is the size of a page of a cache with what describes it. Connections give pages to each other, so
-// they are on no account. The size of the caches bounds them.
+// page reports whether n is the size of a page of a cache with its description. Connections give pages to each other,
+// so they are on no account. The size of the caches bounds them.
 func page(n int32) bool {
 	const least, most, more = 512, 65536, 512
 	whole := int32(1) << (bits.Len32(uint32(n)) - 1)
