@@ -210,7 +210,7 @@ func nameTime(err error, most time.Duration) error {
 const grace = time.Second
 
 // Run runs f, which answers the call, and returns its error. If f does not return within a second after ctx ends, Run
-// returns without it: f goes on, but its answer and its notes are discarded. A panic in f becomes a problem.Internal
+// returns without it. f goes on, but its answer and its notes are discarded. A panic in f becomes a problem.Internal
 // without details.
 func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	record := *c.record

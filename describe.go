@@ -324,7 +324,8 @@ func (c *Call) records(ctx context.Context, found *change.Change, class string, 
 	return out, nil
 }
 
-// stored returns a value of a column as a preview has it: ids that are numbers, which answers have as texts, are numbers.
+// stored returns a value of a column as a preview has it. Ids that are numbers, which answers have as texts, are
+// numbers.
 func stored(v value.Value, column policy.Column) value.Value {
 	if column.ID && column.Field.Type == schema.Integer && v.Kind() == value.String {
 		if n, err := value.Read([]byte(v.Text()), 0); err == nil && n.IsNumber() {

@@ -331,8 +331,8 @@ func (r reader) Record(ctx context.Context, class, id string) (value.Value, erro
 	return value.Read(page.Record(0), 0)
 }
 
-// fallen returns the outcome of a change that would no longer be proposed: it is stale, since the records may
-// change back and a reviewer may renew it. If it was already written, it is applied.
+// fallen returns the outcome of a change that would no longer be proposed. It is stale, since the records may change
+// back and a reviewer may renew it. If it was already written, it is applied.
 func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	if p := problem.Of(why); p.Code == problem.Internal || p.Store {
 		return "", change.Outcome{}, why // it could not be checked: try again later

@@ -107,7 +107,7 @@ func (g *Gateway) replace(put func()) {
 // A Moment is the rules and actions that were in force at one moment. The zero Moment is the present.
 type Moment struct{ *force }
 
-// Moment calls look and returns the rules in force meanwhile: nothing that Install replaces together was replaced while
+// Moment calls look and returns the rules in force meanwhile. Nothing that Install replaces together was replaced while
 // look ran, or look is called again. With CallSpec.Moment, a call runs under the rules of the moment in which its tool
 // was looked up.
 func (g *Gateway) Moment(look func()) Moment {
@@ -358,7 +358,7 @@ func (g *Gateway) recordWithheld(w Withheld, version string) {
 }
 
 // looks looks at values until Close. It looks at once at the fields that the start didn't reach, and regularly at all
-// fields. It returns what operators are told at the start.
+// fields. It returns the warnings for operators at the start.
 func (g *Gateway) looks(ctx context.Context) []string {
 	if g.options.Sampling.Off {
 		return nil

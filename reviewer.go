@@ -136,8 +136,8 @@ func (c *Call) reviewable(ctx context.Context, id string) (found *change.Change,
 	return c.own(found, err)
 }
 
-// own returns found, unless it writes to another schema than the caller's, of a source with one schema per tenant: then the change is one
-// that doesn't exist.
+// own returns found, unless it writes to another schema than the caller's, of a source with one schema per tenant. Then
+// the change is refused as one that doesn't exist.
 func (c *Call) own(found *change.Change, err error) (*change.Change, error) {
 	if err == nil && c.policy.Schema(c.who, found.Source) != found.Schema {
 		return nil, change.NotFound()

@@ -90,7 +90,8 @@ func (c *checker) begin(ctx context.Context, log Chain, base Head) error {
 	return nil
 }
 
-// relic judges a record from before the beginning: only those of steps stay there. It reports false for one that is none.
+// relic judges a record from before the beginning: only those of steps stay there. It reports false for any other
+// record.
 func (c *checker) relic(r *Record, buf []byte) bool {
 	if r.Seq < 1 || r.Seq > c.base.Seq {
 		return false

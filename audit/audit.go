@@ -167,7 +167,7 @@ func hashOf(r *Record, buf []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An ArgHasher hashes arguments with the log's secret: equal calls have equal hashes, but without the secret no value
+// An ArgHasher hashes arguments with the log's secret. Equal calls have equal hashes, but without the secret no value
 // can be found by guessing. The zero ArgHasher returns "".
 type ArgHasher struct{ macs *sync.Pool } // of hash.Hash, keyed with the secret
 

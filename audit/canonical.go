@@ -33,7 +33,7 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
 // appendBody appends the members of r behind prev and seq, in a fixed order, in the form whose hash is the record's. New members are
-// added at the end and only if they are set: the hashes of older records must not change.
+// added at the end and only if they are set, because the hashes of older records must not change.
 func (r *Record) appendBody(dst []byte) []byte {
 	dst = append(dst, `,"time":"`...)
 	dst = append(r.Time.UTC().AppendFormat(dst, timeForm), '"')

@@ -47,7 +47,8 @@ func Parse(canonical []byte) (Record, error) {
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}
-	// Written again it must give the same bytes: another number format, or an escape that isn't needed, is a change too.
+	// Written again it must give the same bytes. Another number format, or an escape that isn't needed, is a change
+	// too.
 	var back [1024]byte
 	if !bytes.Equal(r.AppendCanonical(back[:0]), canonical) {
 		return Record{}, errForm

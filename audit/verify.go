@@ -88,8 +88,8 @@ func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept
 	}
 }
 
-// verifyFrom checks the log from base to its head. The head is read before and after: records may be appended meanwhile, but the
-// earlier head must be in the log.
+// verifyFrom checks the log from base to its head. The head is read before and after, because records may be appended
+// meanwhile. The earlier head must be in the log.
 func verifyFrom(ctx context.Context, log Chain, base Head, keys []ed25519.PublicKey, kept []Head) (Report, error) {
 	before, err := log.Head(ctx)
 	if err != nil {

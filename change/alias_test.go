@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestAliases checks which names are one person for four eyes: addresses of one mailbox are, similar names of two people aren't.
+// TestAliases checks which names are one person for four eyes. Addresses of one mailbox are, and similar names of two
+// people aren't.
 func TestAliases(t *testing.T) {
 	for _, name := range []string{"rita@example.org", "Rita+a@example.org", "rita+a+b@example.org", "rita@example.org.", "rita.@example.org", "rita.+x@EXAMPLE.org.."} {
 		if got := (change.Party{Owner: name}).Human(); got != "rita@example.org" {

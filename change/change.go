@@ -177,7 +177,7 @@ type Edition struct {
 	History []Step `json:"history"`
 }
 
-// A Lease is the right to apply a change for a limited time. Fence increases with every lease of the change: a target
+// A Lease is the right to apply a change for a limited time. Fence increases with every lease of the change. A target
 // refuses an executor with a lower fence than it has seen.
 type Lease struct {
 	Holder string    `json:"holder"`

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Inverse returns the writes that revert c, in the order to run them: created records are deleted, updated fields get
-// their former values, deleted records are created again. It fails with problem.Conflict if c wasn't applied or can't
-// be reverted.
+// Inverse returns the writes that revert c, in the order to run them. Created records are deleted, updated fields get
+// their former values, and deleted records are created again. It fails with problem.Conflict if c wasn't applied or
+// can't be reverted.
 func (c *Change) Inverse() ([]write.Write, error) {
 	refuse := func(kind, detail string) error {
 		return &problem.Error{Code: problem.Conflict, Kind: kind, Detail: detail}
@@ -72,8 +72,8 @@ func present(object value.Value) value.Value {
 // call. It contains no value.
 func (c *Change) Moved(now []Effect) string { return c.MovedAgain(now, nil) }
 
-// MovedAgain is Moved with a second new preview: places of the answer of an API that differ between the two change with each read, and
-// don't count.
+// MovedAgain is Moved with a second new preview. Places of the answer of an API that differ between the two change with
+// each read, and don't count.
 func (c *Change) MovedAgain(now, again []Effect) string {
 	for i := range c.Effects {
 		if i >= len(now) {

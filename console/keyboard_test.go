@@ -23,7 +23,7 @@ var focus string
 // press presses a key without waiting for the page's script.
 func (b *tab) press(key string) { b.t.Helper(); b.do(chromedp.KeyEvent(key)) }
 
-// settled waits until a page is there and its script listens.
+// settled waits until a page has loaded and its script listens.
 func (b *tab) settled() {
 	b.t.Helper()
 	b.waitFor(`document.readyState === "complete" && ![...document.querySelectorAll("[data-keys]")].some((b) => b.hidden)`)

@@ -27,7 +27,7 @@ func TestBrowserReview(t *testing.T) {
 	b.shoot("change", false)
 	b.typed("#approve-text", "Thank you.")
 	b.click("#approve")
-	b.visible(`.notice.good a[href$="` + id(11) + `"]`) // the next change is there, and what became of this one
+	b.visible(`.notice.good a[href$="` + id(11) + `"]`) // the page shows the next change, and the outcome of this one
 	b.waitFor(`document.querySelector(".notice.good").textContent.includes("applied")`)
 	b.click(".notice.good a")
 	b.visible(".outcome.state-applied")

@@ -167,7 +167,7 @@ func (c *Console) rows(p identity.Principal, all []review.Row, in string) []row 
 	return out
 }
 
-// inBatch reports whether r may be approved together with others: not if it is stale, risky or proposed by the
+// inBatch reports whether r may be approved together with others. It may not if it is stale, risky or proposed by the
 // viewer's own agent.
 func inBatch(r review.Row, p identity.Principal) bool {
 	return r.State == change.Pending && r.Risk != change.High && !r.Mine && change.Party{Owner: r.Owner}.Human() != change.PartyOf(p).Human()

@@ -60,8 +60,9 @@ type Issued struct {
 	Secret string
 }
 
-// Exchange uses o up and makes the tickets that want describes, as Issue does, in one transaction of the store: a failure leaves o as it
-// was. answer returns what the client is sent. first is false if o was used up meanwhile, by another request: then nothing is made.
+// Exchange uses o up and makes the tickets that want describes, as Issue does, in one transaction of the store. A
+// failure leaves o as it was. answer returns what the client is sent. first is false if o was used up meanwhile, by
+// another request: then nothing is made.
 func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer func([]Issued) ([]byte, error)) (sent []byte, first bool, err error) {
 	if o.secret == "" || o.Answer != nil {
 		return nil, false, Unauthorized("ticket_ended", nil)
@@ -100,8 +101,8 @@ func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer fu
 	return sent, true, nil
 }
 
-// hasTickets reports whether the tickets of an exchange are in the store, though it returned an error: the connection may have broken after
-// the end of the transaction.
+// hasTickets reports whether the tickets of an exchange are in the store, though it returned an error. The connection
+// may have broken after the end of the transaction.
 func (t *Tokens) hasTickets(ctx context.Context, next []Ticket) bool {
 	if len(next) == 0 {
 		return false

@@ -183,8 +183,8 @@ func (t *Tokens) asOf(ctx context.Context, of func(context.Context) (int64, erro
 	return t.read(ctx, version)
 }
 
-// with returns the current tokens by ID as byID does, reading them again if they lack id: another process may have made it a
-// moment ago.
+// with returns the current tokens by ID as byID does. It reads them again if they lack id, because another process may
+// have made it a moment ago.
 func (t *Tokens) with(ctx context.Context, id string) (map[string]Token, error) {
 	all, err := t.byID(ctx)
 	if err != nil {

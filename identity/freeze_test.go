@@ -151,7 +151,8 @@ func (stale) TokenVersion(context.Context) (int64, error) { return 1, nil }
 
 func (stale) LatestTokenVersion(context.Context) (int64, error) { return 1, nil }
 
-// TestTokensRead checks when the tokens are read again: when one has changed, or when one is asked for that isn't known yet.
+// TestTokensRead checks when the tokens are read again. They are when one has changed, or when one is requested that
+// isn't known yet.
 func TestTokensRead(t *testing.T) {
 	r := newOpenRoom(t)
 	reads := 0

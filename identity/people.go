@@ -13,11 +13,11 @@ import (
 // LinkLife is the default time within which a sign-in link is good.
 const LinkLife = 24 * time.Hour
 
-// personLife is how long the record of a person lasts: it is made anew when they are invited again, or come by their
+// personLife is how long the record of a person lasts. It is made anew when they are invited again, or come by their
 // issuer again.
 const personLife = 365 * 24 * time.Hour
 
-// SignsIn reports whether p is a person who may sign in to the console: one with rights that have pages there.
+// SignsIn reports whether p is a person who may sign in to the console. Such a person has rights that have pages there.
 func (p Principal) SignsIn() bool {
 	return p.Kind == Human && p.Depth == 0 && (p.Has(Review) || p.Has(Audit) || p.Has(Operator))
 }
@@ -183,9 +183,10 @@ type Granting struct {
 	Life   time.Duration // from now, at most the rest of the person's own
 }
 
-// Grant makes the record of an agent that by, a person with a TokenID, lets in: it acts for them, within what they may
-// do. It ends with the person's own record. Scopes that by may not lend (see Lendable) are problem.PermissionDenied. Consent is a decision, so
-// that it reads the store and not the cache: another process may have revoked the person's record a moment ago.
+// Grant makes the record of an agent that by, a person with a TokenID, lets in. The agent acts for them, within the
+// person's rights. It ends with the person's own record. Scopes that by may not lend (see Lendable) are
+// problem.PermissionDenied. Consent is a decision, so it reads the store and not the cache. Another process may have
+// revoked the person's record a moment ago.
 func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal, error) {
 	now, err := t.Refresh(ctx, by)
 	if err != nil {

@@ -13,7 +13,7 @@ type PrincipalRefresher interface {
 	Refresh(context.Context, Principal) (Principal, error)
 }
 
-// Fixed is the PrincipalRefresher of programs whose principals never change and whose credentials are never revoked: it
+// Fixed is the PrincipalRefresher of programs whose principals never change and whose credentials are never revoked. It
 // returns every principal as it was.
 type Fixed struct{}
 

@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// flushEvery is how long use is collected before it is written to the ledger: at most that much is lost in a
-	// crash.
+	// flushEvery is how long use is collected before it is written to the ledger. At most that much is lost in a crash.
 	flushEvery = 500 * time.Millisecond
 	// stale is the maximum age of a ledger's answer: longer than flushEvery, so that frequent callers needn't ask.
 	stale = time.Second
@@ -275,7 +274,7 @@ func (b *budgets) flush(ctx context.Context) error {
 }
 
 // exchange writes the pending use of tallies to the ledger, and stores the totals it returns. The caller holds
-// asking. After a failure the ledger may have counted the use nevertheless: then some is counted twice, but none is
+// asking. After a failure the ledger may have counted the use nevertheless. Then some is counted twice, but none is
 // lost.
 func (b *budgets) exchange(ctx context.Context, tallies []*tally) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)

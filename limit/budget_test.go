@@ -514,7 +514,7 @@ func TestLedgerHangs(t *testing.T) {
 	}
 }
 
-// TestBudgetStorm calls with many tokens of one owner at once: no more calls than the budget pass, and all use is in
+// TestBudgetStorm calls with many tokens of one owner at once. No more calls than the budget pass, and all use is in
 // the ledger.
 func TestBudgetStorm(t *testing.T) {
 	const most, owners = 3000, 3

@@ -285,7 +285,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStorm runs many callers that give up at random: never more than the limit run, and at the end all places are
+// TestStorm runs many callers that give up at random. Never more than the limit run, and at the end all places are
 // free.
 func TestStorm(t *testing.T) {
 	const most = 4

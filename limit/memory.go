@@ -22,8 +22,8 @@ const (
 // memoryWait is how long a call waits for memory used by other calls.
 const memoryWait = 5 * time.Second
 
-// A Memory limits the memory that all unfinished answers in one process may take together. It shares the memory fairly:
-// no tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by
+// A Memory limits the memory that all unfinished answers in one process may take together. It shares the memory fairly.
+// No tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by
 // several goroutines.
 type Memory struct{ answers *fair.Semaphore }
 

@@ -7,8 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// brief returns a tool's input schema as tools/list shows it: without closedness, which a call is checked
-// against and whose refusal says it. Bounds of numbers, texts and lists stay. A model that reads the list pays for each byte of it.
+// brief returns a tool's input schema as tools/list shows it, without closedness. Calls are checked against closedness,
+// and the refusal explains it. Bounds of numbers, texts and lists stay. A model that reads the list pays for each byte
+// of it.
 func brief(schema json.RawMessage) json.RawMessage {
 	v, err := value.Read(schema, 0)
 	if err != nil {

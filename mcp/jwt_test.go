@@ -114,8 +114,8 @@ func TestJWT(t *testing.T) {
 	}
 }
 
-// TestJWTSession binds a session to the subject of a token: another token of that subject is valid in it, others are
-// not.
+// TestJWTSession binds a session to the subject of a token. Another token of that subject is valid in it, and others
+// are not.
 func TestJWTSession(t *testing.T) {
 	l := newLogin(t)
 	_, url := start(t, mcp.Options{Tokens: l.door()})

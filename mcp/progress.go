@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// step is how much a heartbeat advances the progress: progress must grow with every notification, and must not exceed
+// step is how much a heartbeat advances the progress. Progress must grow with every notification, and must not exceed
 // what the tool itself reports first.
 const step = 1e-6
 

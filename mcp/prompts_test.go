@@ -313,8 +313,8 @@ func (r *rack) hold(t *testing.T, url string, c call) (letGo func()) {
 	}
 }
 
-// TestCancelPrompts: prompts and resources are cancelled as tools are: when the client disconnects, and by a
-// notification of the same principal in the same session or conversation only.
+// TestCancelPrompts checks that prompts and resources are cancelled as tools are. They end when the client disconnects,
+// and by a notification of the same principal in the same session or conversation only.
 func TestCancelPrompts(t *testing.T) {
 	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
 	const fresh = "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: notifications/cancelled\nX-MCP-Session-Id: "

@@ -198,8 +198,8 @@ func TestListsArePrivate(t *testing.T) {
 	}
 }
 
-// TestListTools: each principal is listed the tools it may call, of the requested category, with unchanged schemas
-// and all four annotations.
+// TestListTools checks that each principal gets the list of the tools it may call, of the requested category, with
+// unchanged schemas and all four annotations.
 func TestListTools(t *testing.T) {
 	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"": mcp.Both, "reader": mcp.Text}})
 	list := func(token, params, client string) string {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestBounds: joins, windows and set operations count as often as they are read, in the language of SELECT and in pipelines. The refusal names the
-// count, the bound, the place and the setting.
+// TestBounds checks that joins, windows and set operations count as often as they are read, in the language of SELECT
+// and in pipelines. The refusal names the count, the bound, the place and the setting.
 func TestBounds(t *testing.T) {
 	rules := Rules{Unlisted: true, Version: "v1"}
 	repeated := func(n int, part string) string {
@@ -92,7 +92,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsSayNothing: a statement with too many joins is refused in the same bytes over a hidden class and over one that doesn't exist.
+// TestBoundsSayNothing checks that a statement with too many joins is refused in the same bytes over a hidden class and
+// over one that doesn't exist.
 func TestBoundsSayNothing(t *testing.T) {
 	p, err := New(Rules{Unlisted: true, Version: "v1", Bounds: Bounds{Joins: 2}, Classes: map[string]ClassRule{"app.teams": {Hidden: true}}}, market())
 	if err != nil {

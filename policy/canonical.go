@@ -88,7 +88,7 @@ func (v *View) canOpen(raw bool) error {
 		Detail: "the canonical filter of " + v.name + " can't be switched off: the owner of the rules fixed it", Suggestion: "leave apply_canonical_filter out"}
 }
 
-// errUnlike means that a field can't hold the value of an expression: a comparison with it would always or never hold.
+// errUnlike means that a field can't hold the value of an expression. A comparison with it would always or never hold.
 var errUnlike = errors.New("the field can't hold what the expression yields")
 
 // fill replaces the expressions in filter f of a rule by their values for p, which is v's principal or one of its

@@ -118,7 +118,8 @@ func callings() []string {
 	return []string{"name", "title", "subject", "displayname", "fullname", "label", "headline", "key", "number", "code", "slug", "username", "login", "email"}
 }
 
-// personal returns the same for people: a name of theirs before all else, and no title, which is that of their job.
+// personal returns the same for people. A person's name comes before all else. A title is not used, because it is that
+// of their job.
 func personal() []string {
 	return []string{"name", "fullname", "displayname", "realname", "screenname", "lastname", "surname", "familyname", "lname", "nickname", "firstname", "givenname", "forename", "fname", "label",
 		"username", "login", "number", "code", "email"}

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// shop returns the classes of the property test: two sources have a class of the same name, and pointers form a cycle.
+// shop returns the classes of the property test. Two sources have a class of the same name, and pointers form a cycle.
 func shop() []schema.Class {
 	class := func(source, name string, relations []schema.Relation, fields ...string) schema.Class {
 		c := schema.Class{Source: source, Name: name, Table: name, Key: []string{"id"}, Relations: relations,

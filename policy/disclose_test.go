@@ -21,8 +21,8 @@ func toldOf(err error) string {
 	return string(b)
 }
 
-// TestDisclose checks each kind of refusal: without policy.disclose the same bytes as for something that doesn't exist,
-// with it the true reason.
+// TestDisclose checks each kind of refusal. Without policy.disclose it has the same bytes as for something that doesn't
+// exist, with it the true reason.
 func TestDisclose(t *testing.T) {
 	hidden := func(r Rules, name string, change func(*ClassRule)) Rules {
 		rule := r.Classes[name]
@@ -141,7 +141,7 @@ func TestDisclose(t *testing.T) {
 			t.Errorf("a value is told: %s", toldOf(on))
 		}
 
-		// The twin lacks the hidden class or field and its rule: its refusal is that of something that doesn't exist.
+		// The twin lacks the hidden class or field and its rule. Its refusal is that of something that doesn't exist.
 		rules, twin := twinOf(tt.rules, classes, tt.gone)
 		bare, err := New(rules, twin)
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// mask compiles the masks. It rejects masks of fields that can't be hidden: keys identify records, pointers hold the
-// key of another record, and agents are shown the canonical filter.
+// mask compiles the masks. It rejects masks of fields that can't be hidden. Keys identify records, pointers hold the
+// key of another record, and agents see the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	keyless := c.keyless()
 	c.maskTexts(p, fail)

@@ -159,8 +159,8 @@ type Position struct {
 	Wide  bool      // the last record is looked for among its neighbours. No cursor has it
 }
 
-// A Resume is how a read goes on behind a number of records. It reads some of those again: if records were added or removed since, the
-// last one returned has another place.
+// A Resume is how a read goes on behind a number of records. It reads some of those again. If records were added or
+// removed since, the last one returned has another place.
 type Resume struct {
 	Last uint64 // as in Position
 	Run  int    // as in Position

@@ -93,7 +93,8 @@ func viewOf(t *testing.T, p *Policy, class string) *View {
 	return permit.plan.View
 }
 
-// TestSetting checks which fields a write can name, and how others are refused: a hidden one as one that doesn't exist.
+// TestSetting checks which fields a write can name, and how others are refused. A hidden one is refused as one that
+// doesn't exist.
 func TestSetting(t *testing.T) {
 	p := drafts(t)
 	var u Uses

@@ -209,7 +209,7 @@ func (v *View) Setting(name, at string, fresh bool) (*schema.Field, error) {
 }
 
 // MaskLetsSet reports whether the mask of a field, if it has one, lets the principal give it a value. In a new record, a text
-// of which a mask hides parts can be set: nothing is there that the new text would be compared with or replace.
+// of which a mask hides parts can be set. There is no old text that the new text would be compared with or replace.
 func (v *View) MaskLetsSet(name string, fresh bool) bool {
 	m := v.Mask(name)
 	return m == nil || fresh && m.Kind == Inside

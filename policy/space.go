@@ -52,8 +52,8 @@ func (p *Policy) compileSchemas() error {
 }
 
 // bind sets the table that the view is of, or returns the kind of refusal. A class with Spaces is visible only to a principal
-// whose schema is one of them. The schema is computed here and nowhere else: without a bound table a statement names a schema
-// that no database has.
+// whose schema is one of them. The schema is computed here and nowhere else. Without a bound table a statement names a
+// schema that no database has.
 func (v *View) bind() string {
 	_, divided := v.policy.schemas[v.class.Source]
 	switch {

@@ -58,7 +58,7 @@ func rules() policy.Rules {
 	}}
 }
 
-// people are the principals of the conversations: ann sees the shop, otto also what only operators see, carl may only
+// people are the principals of the conversations. ann sees the shop, otto also the parts for operators. carl may only
 // count, and nora has no scope.
 var people = map[string]identity.Principal{
 	"ann":  {ID: "token:ann", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}},

@@ -257,7 +257,7 @@ func unseen(err error) error {
 	return err
 }
 
-// Watch returns nil if p may be notified when the resources at uris change: each must be a schema or a change that p
+// Watch returns nil if p may be notified when the resources at uris change. Each must be a schema or a change that p
 // may read. Counts and samples change with the data, which is not watched.
 func (s *Set) Watch(ctx context.Context, p identity.Principal, uris []string, correlation string) error {
 	ask := bailiwick.CallSpec{Tool: "resource:subscribe", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}

@@ -35,8 +35,8 @@ func (o operand) place(path Path, among value.Value) Filter {
 	return nil
 }
 
-// nearest parses $near and $nearSphere. Distances stand in its operand, in metres, where that has a $geometry. Else they stand beside it,
-// among the operators on the path, in radians or in the units of Parse Server.
+// nearest parses $near and $nearSphere. Distances stand in its operand, in metres, where that has a $geometry.
+// Otherwise they stand beside it, among the operators on the path, in radians or in the units of Parse Server.
 func (o operand) nearest(path Path, among value.Value) Filter {
 	f := GeoWithin{Path: path, Area: literals.Area{Round: true, Radius: literals.WholeEarth}, Near: true, Whole: true, At: o.at}
 	if !o.ordered || o.near {

@@ -9,8 +9,8 @@ type Guard struct {
 	// all. "" means that records have no such list.
 	Readers, Writers string
 
-	// Through are pointers: a record is seen by a principal that sees the records that all of them lead to. A class that a
-	// principal can't list hides those that lead to it through one.
+	// Through are pointers. A record is seen by a principal that sees the records that all of them lead to. A class
+	// that a principal can't list hides those that lead to it through one.
 	Through []string
 
 	Grants map[Operation]Grant // an operation that is missing is granted to all

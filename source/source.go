@@ -52,7 +52,7 @@ type Link struct {
 }
 
 // Current returns url with the user and the password that are configured now. It returns false if they can't be known, or if
-// anything else has changed: a password must not be sent to another server than its own.
+// anything else has changed. A password must not be sent to another server than its own.
 func (l Link) Current(old string) (string, bool) {
 	if l.Fresh == nil {
 		return "", false
@@ -223,7 +223,7 @@ func WriterOf(s Source) (Writer, bool) {
 }
 
 // An Unmarked is a Writer that can't keep a marker of a change together with its effect, as one over an API. A change that
-// may have been sent to it is never sent again: its outcome is unknown until it is settled.
+// may have been sent to it is never sent again. Its outcome is unknown until it is settled.
 type Unmarked interface {
 	Writer
 	Unmarked()
@@ -252,8 +252,9 @@ func Settle(ctx context.Context, w Writer, p writes.Permit, c *change.Change) (c
 //
 // Preview reports what a draft would do, without leaving any effect. If possible, it runs the draft in a transaction
 // that is rolled back, so that defaults, triggers, constraints and cascades show. A record outside of the item's View
-// is problem.NotFound, as is a new or changed record that would end outside of it. A refusal by the source itself (a
-// constraint) isn't an error but the Preview's Refusal, since it may be due to records that the caller can't see.
+// is problem.NotFound. The same holds for a new or changed record that would end outside of it. A refusal by the source
+// itself (a constraint) isn't an error but the Preview's Refusal, since it may be due to records that the caller can't
+// see.
 //
 // Apply writes all items or none, and, in the same transaction, a marker. If there is a marker already, it returns the
 // earlier receipt. Before it writes it compares the records, locked, with the items' Before. If a concerned field

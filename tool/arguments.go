@@ -68,8 +68,8 @@ func (a arguments) paths(name string) ([]query.Path, error) {
 	return out, nil
 }
 
-// partLength is the default, and mostPart the maximum, number of characters in a part: they fit into an answer
-// however they are escaped.
+// partLength is the default, and mostPart the maximum, number of characters in a part. They fit into an answer however
+// they are escaped.
 const partLength, mostPart = 10_000, 16_000
 
 // partSchema is the part of the input schema for reading a field in pieces.

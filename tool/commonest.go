@@ -75,7 +75,8 @@ func kind(v *policy.View, f *schema.Field) bool {
 		!slices.Contains(v.Key(), f.Name)
 }
 
-// top returns the commonest of the values, or nil if they are not kinds: there are many, long or mostly different ones.
+// top returns the commonest of the values, or nil if they are not kinds. They are not if there are many, long or mostly
+// different ones.
 func top(counts map[string]int) []string {
 	total := 0
 	for text, n := range counts {

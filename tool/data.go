@@ -38,7 +38,7 @@ func Data(o Options) []Tool {
 		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch(), findValues()}
 	for i := range tools {
 		tools[i].queries = true
-		if o.Shut { // a call with it is told that the owner fixed the filter
+		if o.Shut { // the refusal of a call with it says that the owner fixed the filter
 			tools[i].takes = tools[i].Input
 			tools[i].Input = without(tools[i].Input, "apply_canonical_filter")
 		}

@@ -67,8 +67,8 @@ func overSQL(t *testing.T, statements string) *tool.Set {
 	return set
 }
 
-// TestFindValuesCounts: records that hold the text in one field and another spelling of it in a second one don't cut the
-// count of the second field short.
+// TestFindValuesCounts checks records that hold the text in one field and another spelling of it in a second one. They
+// don't cut the count of the second field short.
 func TestFindValuesCounts(t *testing.T) {
 	set := overSQL(t, `CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, nick TEXT);
 		INSERT INTO people VALUES (1, 'Ada', 'ADA'), (2, 'Bob', 'ada'), (3, 'Cyd', 'àda')`)

@@ -217,7 +217,8 @@ func (s *Set) offered(t *Tool, p identity.Principal) bool {
 }
 
 // lacks returns the scope that p lacks to propose something with t, if one more is enough for t to be offered to p, or else "".
-// The call is then refused for the scope, as that of a tool which is offered to everybody: the client may ask its person for it.
+// The call is then refused for the scope, like that of a tool which is offered to everybody. The client may ask its
+// person for the scope.
 func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
 	if !t.Proposes {
 		return ""

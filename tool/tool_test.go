@@ -254,7 +254,8 @@ func checkOutput(t *testing.T, set *tool.Set, name string, structured []byte) {
 	}
 }
 
-// TestSchemas compares the description of each tool with its golden file, and compiles its schema: NewSet leaves that for the first call.
+// TestSchemas compares the description of each tool with its golden file, and compiles its schema. NewSet leaves that
+// for the first call.
 func TestSchemas(t *testing.T) {
 	set, _ := open(t, 0)
 	for _, tl := range set.List(agent(), "") {

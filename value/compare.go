@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Compare compares a and b as the query language does: it returns -1, 0 or 1, and whether they are comparable. Nulls
+// Compare compares a and b as the query language does. It returns -1, 0 or 1, and whether they are comparable. Nulls
 // and values of different types are not. Text and bytes compare by their bytes. Numbers compare as doubles if one is a
 // Float, else exactly. NaN equals itself and is greater than all numbers.
 func Compare(a, b Value) (int, bool) {

@@ -201,7 +201,8 @@ func (v Value) Map(f func(Value) Value) Value {
 	return v
 }
 
-// Part returns the value at path in v: through objects, and through arrays element by element, or null if there is none.
+// Part returns the value at path in v, or null if there is none. It goes through objects, and through arrays element by
+// element.
 func (v Value) Part(path []string) Value {
 	if len(path) == 0 || v.kind == Cut {
 		return v

@@ -2,7 +2,7 @@
 // operations.
 //
 // It is the counterpart of package query: closed types that are parsed strictly and printed canonically. So exactly the
-// approved write runs. It decides nothing: package internal/writes says what a principal may write, and package change
+// approved write runs. It decides nothing. Package internal/writes says what a principal may write, and package change
 // keeps a request until it is decided.
 package write
 
@@ -200,7 +200,7 @@ func (r *Request) Join(other Request) {
 	r.Doubts = append(r.Doubts, other.Doubts...)
 }
 
-// A Doubt is an objection to a write, shown to reviewers only: the caller may not see the records it is about.
+// A Doubt is an objection to a write, shown to reviewers only. The caller may not see the records it is about.
 type Doubt struct {
 	Class string `json:"class"`          // "source.Class" of the class that describes the values
 	Field string `json:"field,omitzero"` // of Class, or "" if it is about the whole class

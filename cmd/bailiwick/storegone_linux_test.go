@@ -14,7 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestStoreGone: while the store can't be reached, agents, the review API and the console get 503 with Retry-After, and afterwards answers.
+// TestStoreGone checks that agents, the review API and the console get 503 with Retry-After while the store can't be
+// reached. Afterwards they get answers.
 func TestStoreGone(t *testing.T) {
 	t.Parallel()
 	line := services.Through(t, services.Postgres(t))

@@ -1,7 +1,7 @@
 // Package duckdb is the source for DuckDB databases, and for folders of Parquet, CSV and JSON files.
 //
 // It is a module of its own, because DuckDB's driver needs cgo. A source only reads. Statements can't reach files
-// outside of the folder, the network or DuckDB's settings: each is closed off before the first of them runs.
+// outside of the folder, the network or DuckDB's settings. Each is closed off before the first of them runs.
 package duckdb
 
 import (

@@ -23,8 +23,8 @@ var readers = map[string]string{
 // mostFiles bounds how many files of a folder become classes, or one of them.
 const mostFiles = 10_000
 
-// errLink says why an entry of a folder isn't read. DuckDB opens what it finds by name: it would follow a link out of the folder, and wait
-// at a pipe for ever.
+// errLink says why an entry of a folder isn't read. DuckDB opens what it finds by name. It would follow a link out of
+// the folder, and wait at a pipe for ever.
 var errLink = errors.New("is not a file of this folder but a link, a pipe or another special file, which is not followed")
 
 // place returns the data source name for the driver. For a folder it finds its files, and returns the statement that lets
@@ -85,7 +85,7 @@ func (s *Source) place() (at, allow string, err error) {
 }
 
 // class returns the class that an entry of a folder holds, and the FROM item that reads it, or "" if it is none.
-// A folder is one class: all the files in it, at any depth, that end as the first of them does.
+// A folder is one class. It has all the files in it, at any depth, that end as the first of them does.
 func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 	path := filepath.Join(dir, e.Name())
 	ending := filepath.Ext(e.Name())

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestLinks puts what leads out of a folder into it, before it is opened and while it is: nothing outside is read, and no call waits. The
-// operator learns the place. The agent doesn't.
+// TestLinks puts links and pipes that lead out of a folder into it, before it is opened and while it is. Nothing
+// outside is read, and no call waits. The operator learns the place. The agent doesn't.
 func TestLinks(t *testing.T) {
 	out := folder(t, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/part' (FORMAT PARQUET, PARTITION_BY (year))`, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/one.parquet'`)
 	theirs := filepath.Join(out, "part", "year=2026", "data_0.parquet")

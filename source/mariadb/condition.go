@@ -172,7 +172,7 @@ func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 	return m.bind(w, x.Field, v)
 }
 
-// compareText adds the column's own comparison, which can use an index: texts with equal bytes are equal in it too. The
+// compareText adds the column's own comparison, which can use an index. Texts with equal bytes are equal in it too. The
 // column may be of a limited character set, which is compared in one that has every character.
 func (m dialect) compareText(w *sqlgen.Writer, x sqlgen.Operand, op, v string) {
 	text := m.sortable(x.Text, x.Field)
@@ -272,7 +272,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	return nil
 }
 
-// After compares with a value read from the column: all of its values are in the order, valid dates or not.
+// After compares with a value read from the column. All of its values are in the order, valid dates or not.
 func (m dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
 	case sqlgen.Moment:

@@ -261,7 +261,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestBrokenJSON queries JSON columns that hold invalid JSON, or more levels than the database reads: no error,
+// TestBrokenJSON queries JSON columns that hold invalid JSON, or more levels than the database reads. No query fails,
 // whether or not the record is visible.
 func TestBrokenJSON(t *testing.T) {
 	src, classes, _ := opened(t, `SET check_constraint_checks = 0`, `CREATE TABLE t (id int PRIMARY KEY, doc json)`,

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// FuzzLook calls Look with arbitrary names and paths: results come from the root only, and nothing of the secret next
+// FuzzLook calls Look with arbitrary names and paths. Results come from the root only, and nothing of the secret next
 // to it is disclosed.
 func FuzzLook(f *testing.F) {
 	for _, seed := range [][4]string{{"Proj", "MyOrg", "default", "A"}, {"../out/Proj", "MyOrg", "", "../A"}, {"linked/x", "Linked", "..", "Link"}, {"", "", "", ""}, {"a\x00b", "C:", "%2e", "\u202e"}} {

@@ -89,7 +89,7 @@ func (a *accounts) open() *mongodb.Writable {
 	return w
 }
 
-// one returns once there is one client for reading and one for writing: former ones close when their calls have ended.
+// one returns once there is one client for reading and one for writing. Former ones close when their calls have ended.
 func (a *accounts) one(w *mongodb.Writable) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)

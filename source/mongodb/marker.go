@@ -92,8 +92,8 @@ func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, e
 }
 
 // Bar implements source.Writer. A change that an executor had begun to write without a transaction is settled by its
-// record. If the record is as the change leaves it, the change was applied. Else that executor may still write, and the
-// error wraps change.ErrUnknown.
+// record. If the record is as the change leaves it, the change was applied. Otherwise that executor may still write,
+// and the error wraps change.ErrUnknown.
 func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt change.Receipt, applied bool, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()

@@ -226,7 +226,7 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 			}
 			return receipt, unknown("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
 		case definite(err) || !maybe && errors.Is(err, errMet):
-			// Nothing was written, and the caller relies on that: no holder of an older lease may write it any more.
+			// Nothing was written, and the caller relies on that. No holder of an older lease may write it any more.
 			if _, failed := w.add(ctx, plan.Change, at, entry{Kind: ended, Fence: plan.Fence}); failed == nil && definite(err) {
 				return receipt, err
 			}

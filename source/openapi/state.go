@@ -35,8 +35,8 @@ type state struct {
 	listed        *change.Listed
 }
 
-// before reads the current state of the object that a call would change. Nothing is there yet if the call is a PUT or a
-// POST that makes it. Else a missing resource is the API's error.
+// before reads the current state of the object that a call would change. There is no object yet if the call is a PUT or
+// a POST that makes it. Otherwise a missing resource is the API's error.
 func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	none := state{present: change.PresentUnread, after: object(call.Body)}
 	if changesRecord(call.Operation) {
@@ -299,7 +299,7 @@ func keep(was, body value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// merge returns was with patch applied: objects are merged as in RFC 7396, which most APIs follow, except that a null
+// merge returns was with patch applied. Objects are merged as in RFC 7396, which most APIs follow, except that a null
 // is kept.
 func merge(was, patch value.Value) value.Value {
 	if patch.Kind() != value.Object {

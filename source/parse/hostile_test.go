@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 )
 
-// upstream is a Parse Server gone bad: it has a class of notes, and answers what is asked of it with answers.
+// upstream is a hostile Parse Server. It has a class of notes, and answers every request with answers.
 func upstream(t *testing.T, answers http.HandlerFunc) *asker {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

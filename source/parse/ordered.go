@@ -40,7 +40,8 @@ func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	}), nil
 }
 
-// parts are the rows of a find, as parts of its records decide them: no record of a later part is before one of an earlier one.
+// parts are the rows of a find, as parts of its records decide them. No record of a later part is before one of an
+// earlier one.
 type parts struct {
 	*reading
 	skip, left int // records to skip, and rows to yield

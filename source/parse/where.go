@@ -76,7 +76,7 @@ func (c *class) and(parts query.And, trusted bool) condition {
 	return out
 }
 
-// or returns the condition of one of parts: if one can't be sent, no condition can, as its records would be missing.
+// or returns the condition of one of parts. If one can't be sent, no condition can, as its records would be missing.
 func (c *class) or(parts query.Or, trusted bool) condition {
 	out := condition{exact: true}
 	var sent []value.Value

@@ -16,8 +16,8 @@ const (
 // A canceller cancels the statement of a connection on the server when its context ends, and keeps the connection. It
 // implements ctxwatch.Handler.
 //
-// The server drops a request that arrives before the statement has begun, so that one request isn't enough: it is sent
-// again until the connection answers.
+// The server drops a request that arrives before the statement has begun, so one request isn't enough. It is sent again
+// until the connection answers.
 type canceller struct {
 	conn    *pgconn.PgConn
 	answers context.CancelFunc // stops sending
@@ -36,8 +36,8 @@ func (c *canceller) HandleCancel(context.Context) {
 		defer close(stopped)
 		defer end()
 		for ctx.Err() == nil {
-			// A request is waited for although the connection has answered: pgbouncer 1.18 ends itself when a client leaves
-			// while its request is passed on. A request that fails is tried again.
+			// A request is waited for although the connection has answered, because pgbouncer 1.18 ends itself when a
+			// client leaves while its request is passed on. A request that fails is tried again.
 			_ = c.conn.CancelRequest(request)
 			// The server passes a request on after it has taken it. Without a pause, the last one could cancel the next
 			// statement of this connection.

@@ -84,7 +84,7 @@ func (p dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// address returns a PostgreSQL column x of type inet as PostgreSQL shows it: a cast would add /32 to a single address.
+// address returns a PostgreSQL column x of type inet as PostgreSQL shows it. A cast would add /32 to a single address.
 func address(x string) string { return "abbrev(" + x + ")" }
 
 // jsonText returns a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone

@@ -132,7 +132,8 @@ func (p dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 		return "", err
 	}
 	from := " FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o)" + in.lets()
-	// The collected values are in a derived table: an aggregate of outer columns only would belong to the outer query.
+	// The collected values are in a derived table, because an aggregate of outer columns only would belong to the outer
+	// query.
 	inner, test := body+" AS v, "+e+".o"+from, ""
 	if o.Do == plan.SelectEach {
 		inner = e + ".v, " + e + ".o" + from + " WHERE " + body

@@ -65,8 +65,9 @@ func sessionOf(c *pgx.Conn) *session {
 	return s
 }
 
-// probe asks what a session is. The process that answers is another one than the connection was told if a pooler stands
-// between. A setting's reset value is that of the server, the role, the database and the connection string.
+// probe asks what a session is. If a pooler stands between, the process that answers is another one than the one that
+// the connection knows. A setting's reset value is that of the server, the role, the database and the connection
+// string.
 const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.current_setting('server_encoding'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'session_replication_role')`
@@ -181,7 +182,7 @@ func ended(c *pgx.Conn) {
 }
 
 // prepared is called before the pool hands out a connection. It reports whether the settings that the server tells its
-// clients are still those that were pinned: a function of the application can change them.
+// clients are still those that were pinned. A function of the application can change them.
 func prepared(_ context.Context, c *pgx.Conn) (bool, error) {
 	s := sessionOf(c)
 	if s == nil || s.pooled {

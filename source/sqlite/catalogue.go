@@ -232,8 +232,8 @@ type index struct {
 
 const rowidColumn = "\x00rowid" // no column can have this name
 
-// indexes reads the indexes of all tables, a row for each column. A table whose primary key has an index of its own has no alias of the
-// rowid: its INTEGER PRIMARY KEY would have none.
+// indexes reads the indexes of all tables, a row for each column. A table whose primary key has an index of its own has
+// no alias of the rowid. Its INTEGER PRIMARY KEY would have none.
 func (r *reader) indexes(ctx context.Context) error {
 	var all []*index
 	var last *index

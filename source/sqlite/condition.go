@@ -33,7 +33,7 @@ func (dialect) Negation() (before, after string) { return "(CASE WHEN ", " THEN 
 // Limit adds a sign: SQLite includes a bare argument in its plan, and so would replan each time that one is bound.
 func (dialect) Limit(w *sqlgen.Writer, n int64) string { return "+" + w.Arg(n, "") }
 
-// Same removes the declared types of two fields if they differ: otherwise SQLite would convert values from one to the
+// Same removes the declared types of two fields if they differ. Otherwise SQLite would convert values from one to the
 // other.
 func (dialect) Same(x string, f, other *schema.Field) string {
 	switch {
@@ -80,8 +80,9 @@ func (s dialect) Sorted(x string, f *schema.Field) (string, bool) {
 
 func (dialect) Ordered(*schema.Field, bool) string { return "" }
 
-// millis returns the instant that a column holds in sqlgen.Milliseconds, null if it holds none. SQLite has no dates: text is
-// Read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, reals as Julian days.
+// millis returns the instant that a column holds in sqlgen.Milliseconds, null if it holds none. SQLite has no dates.
+// Text is Read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, and reals as Julian
+// days.
 func millis(x string, f *schema.Field) string {
 	if f.Native == sqlgen.Milliseconds {
 		return x

@@ -134,7 +134,8 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 	return nil, x, false
 }
 
-// probe runs a search in x, so that an index that can't be read here is left out: a tokenizer or a table is missing.
+// probe runs a search in x, so that an index that can't be read here is left out, because a tokenizer or a table is
+// missing.
 func probe(ctx context.Context, tx *sql.Tx, space string, x schema.TextIndex) error {
 	if space == "" {
 		space = "main"

@@ -108,7 +108,8 @@ func length(text string) driver.Value {
 	return n
 }
 
-// item returns element args[1] of a list as a list of its text, and an empty list if there is none: so that null and absent differ.
+// item returns element args[1] of a list as a list of its text, and an empty list if there is none. So null and absent
+// differ.
 func item(args []driver.Value) driver.Value {
 	text, _ := args[0].(string)
 	at, ok := args[1].(int64)
@@ -202,8 +203,8 @@ func compareJSON(x, y driver.Value) driver.Value {
 }
 
 // setPart returns the JSON text args[0] with the part at a path, args[2:], replaced by the JSON args[1], null if that
-// is not text. A missing member is added to an object that is there, or else the text stays as it is. The other bytes
-// are untouched, so that numbers keep their digits.
+// is not text. A missing member is added to an existing object. Otherwise the text stays as it is. The other bytes are
+// untouched, so that numbers keep their digits.
 func setPart(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok || len(args) < 2 {

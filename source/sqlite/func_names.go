@@ -1,7 +1,8 @@
 package sqlite
 
-// The functions that this package adds to the connections, because SQLite has none that are total and exact. None but fnDoubt fails: each returns null if it has no result, and, unless it says otherwise, if an argument is
-// null. JSON is text that fnJSON or another of them returned. Dates are milliseconds since 1970.
+// The functions that this package adds to the connections, because SQLite has none that are total and exact. None
+// except fnDoubt fails. Each returns null if it has no result, and, unless it says otherwise, if an argument is null.
+// JSON is text that fnJSON or another of them returned. Dates are milliseconds since 1970.
 const (
 	fnPoints  = "bailiwick_points"  // a collation: texts by their code points, whatever the encoding of the file
 	fnInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999

@@ -152,8 +152,8 @@ func (op operation) typed() func(args []driver.Value) driver.Value {
 	}
 }
 
-// decimals applies op to two decimals: as integers if both are and the result fits, else with big integers at a common exponent. Null
-// if one isn't a number.
+// decimals applies op to two decimals. It uses integers if both are and the result fits, and otherwise big integers at
+// a common exponent. Null if one isn't a number.
 func (op operation) decimals(args []driver.Value) driver.Value {
 	x, xok := args[0].(int64)
 	y, yok := args[1].(int64)

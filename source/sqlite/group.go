@@ -103,7 +103,7 @@ func sumOfIntegers(x string) string {
 	return "CASE WHEN abs(" + total + ") <= 9223372037928517632.0 AND typeof(" + sum + ") = 'integer' THEN " + sum + " END"
 }
 
-// halves sums the high and low halves of the numbers separately, since sum() fails beyond 64 bits: the sum is high ×
+// halves sums the high and low halves of the numbers separately, since sum() fails beyond 64 bits. The sum is high ×
 // 2^32 + low.
 func halves(x string) (high, low string) {
 	low = "sum(" + x + " & 4294967295)"

@@ -158,8 +158,8 @@ func TestEndedSessions(t *testing.T) {
 	}
 }
 
-// TestStandsStill freezes a session in a transaction that holds the head of the audit log: other replicas continue
-// once the database ends that session.
+// TestStandsStill freezes a session in a transaction that holds the head of the audit log. Other replicas continue once
+// the database ends that session.
 func TestStandsStill(t *testing.T) {
 	url := services.Postgres(t)
 	s := open(t, url)

@@ -3,8 +3,8 @@
 //
 // It implements the stores of packages identity, audit, limit, change, webhook and once. All of it is in the schema
 // "bailiwick", so the database may hold other data. A write returns when it is committed, and fails if it can't be
-// made: nothing is queued, and nothing is assumed while the database is unreachable. A store made by a newer
-// Bailiwick is refused.
+// made. Nothing is queued, and nothing is assumed while the database is unreachable. A store made by a newer Bailiwick
+// is refused.
 package postgres
 
 import (

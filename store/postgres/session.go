@@ -47,8 +47,8 @@ var errPooled = errors.New("a pooler in transaction mode stands before the datab
 	"give the store the address of PostgreSQL itself, or of a pooler in session mode")
 
 // lasts reports, as an error, that sessions with the database don't last: a pooler in transaction mode gives each
-// transaction another one. A pooler stands between if another process answers than the connection was told. Then a
-// session that listens must hear what another one sends. pooled reports whether a pooler stands between.
+// transaction another one. A pooler stands between if another process answers than the one that the connection knows.
+// Then a session that listens must hear what another one sends. pooled reports whether a pooler stands between.
 func lasts(ctx context.Context, config *pgx.ConnConfig) (pooled bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

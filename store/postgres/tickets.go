@@ -34,9 +34,9 @@ const (
 	insertTicket = `INSERT INTO bailiwick.ticket (` + ticketColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 )
 
-// ExchangeTicket implements identity.TicketStore. After a broken connection it isn't known whether the ticket was exchanged: the tickets
-// of next are there if it was. Expired tickets are dropped before the transaction: two that drop the same ones in another order would
-// wait for each other.
+// ExchangeTicket implements identity.TicketStore. After a broken connection it isn't known whether the ticket was
+// exchanged. The tickets of next exist if it was. Expired tickets are dropped before the transaction, because two that
+// drop the same ones in another order would wait for each other.
 func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (first bool, err error) {
 	rows, err := store.WriteTickets(next)
 	if err != nil || !text(id) {

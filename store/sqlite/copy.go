@@ -15,9 +15,9 @@ var ErrWritten = errors.New("the store is written while it is read")
 // copyTries is how often Copy begins again because the store was written.
 const copyTries = 3
 
-// Copy copies the store at path, with its write-ahead log and the journal of its audit, to the file to in an empty folder. It needs no right to
-// write beside path, as Open does: so a store on a read-only mount can be read. The copy is as the store was at one moment. If another process
-// writes the store all the time, the error is ErrWritten.
+// Copy copies the store at path, with its write-ahead log and the journal of its audit, to the file to in an empty
+// folder. It needs no right to write beside path, as Open does. So a store on a read-only mount can be read. The copy
+// is as the store was at one moment. If another process writes the store all the time, the error is ErrWritten.
 func Copy(path, to string) error {
 	for range copyTries {
 		before, err := filesOf(path)

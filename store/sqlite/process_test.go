@@ -25,7 +25,7 @@ func TestKill(t *testing.T) {
 	storetest.Killed(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, place, false)
 }
 
-// TestDiskFull fills a small file system: writes fail with an error, the log stays undamaged, and the store recovers
+// TestDiskFull fills a small file system. Writes fail with an error, the log stays undamaged, and the store recovers
 // when there is room again.
 func TestDiskFull(t *testing.T) {
 	dir := tmpfs(t, "size=512k")
@@ -63,7 +63,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestArchiveDiskFull fills the disk of an archive: no record is lost, and the archive goes on when there is room again.
+// TestArchiveDiskFull fills the disk of an archive. No record is lost, and the archive goes on when there is room
+// again.
 func TestArchiveDiskFull(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "b.db"))
 	defer s.Close()

@@ -165,8 +165,8 @@ func changing(b *testing.B, run func(b *testing.B, o *office, callers int)) {
 	}
 }
 
-// rate measures do with so many callers: how often it is done per second, the processor time of this process for each, p50
-// and p99.
+// rate measures do with so many callers. It measures how often do is done per second, the processor time of this
+// process for each, p50 and p99.
 func rate(b *testing.B, callers int, do func(context.Context) error) {
 	before := cpu(b)
 	waits := spread(b, callers, do)

@@ -31,8 +31,8 @@ func (s atOnce) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return func(func(value.Row, error) bool) {}, nil
 }
 
-// everyday returns a gateway with all steps of a call, on a source that answers at once: rules, rates, budgets that are never
-// reached, and the audit.
+// everyday returns a gateway with all steps of a call, on a source that answers at once. It has rules, rates, budgets
+// that are never reached, and the audit.
 func everyday(b *testing.B, log audit.Log, ledger limit.Ledger) *bailiwick.Gateway {
 	b.Helper()
 	classes, _, err := sqliteSource(b, tracker(b)).Describe(b.Context())

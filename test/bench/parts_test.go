@@ -75,7 +75,7 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// appending appends b.N records from callers goroutines: ns/op is the log's time per record, and p50 and p99 are how
+// appending appends b.N records from callers goroutines. ns/op is the log's time per record, and p50 and p99 are how
 // long a caller waits for one.
 func appending(b *testing.B, log audit.Log, callers int) {
 	b.ReportAllocs()

@@ -97,7 +97,7 @@ var many = []struct {
 	{"parse", nil},
 }
 
-// texts makes a table of texts: notes have 5,000 of 2 kB, pages 2,000 of 90 kB, books 60 of 8 MB.
+// texts makes a table of texts. notes have 5,000 of 2 kB, pages 2,000 of 90 kB, books 60 of 8 MB.
 func texts(table, id, text string) string {
 	return "CREATE TABLE " + table + " (id " + id + " PRIMARY KEY, n int NOT NULL, text " + text + " NOT NULL)"
 }

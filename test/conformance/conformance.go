@@ -94,8 +94,8 @@ func Forward(target *url.URL, token string) http.Handler {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The body is read to its end first: responses that overtake it were seen to hang in the proxy, about once in
-		// four hundred.
+		// The body is read to its end first, because responses that overtake it were seen to hang in the proxy, about
+		// once in four hundred.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
 		if err != nil {
 			http.Error(w, "the request body is too large or did not arrive", http.StatusBadRequest)

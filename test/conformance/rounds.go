@@ -126,7 +126,7 @@ func askThree(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, e
 	}), nil
 }
 
-// askTwice keeps the round, and the answer of the first one, in its state: the server has no other memory of it.
+// askTwice keeps the round, and the answer of the first one, in its state. The server has no other memory of it.
 func askTwice(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	const second = "round=2;name="
 	switch state := r.Params.RequestState; {

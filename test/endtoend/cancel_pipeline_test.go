@@ -41,7 +41,8 @@ const endless = "INSERT INTO steps WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL S
 
 const steps = "CREATE TABLE steps (n int PRIMARY KEY, next int, other int)"
 
-// A watched source is one whose server is inspected: how many statements run there, and how many connections are open.
+// A watched source is one whose server is inspected. The test counts the statements that run there, and the open
+// connections.
 type watched struct {
 	source      source.Source
 	running     func() int

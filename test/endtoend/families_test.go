@@ -26,7 +26,7 @@ const (
 )
 
 // TestFamilies proposes a record and others that lead to it as one change, where the database gives the key. The agent
-// is told of no key, and the reviewer reads which record is meant. All is applied in one transaction, and it can be
+// learns no key, and the reviewer reads which record is meant. All is applied in one transaction, and it can be
 // reverted.
 func TestFamilies(t *testing.T) {
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

@@ -133,7 +133,8 @@ func TestDo(t *testing.T) {
 	t.Error("13 calls at a burst of 8, and none was refused")
 }
 
-// TestNameless checks that a principal without an ID makes no call: all that a program names none for would be one agent.
+// TestNameless checks that a principal without an ID makes no call. Otherwise all principals without an ID would be one
+// agent.
 func TestNameless(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: forgetful{}, Rules: policy.Rules{Unlisted: true}})
 	who := reader

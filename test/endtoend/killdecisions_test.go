@@ -34,7 +34,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// deciderVariable makes the test binary a process in which agents propose and people approve: its value is the address
+// deciderVariable makes the test binary a process in which agents propose and people approve. Its value is the address
 // of the store and the path of the tracker.
 const deciderVariable = "BAILIWICK_TEST_DECIDER"
 
@@ -117,7 +117,8 @@ func beDecider(order string) {
 	os.Exit(1)
 }
 
-// routes counts the changes that this process began: each takes another way than the one before, so that a few have taken all.
+// routes counts the changes that this process began. Each takes another way than the one before, so that a few have
+// taken all.
 var routes = func() *atomic.Uint32 { n := &atomic.Uint32{}; n.Store(rand.Uint32N(5)); return n }()
 
 // decideOnce has an agent propose a change of an issue, and a person approve it. The person approves it as it is, after

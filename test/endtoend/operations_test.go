@@ -472,8 +472,8 @@ func TestCallReadBack(t *testing.T) {
 	}
 }
 
-// TestCallLeft takes up a call whose executor stopped after it had begun to send: it isn't sent again, and a person
-// decides its outcome.
+// TestCallLeft takes up a call whose executor stopped after it had begun to send. The call isn't sent again, and a
+// person decides its outcome.
 func TestCallLeft(t *testing.T) {
 	o, h := newHall(t, nil)
 	s, err := o.call(o.bot(), "patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2}}`)

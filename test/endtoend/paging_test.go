@@ -71,8 +71,8 @@ func documentPond(t *testing.T) pond {
 		func() error { _, err := fish.DeleteMany(t.Context(), bson.D{}); return err }}
 }
 
-// TestPaging adds and removes records between the pages of an answer. A record that is there all the time is shown once, and no record
-// is shown twice. A page that can't go on says so.
+// TestPaging adds and removes records between the pages of an answer. A record that exists all the time is shown once,
+// and no record is shown twice. A page that can't go on says so.
 func TestPaging(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) pond{
 		"sqlite": sqlPond(changingSQLite, "PRIMARY KEY"), "postgres": sqlPond(changingPostgres, "PRIMARY KEY"), "mariadb": sqlPond(changingMariaDB, "PRIMARY KEY"),

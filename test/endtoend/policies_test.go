@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Random policies: rules and a principal are drawn, data is drawn, and other data is made of it by changes that the
+// Random policies. Rules and a principal are drawn, data is drawn, and other data is made of it by changes that the
 // principal may not notice. This file works out the data that the principal may notice, from the records themselves and
 // without package policy.
 
@@ -155,8 +155,8 @@ func (d *drawn) observation(w world) string {
 	return b.String()
 }
 
-// masked returns what may be noticed of a value that a rule masks: all of it if there is no mask. A hash shows which
-// values are equal.
+// masked returns the part of a value that may be noticed if a rule masks it. This is all of it if there is no mask. A
+// hash shows which values are equal.
 func masked(kind plan.MaskKind, v any) string {
 	text, isText := v.(string)
 	switch {
@@ -325,7 +325,7 @@ func interferePolicies(t *testing.T, most int, open func(name string) side) {
 	}
 }
 
-// TestNonInterferencePoliciesCanFail checks that the comparison finds leaks: each row loosens the rules in force, and
+// TestNonInterferencePoliciesCanFail checks that the comparison finds leaks. Each row loosens the rules in force, and
 // not those from which the worlds are made.
 func TestNonInterferencePoliciesCanFail(t *testing.T) {
 	for name, loosen := range map[string]func(*policy.ClassRule) bool{

@@ -363,7 +363,7 @@ func (s *slow) Apply(ctx context.Context, p writes.Permit) (change.Receipt, erro
 	return r, err
 }
 
-// TestWokenReplica suspends an executor after the effect, until its lease has gone to another one: there is one effect,
+// TestWokenReplica suspends an executor after the effect, until its lease has gone to another one. There is one effect,
 // and one record of it. Its record names the rules that decided, though others came into force meanwhile.
 func TestWokenReplica(t *testing.T) {
 	s := &slow{}

@@ -81,7 +81,7 @@ var oneChange = porcupine.Model{
 	DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " → ", out) },
 }
 
-// applied returns the state after a caller learned that the change can't be stopped any more: an approved change has
+// applied returns the state after a caller learned that the change can't be stopped any more. An approved change has
 // begun to be applied.
 func applied(l life) life {
 	if l.state == change.Granted {

@@ -81,7 +81,8 @@ func (b *block) run(tenant, statements string) {
 	}
 }
 
-// still keeps the server from counting records in the background: the gateways that are compared read its estimates one after the other.
+// still keeps the server from counting records in the background, because the gateways that are compared read its
+// estimates one after the other.
 func (b *block) still() {
 	b.Helper()
 	if _, err := b.db.ExecContext(b.Context(), `DO $$ DECLARE t regclass; BEGIN
@@ -198,7 +199,7 @@ var schemaCalls = [][2]string{
 // sealed matches a cursor, which is bound to the schema and so is another one in the gateway of the oracle.
 var sealed = regexp.MustCompile(`"cursor":"[^"]*"`)
 
-// schemaAnswers returns what a principal is told by all calls, page by page.
+// schemaAnswers returns the answers that a principal gets to all calls, page by page.
 func schemaAnswers(t *testing.T, set *tool.Set, p identity.Principal) []string {
 	t.Helper()
 	var out []string
@@ -298,8 +299,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasDrift makes a schema while the gateway serves, and changes it: agents of its tenant see its classes only while it is like
-// the template.
+// TestSchemasDrift makes a schema while the gateway serves, and changes it. Agents of its tenant see its classes only
+// while it is like the template.
 func TestSchemasDrift(t *testing.T) {
 	b := newBlock(t)
 	g := b.gateway(nil)

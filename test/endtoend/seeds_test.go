@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSeedsDrawTheSame checks that a seed is all that worlds, rules and calls are drawn from: otherwise a difference that was found
-// can't be looked at again.
+// TestSeedsDrawTheSame checks that worlds, rules and calls are drawn only from a seed. Otherwise a difference that was
+// found can't be looked at again.
 func TestSeedsDrawTheSame(t *testing.T) {
 	for name, draw := range map[string]func(*rand.Rand) (worlds []world, of string){
 		"worlds": func(r *rand.Rand) ([]world, string) {

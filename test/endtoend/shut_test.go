@@ -38,7 +38,7 @@ classes:
 `
 
 // TestShutCanonical checks a canonical filter that is shut. No way of reading leads to a record that it leaves out, and
-// a call that asks for one is told so. The ids that such records have are 2, 4 and 5.
+// the refusal of a call that asks for one says so. The ids that such records have are 2, 4 and 5.
 func TestShutCanonical(t *testing.T) {
 	const refused = "permission_denied: the canonical filter of issues can't be switched off"
 	sets := shutSets(t, shutRules)
@@ -80,8 +80,9 @@ func TestShutCanonical(t *testing.T) {
 	}
 }
 
-// TestAllShutCanonical: where no canonical filter can be switched off, tools don't list apply_canonical_filter. A call with it is told that
-// the owner fixed the filter of a class that it sees, and nothing of one that it doesn't.
+// TestAllShutCanonical: where no canonical filter can be switched off, tools don't list apply_canonical_filter. The
+// refusal of a call with it says that the owner fixed the filter of a class that it sees, and nothing of a class that
+// it doesn't.
 func TestAllShutCanonical(t *testing.T) {
 	const rules = `sources: {app: {url: "sqlite:app.db"}}
 classes:

@@ -117,7 +117,7 @@ func (f *fleet) token(name, kind, scopes string) string {
 	return made.Token
 }
 
-// A caller calls the server, and counts what it was told of the outage.
+// A caller calls the server, and counts the answers about the outage.
 type caller struct {
 	t           *testing.T
 	base, token string

@@ -11,8 +11,8 @@ import (
 // records, and terms in the glossary.
 const maxDocs, maxRecord, maxChangelog, maxRecords, maxTerms = 45_000, 400, 700, 40, 60
 
-// TestCounts checks how much there is to read. Words are counted as markdown says. The docs are all that is checked but the
-// decisions and the changelog.
+// TestCounts checks how many words the docs have. Words are counted as markdown says. The docs are all that is checked
+// but the decisions and the changelog.
 func TestCounts(t *testing.T) {
 	t.Chdir("../..")
 	docs, records := 0, 0

@@ -226,8 +226,8 @@ func (s *responsesStream) add(kind string, members j) {
 	s.all = append(s.all, event{kind, members})
 }
 
-// message adds the events of one output item of type message: it and its one part are added, come in pieces, and are done. A refusal is
-// a part of a type of its own.
+// message adds the events of one output item of type message. It and its one part are added, come in pieces, and are
+// done. A refusal is a part of a type of its own.
 func (s *responsesStream) message(text, refusal string) {
 	part, kind, member := j{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}, "response.output_text", "text"
 	empty := j{"type": "output_text", "text": "", "annotations": []any{}, "logprobs": []any{}}

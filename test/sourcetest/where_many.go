@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// manyQuestions have as many values and conditions as the language allows: databases limit the depth of an expression
+// manyQuestions have as many values and conditions as the language allows. Databases limit the depth of an expression
 // and the number of values, which callers must not notice.
 func manyQuestions() []question {
 	in := func(format, last string) string {

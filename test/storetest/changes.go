@@ -275,7 +275,7 @@ func testPut(t *testing.T, open Open) {
 	}
 }
 
-// testPutHandles proposes through two handles at once: identical changes are filed once, and never more changes than
+// testPutHandles proposes through two handles at once. Identical changes are filed once, and never more changes than
 // there is room for.
 func testPutHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()

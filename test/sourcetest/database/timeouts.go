@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A deadline is a context that has one and never ends: as if this process were gone when it passes.
+// A deadline is a context that has one and never ends, as if this process were gone when it passes.
 type deadline struct {
 	context.Context
 	at time.Time

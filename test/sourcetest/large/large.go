@@ -192,7 +192,8 @@ func (s *subject) read(t *testing.T, most int, q query.Query) (int, []value.Row,
 	return len(plan.Columns), rows, err
 }
 
-// sized writes a value: text and bytes by their lengths, and a Cut by its size, if that is the same in all sources.
+// sized writes a value. It writes text and bytes by their lengths, and a Cut by its size, if that is the same in all
+// sources.
 func sized(v value.Value) string {
 	switch {
 	case v.Kind() == value.Cut && v.Size() > mostBytes+3:

@@ -62,7 +62,7 @@ var (
 	keyless = map[string]policy.ClassRule{"orgs": {Denied: []string{"id"}, Mask: map[string]policy.Mask{"name": policy.Null, "settings": policy.Null}}}
 )
 
-// answers tests records as callers get them: each row is a find, with keys and include, a pipeline, or a SELECT.
+// answers tests records as callers get them. Each row is a find, with keys and include, a pipeline, or a SELECT.
 func (s *subject) answers(t *testing.T) {
 	for _, tt := range []struct {
 		rules                  map[string]policy.ClassRule

@@ -81,7 +81,7 @@ func nothing() sourcetest.Table {
 }
 
 // doubles are those whose sum depends on the order of its summands if it is computed in binary. None is near 2^54, where
-// two decimals can be equally near to a double: databases choose one or the other, and a difference would show it.
+// two decimals can be equally near to a double. Databases choose one or the other, and a difference would show it.
 func doubles() sourcetest.Table {
 	return sourcetest.Table{Name: "doubles", Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "kind", Is: schema.String}, {Name: "x", Is: schema.Double}},
 		Rows: `

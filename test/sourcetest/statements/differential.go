@@ -126,10 +126,10 @@ func (d *differential) check(t *rapid.T) {
 // several reports whether err is about a sub-query that is a value and has a second record.
 func several(err error) bool { return err != nil && problem.Of(err).Kind == "several_records" }
 
-// beyond finds a time that is none here, before the year 1 or after 9999.
+// beyond finds a time that is not valid here, before the year 1 or after 9999.
 var beyond = regexp.MustCompile(`[0-9]{5}-[0-9]{2}-[0-9]{2}[T"]|[0-9] BC"`)
 
-// refuse counts a refusal. A failure of the source is none.
+// refuse counts a refusal. A failure of the source doesn't count as one.
 func (d *differential) refuse(t *rapid.T, text string, err error) {
 	t.Helper()
 	p := problem.Of(err)

@@ -18,7 +18,8 @@ const (
 	dropNotes = `{"op":"delete_class","class":"notes"}`
 )
 
-// classes: classes are created and dropped, each once, and none is dropped that holds a record or that others reference.
+// classes tests that classes are created and dropped, each once. None is dropped that holds a record or that others
+// reference.
 func classes(t *testing.T, d *database) {
 	step := func(text, want string) { t.Helper(); d.classStep(t, text, want) }
 	step(makeNotes, `"" [notes] 0 again true`)

@@ -147,9 +147,9 @@ func (e *executor) after(next int) int {
 	return next
 }
 
-// Hits reads from outside what executors write: how many records change n has created, and whether it is marked as
-// applied, at one moment. Each is how many a change creates. They are written with the marker or not at all, unless
-// Loose.
+// Hits reads from outside what executors write. It reads how many records change n has created, and whether it is
+// marked as applied, at one moment. Each is how many a change creates. They are written with the marker or not at all,
+// unless Loose.
 type Hits struct {
 	Of     func(t *testing.T, change string, n int) (made int, marked bool)
 	Each   int

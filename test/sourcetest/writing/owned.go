@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// owned tests actions that run a statement of the application's owner: previewed, rolled back and applied once, like
-// every write, and only with the text that was reviewed.
+// owned tests actions that run a statement of the application's owner. They are previewed, rolled back and applied
+// once, like every write, and only with the text that was reviewed.
 func owned(t *testing.T, d *database) {
 	const raise = `UPDATE issues SET votes = votes + :by WHERE project = :project AND title <> ':by; not this'`
 	asks := func(statement, id string, by int) string {

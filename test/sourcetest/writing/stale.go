@@ -62,8 +62,8 @@ func stale(t *testing.T, d *database) {
 	}
 }
 
-// versioned: if the rules name a version, a record is stale that has changed and changed back, and one that has changed
-// in another field too.
+// versioned tests rules that name a version. A record is stale that has changed and changed back, and one that has
+// changed in another field too.
 func versioned(t *testing.T, d *database) {
 	rules := d.rules()
 	issues := rules.Classes["issues"]

@@ -73,8 +73,8 @@ func testRates(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testRateHandles takes from the same buckets through two handles, in different orders: together they get what a
-// single one would.
+// testRateHandles takes from the same buckets through two handles, in different orders. Together they get what a single
+// one would.
 func testRateHandles(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	handles := []limit.Store{rates(t, storetest.Handle(t, open, place)), rates(t, storetest.Handle(t, open, place))}

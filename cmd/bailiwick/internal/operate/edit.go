@@ -180,7 +180,7 @@ func indented(v any, prefix, unit string) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// ask adds the input that asks for the token, unless it is there.
+// ask adds the input that asks for the token, unless it exists already.
 func ask(text []byte) ([]byte, error) {
 	root, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {

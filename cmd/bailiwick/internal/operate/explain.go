@@ -136,7 +136,7 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 }
 
 // printExplanation prints how call r ended, the rule that decides, and whether the rules in force would refuse it too. It returns
-// ErrSaid only for a call that was refused and would be again: a rule that has been mended is not a failure.
+// ErrSaid only for a call that was refused and would be refused again. A rule that has been mended is not a failure.
 func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policyops.Explanation) error {
 	principal, _ := s.directory.Of(r)
 	p := s.place(e.Verdict.Rule, principal)

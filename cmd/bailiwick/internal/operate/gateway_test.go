@@ -48,7 +48,8 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// TestWatchWords prints the events of a stream in words: each kind has its own, and no text of others is printed as it is.
+// TestWatchWords prints the events of a stream in words. Each kind has its own, and no text of others is printed as it
+// is.
 func TestWatchWords(t *testing.T) {
 	events := []change.Event{{Seq: 1, Change: "c1", Kind: change.EventCreated, By: "bot\x1b[2J", At: noon}, {Seq: 2, Change: "c1", Kind: change.EventAsked, By: "rosa", At: noon},
 		{Seq: 3, Change: "c1", Kind: change.EventReplaced, At: noon}, {Seq: 4, Change: "c2", Kind: change.EventApproved, By: "rosa", Broken: true, At: noon}, {Seq: 5, Change: "c2", Kind: change.EventUnknown, At: noon}}

@@ -130,7 +130,8 @@ func (p *page) facts() {
 
 func when(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
 
-// stateOf returns the name of a state in its colour: green is done, red can't be undone here, amber needs a new proposal, blue waits.
+// stateOf returns the name of a state in its colour. Green is done, red can't be undone here, amber needs a new
+// proposal, and blue waits.
 func stateOf(s change.State) string {
 	style := terminal.Blue
 	switch s {

@@ -24,7 +24,8 @@ func Sanitize(text string) string {
 	}, text)
 }
 
-// Print writes data and a line feed to standard output: as it is for a file or a program, and Sanitize for a terminal.
+// Print writes data and a line feed to standard output. It writes them unchanged for a file or a program, and through
+// Sanitize for a terminal.
 func (t *Terminal) Print(data string) {
 	if t.shown {
 		data = Sanitize(data)

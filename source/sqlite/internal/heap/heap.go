@@ -129,8 +129,8 @@ func (a *Account) pay(n int64) bool { // n may be less than zero
 	return true
 }
 
-// allocate is SQLite's xMalloc: n bytes behind a header, or 0 if the connection's account has no room for them, which SQLite reports as
-// SQLITE_NOMEM. Pages of the cache have a bound of their own and aren't counted.
+// allocate is SQLite's xMalloc. It returns n bytes behind a header, or 0 if the connection's account has no room for
+// them, which SQLite reports as SQLITE_NOMEM. Pages of the cache have a bound of their own and aren't counted.
 func allocate(tls *libc.TLS, n int32) uintptr {
 	var a *Account
 	if !page(n) {
