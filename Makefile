@@ -1,5 +1,5 @@
-# Needs Go 1.26. What else a target needs it sets up: on Debian, as root, test servers and a C compiler for the race
-# detector come from apt; "make conformance" and "make clients" take theirs from npm.
+# Needs Go 1.26. Each target installs its other tools. On Debian, as root, test servers and a C compiler for the race
+# detector come from apt. "make conformance" and "make clients" take theirs from npm.
 
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
@@ -73,8 +73,8 @@ soak: apis ## the long forms of the proofs
 	@BAILIWICK_CALLS=10000000 go test -count=1 -timeout=12h -v -run=TestCallsWithoutGrowth ./test/bench
 	@BAILIWICK_RESIDENT=1 GOTESTFLAGS="-count=1 -timeout=1h -v -run=TestResident" scripts/test ./test/bench
 
-# What can be wrong in sqlgen is seen in the statements that its tests show; what can be wrong in policy, by its own
-# tests or by those of the security property.
+# The tests of sqlgen show its statements, and so its mistakes. The tests of policy and those of the security property
+# show the mistakes of policy.
 mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many small ways, and lists those that no test notices
 	@go run ./scripts/mutate identity internal/oidc internal/secretnames internal/expression
 	@go run ./scripts/mutate internal/plan internal/redact internal/writes change
