@@ -311,8 +311,7 @@ func testDamaged(t *testing.T, c Case) {
 	if report, got := verify(t, c, []audit.Head{before}, dir); got != "" || report.Base != before {
 		t.Errorf("%s, %+v", got, report)
 	}
-	// The store without its archive: a beginning without the record that says so, and a kept head that only the archive
-	// has.
+	// The store by itself: a beginning that no record explains, and a kept head that only the archive has.
 	if err := run(c, `UPDATE {audit}_base SET seq = 24`); err != nil {
 		t.Fatal(err)
 	}
