@@ -28,8 +28,7 @@ type (
 	}
 	// Element is the current element of the Over that is Up levels out, from 0. It is JSON.
 	Element struct{ Up int }
-	// Before is the current result of the Over that is Up levels out, from 0 and counting all kinds. It is a Reduce. It
-	// is JSON.
+	// Before is the current result, as JSON, of the Over, a Reduce, that is Up levels out. All kinds count, from 0.
 	Before struct{ Up int }
 	// Const is a constant of type T, or null.
 	Const struct {
@@ -62,8 +61,7 @@ type (
 		Args []Expr
 		T    schema.Type
 	}
-	// Case is the Then of the first If that holds, else Else. If are Boolean, with null as false. All others are of
-	// type T.
+	// Case is the Then of the first If that holds, else Else. If are Boolean, null is false. All others have type T.
 	Case struct {
 		If, Then []Expr
 		Else     Expr
@@ -121,8 +119,7 @@ type (
 		Zone string
 	}
 	// DateTrunc is the instant at which the Unit of X, a Date, begins in Zone. Unit is year, quarter, month, week, day,
-	// hour, minute or second, the last three with the offset that X has. WeekStart is the first day of the week, 0 is
-	// Sunday.
+	// hour, minute or second, the last three with the offset of X. WeekStart is the first day of the week, from Sunday.
 	DateTrunc struct {
 		X         Expr
 		Unit      string
