@@ -252,7 +252,8 @@ func TestAgentSignsIn(t *testing.T) {
 	}
 }
 
-// TestAgentEnds checks what ends an agent's access: its client, its person, and the end of the person's own rights.
+// TestAgentEnds checks that an agent's access ends through its client, its person, and the end of the person's own
+// rights.
 func TestAgentEnds(t *testing.T) {
 	g := newGate(t, "")
 	for name, end := range map[string]func(client, refresh string){
@@ -427,7 +428,7 @@ func TestSessionAtAPI(t *testing.T) {
 	}
 }
 
-// TestFreshAtAPI checks that a session breaks the glass at the JSON API only while its sign-in is fresh, and that a token in the
+// TestFreshAtAPI checks that a session breaks the glass at the JSON API only while its sign-in is fresh. A token in the
 // request is as good.
 func TestFreshAtAPI(t *testing.T) {
 	g := newGate(t, "")

@@ -68,8 +68,8 @@ func credentialsOf(c *config.Config, s config.Source, connections *connect.Conne
 	return who, servers, nil
 }
 
-// keyed returns what gives open sources the keys of c, if they have changed. Sources that have changed otherwise keep theirs.
-// It returns warnings about those whose new keys are refused.
+// keyed returns a function that gives open sources the keys of c, if they have changed. Sources that have changed
+// otherwise keep theirs. The function returns warnings about sources whose new keys are refused.
 func (p *App) keyed(ctx context.Context, c *config.Config) (func() (warnings []string), error) {
 	var puts []func()
 	var warnings []string

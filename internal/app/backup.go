@@ -75,7 +75,7 @@ func readable(path string) (at string, remove func(), err error) {
 	case err == nil:
 		return path, nothing, f.Close()
 	case path == sqlite.Memory || !errors.Is(err, syscall.EROFS) && !errors.Is(err, fs.ErrPermission):
-		return path, nothing, nil // opening it says what is wrong
+		return path, nothing, nil // opening it returns the error
 	}
 	dir, err := os.MkdirTemp("", "bailiwick-copy-*")
 	if err != nil {

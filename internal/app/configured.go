@@ -40,7 +40,7 @@ func AccountCredential(all *connect.Connections, source string, c *config.Person
 	})
 }
 
-// exchangeOf returns the options of a token exchange, whose client is that of the connection unless it has its own.
+// exchangeOf returns the options of a token exchange, which uses the client of the connection unless it has its own.
 func exchangeOf(c *config.PersonAccount) client.OAuthClientOptions {
 	e := c.Exchange
 	o := client.OAuthClientOptions{TokenURL: cmp.Or(e.TokenURL, c.TokenURL), ID: c.ID, Secret: c.Secret, Scopes: e.Scopes, Params: paramsOf(e.Params)}
@@ -111,7 +111,7 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	return base, servers, nil
 }
 
-// replaceCredential returns a program's own credential in the place of those that are configured, except for headers of every request.
+// replaceCredential replaces the configured credentials by a program's own, except for headers of every request.
 func replaceCredential(configured, own client.Credential) client.Credential {
 	if of, ok := configured.(*client.CredentialSet); ok && len(of.Always) > 0 {
 		return &client.CredentialSet{Always: of.Always, Members: []client.MemberCredential{{Credential: own}}}
@@ -163,8 +163,8 @@ func credentialSecretsOf(c *config.APICredential) []string {
 	return nil
 }
 
-// APICredential returns the credential for its configuration, or nil if there is none. That of a person is made by AccountCredential. Here
-// it refuses every principal.
+// APICredential returns the credential for its configuration, or nil if there is none. AccountCredential makes the
+// credential of a person. The one made here refuses every principal.
 func APICredential(c *config.APICredential, trusted *client.Certificate) (client.Credential, error) {
 	switch {
 	case c == nil:

@@ -113,7 +113,8 @@ func (w *ConfigWatcher) look(ctx context.Context) {
 	}
 }
 
-// documents reads documents at URLs again, and applies the configuration if one has changed. One that can't be read leaves all as it is.
+// documents reads documents at URLs again, and applies the configuration if one has changed. If a document can't be
+// read, nothing changes.
 func (w *ConfigWatcher) documents(ctx context.Context) {
 	if w.options.File == "" || w.candidate != nil || w.told.err != nil || !w.told.config.Remote() {
 		return
@@ -170,7 +171,7 @@ func (w *ConfigWatcher) read() reading {
 	return reading{c, err}
 }
 
-// state identifies what was read.
+// state identifies the configuration that was read.
 func (r reading) state() string {
 	if r.err == nil {
 		return r.config.State()

@@ -40,7 +40,7 @@ func fetchDocument(transport http.RoundTripper) func(address string) (config.Doc
 	}
 }
 
-// A documentSigning says what requests for a document carry. It is asked for each request, also after a redirect.
+// A documentSigning signs requests for a document. It signs each request, also after a redirect.
 type documentSigning struct {
 	Host string                    // with its port: where Own is used
 	Sign func(*http.Request) error // sets the headers of a request, if they are for its host
@@ -67,7 +67,8 @@ func fetchSignedDocument(s documentSigning, address string) (config.Document, er
 	return fetchDocument(s)(address)
 }
 
-// getter returns a function that fetches what is at an address. A redirect leads by https to where may allows.
+// getter returns a function that fetches the document at an address. It follows redirects over https to addresses that
+// may allows.
 func getter(ctx context.Context, transport http.RoundTripper, may func(to string) bool) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) > 3 {

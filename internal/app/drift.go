@@ -14,8 +14,8 @@ const (
 	driftCheck = 45 * time.Second
 )
 
-// Describes describes the sources again while p runs, until stop is called: databases regularly, because their tables may
-// change, and others when they say that they are stale.
+// Describes describes the sources again while p runs, until stop is called. It describes databases regularly, because
+// their tables may change, and others when they say that they are stale.
 func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -60,8 +60,8 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// Notes returns what anyone may read on /readyz: how many classes, sources and schemas are closed or can't be described, and how many
-// replicas differ from this one.
+// Notes returns the notes that anyone may read on /readyz. They say how many classes, sources and schemas are closed or
+// can't be described, and how many replicas differ from this one.
 func (p *App) Notes() []string {
 	var out []string
 	if n := len(p.Gateway.Closed()); n > 0 {

@@ -70,7 +70,7 @@ func NewInbound(o InboundOptions) *InboundHandler {
 	return d
 }
 
-// A decision is what a person wants, as another system says.
+// A decision is the decision of a person, as another system reports it.
 type decision struct {
 	Change  string `json:"change_id"`
 	Digest  string `json:"digest"`
@@ -97,8 +97,8 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this takes POST", http.StatusMethodNotAllowed)
 		return
 	}
-	// An unknown hook is answered as a wrong signature, after the same work: the body is read, and signed with a secret that
-	// is not known to anyone.
+	// An unknown hook is answered as a wrong signature, after the same work. The body is read, and signed with a secret
+	// that nobody knows.
 	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, inboundPath)]
 	if !known {
 		h.Secret = []byte(rand.Text())
@@ -140,7 +140,7 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.decide(w, r, &h, asked)
 }
 
-// decide does what asked says, and answers in the form of the hook.
+// decide carries out the decision asked, and answers in the form of the hook.
 func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
 	s, by, err := d.decided(r.Context(), h, asked)
 	said := problem.Of(err)
@@ -248,7 +248,8 @@ func workspaceOf(h *webhook.Hook) string {
 	return ""
 }
 
-// verifyInbound reports whether body is signed with h's secret, and returns what identifies the request, and its time.
+// verifyInbound reports whether body is signed with h's secret, and returns a text that identifies the request, and its
+// time.
 func verifyInbound(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
 	if h.Form == webhook.Slack {
 		stamp := head.Get("X-Slack-Request-Timestamp")
@@ -273,7 +274,7 @@ func stamped(text string) (time.Time, bool) {
 	return time.Unix(n, 0), err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// readInbound returns what a body asks for.
+// readInbound returns the decision in a body.
 func readInbound(h *webhook.Hook, body []byte) (asked decision, err error) {
 	if h.Form == webhook.Slack {
 		return readSlack(body)

@@ -92,7 +92,7 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
-// A Signing is a store with what a configuration says of its audit.
+// A Signing is a store and the configuration of its audit.
 type Signing struct {
 	Store
 	Key     ed25519.PrivateKey // signs checkpoints

@@ -95,7 +95,7 @@ func alike(classes []schema.Class) []string {
 	return out
 }
 
-// sample adds to e what the first records of c show.
+// sample adds the evidence of the first records of c to e.
 func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schema.Class, e *scaffold.Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, lookOne)
 	defer cancel()

@@ -19,8 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// sending returns the options of what sends the notifications that c configures. Links begin with the configured URL, or else
-// with at.
+// sending returns the options of the Sender for the notifications that c configures. Links begin with the configured
+// URL, or else with at.
 func sending(c *config.Config, at string, log *slog.Logger) webhook.Options {
 	n := c.Notifications
 	at = cmp.Or(n.URL, c.Server.URL, at)

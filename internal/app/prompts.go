@@ -49,7 +49,7 @@ func (p *App) openPrompts() error {
 // Announce makes s notify its clients of every change of the gateway, until stop is called.
 func (p *App) Announce(s *mcp.Server) (stop func()) {
 	return p.Gateway.Subscribe(func(e bailiwick.Event) {
-		if e != bailiwick.WithheldChanged { // what agents see has changed with other events
+		if e != bailiwick.WithheldChanged { // the agents' views have changed with other events
 			s.Changed()
 		}
 	})

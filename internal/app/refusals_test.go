@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// TestRefusalsTraced checks that requests which are refused before they become a call leave a line with the principal
-// and the true reason, whatever the status of the answer.
+// TestRefusalsTraced checks that requests which are refused before they become a call leave a log line. It has the
+// principal and the true reason, whatever the status of the answer.
 func TestRefusalsTraced(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "bailiwick.yaml")

@@ -24,7 +24,7 @@ import (
 )
 
 // TestReloadAtOnce reloads between two configurations while tools are listed and called. No list has rules of one and
-// tools of the other, and no call runs a tool that the configuration named in its record doesn't serve.
+// tools of the other. No call runs a tool that the configuration in its record doesn't serve.
 func TestReloadAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	if err := demo.Create(t.Context(), filepath.Join(dir, "tracker.db")); err != nil {

@@ -133,7 +133,7 @@ func TestWhose(t *testing.T) {
 	}
 }
 
-// signed answers with an empty object, and notes the path and what of a request is a credential.
+// signed answers with an empty object, and notes the path and the credentials of a request.
 func signed(into *string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		all := []string{r.URL.Path}
@@ -151,7 +151,7 @@ func signed(into *string) http.HandlerFunc {
 	}
 }
 
-// TestSigned checks what each operation's call carries under several configurations, or why it isn't sent.
+// TestSigned checks the credentials of each operation's call under several configurations, or why it isn't sent.
 func TestSigned(t *testing.T) {
 	const all = `, credentials: {token: {bearer: aaaa}, user: {basic: {user: u, password: pppp}}, api: {header: {name: DD-API-KEY, value: bbbb}}, app: {header: {name: DD-APPLICATION-KEY, value: cccc}}, sid: {cookie: {name: sid, value: dddd}}}`
 	for _, row := range []struct {

@@ -151,7 +151,7 @@ func (k *kept) Close() error {
 	return errors.Join(all.Close(), k.through.close())
 }
 
-// renew makes the source and what writes to it use the user and the password that are configured now. Databases whose drivers
+// renew makes the source and its writer use the user and the password that are configured now. Databases whose drivers
 // ask for them with each connection need nothing.
 func (k *kept) renew(ctx context.Context) error {
 	var is any = k.Adapter
@@ -172,7 +172,7 @@ func (k *kept) Drifts() bool {
 	return ok && d.Drifts()
 }
 
-// Report implements source.Reporter. The zero Server is that of a source which says nothing.
+// Report implements source.Reporter. The zero Server means that the source reports nothing.
 func (k *kept) Report(ctx context.Context) (source.Server, error) {
 	if r, ok := k.Adapter.(source.Reporter); ok {
 		return r.Report(ctx)

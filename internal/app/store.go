@@ -51,7 +51,7 @@ func OpenStore(ctx context.Context, url string, there bool) (Store, error) {
 	return openStore(ctx, url, postgres.Options{There: there})
 }
 
-// openStore is OpenStore with what a store that replicas share takes.
+// openStore is OpenStore with the options for a store that replicas share.
 func openStore(ctx context.Context, url string, o postgres.Options) (Store, error) {
 	there := o.There
 	if shared(url) {
@@ -116,8 +116,8 @@ func StoreName(text string) string {
 	return u.Scheme + "://" + user + at
 }
 
-// openStore opens the configured store, or makes a new one with a warning: an operator who moved a store would otherwise run without
-// its tokens and audit unnoticed.
+// openStore opens the configured store, or makes a new one with a warning. Otherwise an operator who moved a store
+// would run without its tokens and audit unnoticed.
 func (p *App) openStore(ctx context.Context) error {
 	url := p.Config.Store
 	if storePath(url) == sqlite.Memory {

@@ -26,7 +26,7 @@ type Survey struct {
 	Regime   *policyops.Regime
 	Actions  *action.Set
 	Values   *Values  // nil until Sample
-	Warnings []string // about unsupported settings, and what sources left out
+	Warnings []string // about unsupported settings, and parts that sources left out
 }
 
 // Examine opens the sources of c in turn, reads their classes, and compiles the rules. It reads no records. All faults

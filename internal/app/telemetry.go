@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Logger returns the log of a configuration, written to w. Of errors it holds what may be logged.
+// Logger returns the log of a configuration, written to w. It holds only the parts of errors that may be logged.
 func Logger(w io.Writer, l config.Log) *slog.Logger {
 	o := &slog.HandlerOptions{Level: l.Level, ReplaceAttr: telemetry.Errors}
 	if l.Text {

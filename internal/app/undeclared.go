@@ -58,8 +58,8 @@ func countUndeclared(ctx context.Context, c *config.Config, s config.Source, p *
 	return WrongDeclarations(ctx, opened, p, classes), ctx.Err()
 }
 
-// openAsOperator opens and describes a source. A Parse Server is asked as its master, because an operator is none of its
-// users, and it reads only classes that were described.
+// openAsOperator opens and describes a source. It uses the master key of a Parse Server, because an operator isn't one
+// of its users, and reads only classes that were described.
 func openAsOperator(ctx context.Context, c *config.Config, s config.Source) (_ Opened, err error) {
 	if s.Parse != nil {
 		all := *s.Parse

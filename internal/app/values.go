@@ -22,7 +22,7 @@ const (
 	valuesThorough = time.Hour
 )
 
-// Values are what samples of the values that agents could see look like.
+// Values are the results of samples of the values that agents could see.
 type Values struct {
 	Fields   []FieldValues      // those that were looked at, by class and field
 	Withheld []samples.Withheld // those that the gateway hides because of their values

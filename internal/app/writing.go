@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// A writable is what writes to a source, over connections of its own. Close closes the source as well.
+// A writable is a source.Writer over connections of its own. Close closes the source as well.
 type writable interface {
 	source.Writer
 	io.Closer
@@ -31,7 +31,7 @@ type declarer interface {
 	Declare(statements []string)
 }
 
-// late implements source.Late: what writes to a source, from when it is opened for writing.
+// late implements source.Late. It writes to a source from the time when the source is opened for writing.
 type late struct{ writer atomic.Pointer[writable] }
 
 // Writing implements source.Late.

@@ -50,7 +50,8 @@ func Compile(schema []byte, open bool) (*Schema, error) {
 	return in, nil
 }
 
-// Later is Compile for a schema that is known to be one, of which the longest part is done for the first call that it checks.
+// Later is Compile for a schema that is known to be valid. The longest part of the work is done for the first call that
+// it checks.
 func Later(schema []byte, open bool) (*Schema, error) {
 	doc, err := value.Read(schema, 0)
 	if err != nil {
@@ -85,8 +86,8 @@ func (in *Schema) Names() []string {
 	return []string{}
 }
 
-// loadable rejects what some clients can't load: references, composition at the top level, lists of types, and lists
-// whose elements are not said.
+// loadable rejects schemas that some clients can't load. These have references, composition at the top level, lists of
+// types, or lists without a type of their elements.
 func (in *Schema) loadable(v value.Value, at string) error {
 	if typ, _ := v.Get("type"); typ.Text() == "array" {
 		if _, ok := v.Get("items"); !ok {

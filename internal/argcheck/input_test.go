@@ -82,8 +82,8 @@ const group = `{"type": "object", "additionalProperties": false, "required": ["w
 	"type": "object", "additionalProperties": false, "required": ["op"], "properties": {"op": {"type": "string", "enum": ["create", "update", "delete"]},
 	"class_name": {"type": "string"}, "object_id": {"type": "string"}, "data": {"type": "object"}, "rank": {"type": "integer", "maximum": 9}}}}}}`
 
-// TestTakeWithin checks that members of objects in a list are taken as the arguments themselves are, and that a fault there
-// names what the object takes.
+// TestTakeWithin checks that members of objects in a list are converted as the arguments themselves. A fault there
+// names the members that the object takes.
 func TestTakeWithin(t *testing.T) {
 	s, err := Compile([]byte(group), false)
 	if err != nil {

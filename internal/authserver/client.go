@@ -41,7 +41,7 @@ type Client struct {
 	Host      string   `json:"-"` // where its metadata document is, or "" for one that only registered, of which nothing is known
 }
 
-// metadata is what a client says of itself (RFC 7591).
+// metadata is a client's description of itself (RFC 7591).
 type metadata struct {
 	ID        string   `json:"client_id"`
 	Name      string   `json:"client_name"`
@@ -105,7 +105,8 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// client returns the client with an identifier: what it holds itself, or the metadata document at its address.
+// client returns the client with an identifier. The identifier holds the client, or is the address of its metadata
+// document.
 func (s *Server) client(ctx context.Context, id string) (*Client, error) {
 	text, ok := strings.CutPrefix(id, registered)
 	switch {
@@ -192,8 +193,8 @@ func (e *redirectError) Error() string { return e.text }
 // an operating system are not called so: what ms-msdt, search-ms and the like open runs programs, or shows files of others.
 var reversed = regexp.MustCompile(`^[a-z]{2,24}(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
-// host is the form of a host with or without a port. The page of consent names it in its policy and to the person, where a comma, a semicolon,
-// a quote or a star would mean something else.
+// host is the form of a host with or without a port. The page of consent names it in its policy and to the person.
+// There a comma, a semicolon, a quote or a star would mean something else.
 var host = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
 // apps are the schemes of well-known clients of MCP that are not named by a domain. All others that have no dot are refused: no list of

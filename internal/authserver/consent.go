@@ -168,7 +168,7 @@ func (s *Server) Grant(ctx context.Context, p identity.Principal, a *Asking, cho
 	return a.back(url.Values{"code": {code}}), nil
 }
 
-// Called returns what people read a client's name as: what it calls itself, or its host.
+// Called returns the client's name for people: its own name, or its host.
 func (c *Client) Called() string {
 	switch name := strings.TrimSpace(c.Name); {
 	case name != "":

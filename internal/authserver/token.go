@@ -175,8 +175,8 @@ type issued struct {
 	Scope   string `json:"scope"`
 }
 
-// issue uses o up for an access token with the scopes asked for and a refresh token with all of the grant, as RFC 6749, section 6, says.
-// first is false if another request was faster.
+// issue uses o up for an access token and a refresh token. The access token has the scopes asked for, and the refresh
+// token all of the grant (RFC 6749, section 6). first is false if another request was faster.
 func (s *Server) issue(r *http.Request, o identity.Offer, asked []identity.Scope) (body []byte, first bool, err error) {
 	data, err := json.Marshal(renewal{r.PostForm.Get("client_id")})
 	if err != nil {

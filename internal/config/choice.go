@@ -19,8 +19,8 @@ type Chooser struct {
 	mu     sync.Mutex
 	begun  bool
 	spaces []string        // the schemas met since Begin, as the key schemas names them
-	names  map[string]bool // what the key tables can name, of the schemas that are kept
-	places map[string]bool // what the key rename can name
+	names  map[string]bool // the names that the key tables can have, of the schemas that are kept
+	places map[string]bool // the names that the key rename can have
 }
 
 // Chooser returns the chooser of a source. A source that c doesn't name keeps all tables.
@@ -101,7 +101,8 @@ func (ch *Chooser) met(space string, places, aliases []string, kept bool) {
 	}
 }
 
-// Faults ends what Begin began. It reports the names in the keys schemas, tables and rename that match nothing in an *Error.
+// Faults ends the work of Begin. It reports the names in the keys schemas, tables and rename that match nothing in an
+// *Error.
 func (ch *Chooser) Faults() error {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()

@@ -57,10 +57,10 @@ type Config struct {
 	Listen  string   // host:port. "" is DefaultListen
 	Store   string   // "sqlite:path" or "postgres://…". "" is DefaultStore
 	Sources []Source // in the order of the file
-	Open    Open     // opens what the program itself can't, or nil. No file sets it
+	Open    Open     // opens sources that the program itself can't open, or nil. No file sets it
 
-	// Credential returns the program's own credential of an HTTP API, in the place of a configured one, or nil. No
-	// file sets it.
+	// Credential returns the program's own credential of an HTTP API, which replaces a configured one, or nil. No file
+	// sets it.
 	Credential func(source string) client.Credential
 	Rules      policy.Rules // Version is set to their Digest
 	Tools      Tools
@@ -231,9 +231,9 @@ func Load(path string) (*Config, error) {
 	return c, err
 }
 
-// Parse reads and checks the configuration in data. name is the file's path: it starts each fault, and relative paths
-// in the configuration are relative to its folder, those of an included file to that file's. env looks up an
-// environment variable. Faults are reported in an *Error.
+// Parse reads and checks the configuration in data. name is the file's path, which starts each fault. Relative paths in
+// the configuration are relative to its folder. Those of an included file are relative to that file's folder. env looks
+// up an environment variable. Faults are reported in an *Error.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := &Config{}
 	document, err := yamlconf.Read(name, data, c.shape(), yamlconf.Options{Env: env, Include: "include"})
@@ -342,8 +342,8 @@ func (c *Config) State() string { return c.document.State() }
 // Now returns the current State. See State.
 func (c *Config) Now() string { return c.document.Now() }
 
-// Divided returns the sources with one schema per tenant whose expression asks for the tenant, so that a principal without one sees nothing
-// of them, sorted.
+// Divided returns the sources, sorted, with one schema per tenant whose expression asks for the tenant. A principal
+// without a tenant sees nothing of them.
 func (c *Config) Divided() []string {
 	var out []string
 	for source, text := range c.Rules.Schemas {

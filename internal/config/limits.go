@@ -15,7 +15,7 @@ type Limits struct {
 	QueryRows   int                      // rows of query_class if the caller gives no limit
 	SampleRows  int                      // rows of get_sample_objects if the caller gives no limit
 	Timeouts    map[string]time.Duration // by tool name
-	Statement   time.Duration            // the longest that a tool that reads data may take, or 0 for what each tool says
+	Statement   time.Duration            // the longest time for a tool that reads data, or 0 for the time of each tool
 	Daily       Daily                    // of each owner
 	TokenDaily  Daily                    // of each token
 	Pending     int                      // changes of one principal waiting for review. 0 is 200

@@ -51,8 +51,8 @@ type Renewal struct {
 // Renewal returns the renewal of a source. "" is the store.
 func (c *Config) Renewal(source string) *Renewal { return &Renewal{of: c, latest: c, source: source} }
 
-// URL returns the URL, or the write_url, as it is configured now that was old when the configuration was read, or ""
-// if the configuration can't be read now.
+// URL returns the present form of the URL, or the write_url, that was old when the configuration was read. It returns
+// "" if the configuration can't be read now.
 func (n *Renewal) URL(old string) string {
 	if n.of.file == "" {
 		return ""

@@ -2,14 +2,14 @@ package config
 
 import "github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 
-// A Collection is what a MongoDB server doesn't say of a collection.
+// A Collection declares facts about a collection that a MongoDB server doesn't report.
 type Collection struct {
 	Fields map[string]string // the BSON type by name, as $type has it
 	Index  string            // of Atlas Search, or ""
 	Search []string          // the fields that it searches
 }
 
-// collections is the shape of what is declared of the collections of a source.
+// collections is the shape of the declarations of a source's collections.
 func (s *Source) collections() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "collection", Of: func(name string) (yamlconf.Shape, func()) {
 		c := Collection{Fields: map[string]string{}}

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Names are the names that lists can contain: tools, classes by their full and bare names, and HTTP APIs and their
-// operations as returned by Config.APINames.
+// Names are the names that lists can contain. These are tools, classes by their full and bare names, and HTTP APIs and
+// their operations as Config.APINames returns them.
 type Names struct {
 	Tools   []string
 	Classes []string
@@ -62,7 +62,7 @@ func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 	return out
 }
 
-// classes returns what a list of classes can name, for messages.
+// classes returns the names that a list of classes can have, for messages.
 func (n Names) classes() string {
 	if n.APIs != nil {
 		return "class, API or operation"

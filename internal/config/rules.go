@@ -67,7 +67,7 @@ func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	})
 }
 
-// apiHidden is the shape of what rules hide of an API, appended to into.
+// apiHidden is the shape of the rules that hide parts of an API, appended to into.
 func apiHidden(into *[]calls.Hidden, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Items("what is hidden", func(int) (yamlconf.Shape, func()) {
 		var h calls.Hidden

@@ -307,7 +307,7 @@ func (c *Config) unless(not *bool) yamlconf.Shape {
 	}}
 }
 
-// checkAccounts reports sources to which people connect while no key seals what is kept.
+// checkAccounts reports sources to which people connect if no key is set to seal their tokens.
 func (c *Config) checkAccounts(r *yamlconf.Reader) {
 	for _, s := range c.Sources {
 		if s.OpenAPI != nil && s.OpenAPI.Person() != nil && c.Accounts.Key == nil {

@@ -89,8 +89,9 @@ func (s *APISource) Signings(d *spec.Document) map[string]calls.Signing {
 	return out
 }
 
-// signing returns which schemes of d are met by one credential, or by those named after schemes, and by what every request has. A single
-// credential that is none of the document's schemes is sent with every call: the owner knows better than the document.
+// signing returns which schemes of d are met by one credential, or by those named after schemes, and by what every
+// request has. A single credential that isn't of the document's schemes is sent with every call, because the owner
+// knows better than the document.
 func (s *APISource) signing(d *spec.Document, single *APICredential, named []SchemeCredential) calls.Signing {
 	out := calls.Signing{}
 	if d == nil {

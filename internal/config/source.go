@@ -149,7 +149,7 @@ func (s *APISource) checkPlain(r *yamlconf.Reader, at string) {
 	}
 }
 
-// plain reports whether what is sent to an address can be read in the network.
+// plain reports whether others in the network can read requests to an address.
 func plain(address string) bool { return strings.HasPrefix(address, "http://") && !Loopback(address) }
 
 const whyPlain = " would send the credential over http, where the network can read it: use https://, or write plain_http: true"
@@ -227,8 +227,8 @@ func (s *APISource) document(contents *Document) yamlconf.Shape {
 }
 
 // OpenInFolder returns an Opener of the files in a folder, also through links that stay in it. read reads a file by its
-// path. The Opener fails if the result differs from the file in the folder, because a link that replaces the file in
-// between may lead out of the folder.
+// path. The Opener fails if the result differs from the file in the folder. A link that replaces the file in between
+// may lead out of the folder.
 func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		name, err := spec.Folder(name)

@@ -15,7 +15,7 @@ import (
 // longestRead is the longest that a tool that reads data may take if the configuration says nothing.
 const longestRead = time.Minute
 
-// statements is the shape of what one query may cost.
+// statements is the shape of the limits of one query's cost.
 func (c *Config) statements() yamlconf.Shape {
 	agents := yamlconf.Items("bounds", func(int) (yamlconf.Shape, func()) {
 		var b policy.AgentBound
@@ -40,7 +40,7 @@ func (c *Config) statements() yamlconf.Shape {
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { c.narrower(r, query.Pointer(at, "agents")) })
 }
 
-// bounds returns the keys that bound what a query may cost.
+// bounds returns the keys that limit the cost of a query.
 func bounds(b *policy.Bounds, most *time.Duration) []yamlconf.Key {
 	return []yamlconf.Key{
 		{Name: "joins", Doc: "Joins and lookups, as above", Shape: yamlconf.Count(&b.Joins, 1, mostParts)},

@@ -29,8 +29,8 @@ type Metrics struct {
 	Listen string // on a separate address, host:port, or ""
 }
 
-// shape is the shape of tracing. The section itself turns it on. An endpoint without TLS on another machine is an error unless insecure
-// is set, because what is sent along may hold a credential.
+// shape is the shape of tracing. The section itself turns it on. An endpoint without TLS on another machine is an error
+// unless insecure is set, because the headers may hold a credential.
 func (t *Telemetry) shape() yamlconf.Shape {
 	o := &t.OTLP
 	return yamlconf.Object([]yamlconf.Key{

@@ -95,7 +95,7 @@ func (c *Config) restrict(r *yamlconf.Reader) {
 // A Review configures all reviews. The rules are in policy.Rules.Review.
 type Review struct {
 	Single bool          // the human behind an agent may decide alone about its changes
-	Edit   bool          // reviewers may put a version of their own in the place of a change
+	Edit   bool          // reviewers may replace a change by a version of their own
 	Life   time.Duration // how long a change waits for review. 0 is 24 hours
 }
 

@@ -50,8 +50,8 @@ type Store interface {
 	Connection(context.Context, Key) (Row, error)
 	// Connections returns all connections, in any order.
 	Connections(context.Context) ([]Row, error)
-	// SwapConnection puts r in the place of the version was, 0 for none, and reports whether was still the current one.
-	// It removes the connection if r.Sealed is nil. It sets Changed.
+	// SwapConnection replaces the version was, or 0 for none, by r. It reports whether was is still the current
+	// version. It removes the connection if r.Sealed is nil. It sets Changed.
 	SwapConnection(ctx context.Context, was int64, r Row) (bool, error)
 }
 
@@ -60,7 +60,7 @@ type Provider struct {
 	AuthorizeURL, TokenURL string
 	RevokeURL              string // RFC 7009, or ""
 	Issuer                 string // what "iss" in answers has to be (RFC 9207), or "" if the provider sends none
-	ID, Secret             string // an empty Secret is that of a public client
+	ID, Secret             string // an empty Secret means a public client
 	InBody                 bool   // the client authenticates in the body of requests, instead of in a header
 	Scopes                 []string
 	Params                 map[string]string // further parameters of the authorization request

@@ -390,8 +390,8 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestEnds checks what ends a connection: its person, an operator who removes the person, and the provider. The refresh token is
-// good for nothing then.
+// TestEnds checks that a connection is ended by its person, by an operator who removes the person, and by the provider.
+// Then the refresh token is no longer valid.
 func TestEnds(t *testing.T) {
 	h := newHouse(t)
 	ends := map[string]func() error{

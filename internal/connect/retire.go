@@ -64,7 +64,7 @@ func (c *Connections) Keep(ctx context.Context, log *slog.Logger) (stop func()) 
 	}
 }
 
-// Sweep revokes at the providers what has ended, and seals with the newest key what an older one sealed.
+// Sweep revokes ended connections at the providers, and seals connections of an older key with the newest one.
 func (c *Connections) Sweep(ctx context.Context) error {
 	rows, err := c.o.Store.Connections(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tokens are what is sealed of a connection.
+// tokens is the sealed part of a connection.
 type tokens struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
@@ -18,7 +18,7 @@ type tokens struct {
 	Since   time.Time `json:"since"`            // when the person connected
 }
 
-// keyID is the length of the mark at the beginning of what a key sealed.
+// keyID is the length of the mark at the beginning of a sealed text.
 const keyID = 4
 
 // A box seals with one key: AES-256-GCM with random nonces.
@@ -44,8 +44,8 @@ func newBox(key []byte) (box, error) {
 	return b, err
 }
 
-// bound returns what a connection is sealed for: its key, and the client at the provider. Another configuration of the
-// source can't open what was sealed for this one, so that no token goes to another server.
+// bound returns the data that a connection is sealed for: its key, and the client at the provider. Another
+// configuration of the source can't open it, so no token goes to another server.
 func (c *Connections) bound(k Key) ([]byte, error) {
 	a := c.accounts[k.Source]
 	if a == nil {
@@ -56,7 +56,7 @@ func (c *Connections) bound(k Key) ([]byte, error) {
 
 var errNotOpened = errors.New("the connection was sealed with another key, for another provider or for another person")
 
-// seal returns t encrypted with the first key and bound to k, so that a row can't be put in the place of another person's. The mark
+// seal returns t encrypted with the first key and bound to k, so that a row can't replace another person's. The mark
 // comes first.
 func (c *Connections) seal(k Key, t tokens) ([]byte, error) {
 	plain, err := json.Marshal(t)

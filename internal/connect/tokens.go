@@ -96,7 +96,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 		if err != nil {
 			return "", storeFailed(err)
 		}
-		if mine { // the provider may have replaced the refresh token: what it answers is kept, whatever becomes of the caller
+		if mine { // the provider may have replaced the refresh token, so its answer is kept even if the caller has gone
 			return a.refresh(context.WithoutCancel(ctx), claimed, t)
 		}
 	}
@@ -146,7 +146,8 @@ func (a *Account) refresh(ctx context.Context, row Row, t tokens) (string, error
 	return fresh.AccessToken, nil
 }
 
-// received returns what is kept of t. A provider that sends no new refresh token lets the one before be used again.
+// received returns the parts of t to keep. If the provider sends no new refresh token, the former one can be used
+// again.
 func (a *Account) received(t *oauth2.Token, since time.Time, before string) tokens {
 	out := tokens{Access: t.AccessToken, Refresh: t.RefreshToken, Since: since}
 	if out.Refresh == "" {

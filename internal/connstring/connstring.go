@@ -61,7 +61,7 @@ var (
 	errMariaDB  = errors.New("is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX")
 )
 
-// A location is what a URL says before its options.
+// A location is the part of a URL before its options.
 type location struct {
 	user, password string
 	given          bool // a password
@@ -70,7 +70,8 @@ type location struct {
 	options        url.Values
 }
 
-// locate splits what follows :// of a URL. It returns false if a part is not encoded, so that what it means is uncertain.
+// locate splits the part of a URL after ://. It returns false if a part is not encoded, because then its meaning is
+// uncertain.
 func locate(rest string) (l location, ok bool) {
 	if strings.ContainsAny(rest, "# \t\r\n") {
 		return l, false
@@ -109,8 +110,8 @@ func locate(rest string) (l location, ok bool) {
 
 var plainHost = regexp.MustCompile(`^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~%-]*)$`)
 
-// option is what becomes of an option: the name under which it is passed on, or why it is refused. With both "", it is
-// left out, because it is about another driver and changes nothing here.
+// option is the result of an option: the name under which it is passed on, or the reason to refuse it. If both are "",
+// the option is left out, because it concerns another driver.
 type option struct{ as, why string }
 
 // taken reads the options of a URL by a table. Keys are compared without case.

@@ -25,7 +25,7 @@ var mariadbOptions = func() map[string]option {
 	return out
 }()
 
-// mariadb reads what follows mariadb:// of a URL.
+// mariadb reads the part of a URL after mariadb://.
 func mariadb(scheme, rest string) (Parsed, error) {
 	l, ok := locate(rest)
 	if !ok || len(l.hosts) != 1 || l.database == "" {

@@ -35,7 +35,7 @@ var postgresOptions = func() map[string]option {
 	return out
 }()
 
-// postgres reads what follows postgres:// of a URL.
+// postgres reads the part of a URL after postgres://.
 func postgres(scheme, rest string, java bool) (Parsed, error) {
 	if before, query, ok := strings.Cut(rest, "?"); ok && !java {
 		rest = before + "?" + strings.ReplaceAll(query, "+", "%2B")
@@ -182,7 +182,7 @@ func keywords(text string) (Parsed, error) {
 	return postgres("postgres", "/?"+strings.ReplaceAll(options.Encode(), "+", "%20"), false)
 }
 
-// keywordValue reads one value, and returns what follows it.
+// keywordValue reads one value, and returns the rest.
 func keywordValue(s string) (value, rest string, ok bool) {
 	var b strings.Builder
 	quoted := strings.HasPrefix(s, "'")

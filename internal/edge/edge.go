@@ -50,7 +50,7 @@ type Options struct {
 	Rate int // bytes of a response that its reader must take per second. Default 16 KiB
 
 	Refused *RefusalLog  // receives refused requests. It may be nil
-	Log     *slog.Logger // receives what net/http reports, for debugging. Nil discards it
+	Log     *slog.Logger // receives the reports of net/http, for debugging. Nil discards them
 
 	draining *atomic.Bool // answers end their connections while it is true. It is nil under another server
 }
@@ -177,8 +177,8 @@ func (s *Server) drain(l net.Listener, broken <-chan struct{}) {
 	}
 }
 
-// settle is how long a handshake that has begun may take to end, and settleTries how often drain waits for the queue of the
-// listener to be empty.
+// settle is how long a handshake that has begun may take to end. settleTries is how often drain waits for the queue of
+// the listener to be empty.
 const (
 	settle      = 200 * time.Millisecond
 	settleTries = 25

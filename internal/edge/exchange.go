@@ -165,8 +165,8 @@ func (x *exchange) wait() (done func()) {
 	return func() { x.waited += time.Since(start) }
 }
 
-// end sets deadlines for what net/http does after the handler has returned: it sends the rest of the response, then
-// reads the rest of the body.
+// end sets deadlines for the work of net/http after the handler has returned. net/http sends the rest of the response,
+// then reads the rest of the body.
 func (x *exchange) end() {
 	if !x.begun {
 		x.WriteHeader(http.StatusOK) // as net/http would, but through x

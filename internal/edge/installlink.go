@@ -34,7 +34,7 @@ func InstallLinks(name, address string) []InstallLink {
 	}
 }
 
-// encode encodes what always can be.
+// encode encodes values that can always be encoded.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

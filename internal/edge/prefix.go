@@ -49,8 +49,8 @@ func below(r *http.Request, prefix string) *http.Request {
 	return &out
 }
 
-// local is how an address of the console begins in a page: html/template writes attributes with these quotes, and no text of
-// a page holds one.
+// local is the beginning of an address of the console in a page. html/template writes attributes with these quotes, and
+// no text of a page holds one.
 var local = []byte(`="/console`)
 
 // A prefixed is a ResponseWriter that puts the prefix before addresses of the console.
@@ -59,7 +59,7 @@ type prefixed struct {
 	prefix string
 	begun  bool
 	pages  bool   // the response is a page, or a stream of parts of pages
-	held   []byte // the end of what was written, which may be the beginning of local
+	held   []byte // the end of the written bytes, which may be the beginning of local
 }
 
 // Unwrap serves [http.ResponseController].
@@ -108,7 +108,7 @@ func (w *prefixed) send(b []byte) error {
 	return err
 }
 
-// end writes what was held back.
+// end writes the bytes that were held back.
 func (w *prefixed) end() {
 	if len(w.held) > 0 {
 		_ = w.send(w.held) // an error means that the client has disconnected

@@ -30,8 +30,8 @@ func ProblemBody(p *problem.Error, correlation string) json.RawMessage {
 	return append(b, '}')
 }
 
-// details encodes where in the arguments a problem is: {code, errors} for violations of the schema, else {pointer,
-// near} and the members of a Denial and a Reply. It is nil if there is nothing to report.
+// details encodes the place of a problem in the arguments. It is {code, errors} for violations of the schema, else
+// {pointer, near} and the members of a Denial and a Reply. It is nil if there is nothing to report.
 func details(p *problem.Error) json.RawMessage {
 	var d struct {
 		Code    int             `json:"code,omitempty"`

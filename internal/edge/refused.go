@@ -26,12 +26,12 @@ type Refusal struct {
 	Kind        string     // the actual reason as an identifier: "no_credential", "host", "body_late"
 	Principal   string     // "" if not authenticated
 	Remote      netip.Addr // the client's address, or the zero value if unknown
-	Correlation string     // or ""
+	Correlation string     // may be ""
 	Err         error      // the cause, only for operators. It may be nil
 }
 
-// from returns what refusals are counted by: a principal, or a network, since a host of an IPv6 network has 2^64
-// addresses.
+// from returns the origin by which refusals are counted: a principal, or a network, because a host of an IPv6 network
+// has 2^64 addresses.
 func (r *Refusal) from() string {
 	if r.Principal != "" {
 		return r.Principal
@@ -50,7 +50,7 @@ func NetworkOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// A key is what refusals are counted by: where, why, and from which principal or network.
+// A key counts refusals by place, reason, and principal or network.
 type key struct{ door, kind, from string }
 
 // A RefusalLog logs and counts refusals. It is safe for concurrent use. A nil RefusalLog drops them.

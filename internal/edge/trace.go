@@ -45,7 +45,7 @@ func RefusalCause(ctx context.Context, err error) {
 	})
 }
 
-// note changes what is known of the refusal of ctx's request, if it is traced.
+// note changes the known facts about the refusal of ctx's request, if it is traced.
 func note(ctx context.Context, change func(*Refusal)) {
 	if ctx == nil {
 		return
@@ -57,7 +57,7 @@ func note(ctx context.Context, change func(*Refusal)) {
 	}
 }
 
-// Refusal returns what is known. Kind is "" if no reason was noted.
+// Refusal returns the known facts. Kind is "" if no reason was noted.
 func (t *Trace) Refusal(door string, remote netip.Addr) Refusal {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -88,7 +88,7 @@ func TestTransport(t *testing.T) {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(srv.URL, "http://"))
 	for _, tt := range []struct {
 		name, url, first, then string
-		want                   error // or nil
+		want                   error // may be nil
 	}{
 		{"a literal address inside", "http://127.0.0.1:PORT", "", "", nil},
 		{"a name that leads inside", "http://api.test:PORT", "127.0.0.1", "127.0.0.1", nil},

@@ -60,7 +60,7 @@ type source struct {
 	yield Yield
 }
 
-// A result is what compiling gave, an error too: a filter that is wrong is asked for as often as one that is right.
+// A result is the result of compiling, also an error. A wrong filter is compiled as often as a right one.
 type result struct {
 	expression *Expression
 	err        error

@@ -56,7 +56,7 @@ func (r *root) declare() []cel.EnvOption {
 	return options
 }
 
-// below records in e what is read below r at n, or returns what is wrong with it.
+// below records in e which paths below r are read at n, or returns the fault.
 func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 	if r.typ != nil {
 		name, asked := claimOf(n)

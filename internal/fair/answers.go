@@ -27,9 +27,9 @@ const (
 // answerPatience is how long an answer waits for memory at each step.
 const answerPatience = 10 * time.Second
 
-// Answers bounds the memory that the answers of HTTP servers take in one process. An answer has First before it is asked for. A larger one
-// waits with its body unread until there is memory for its bytes, and unparsed until there is memory for what is made of it. It is safe for
-// concurrent use.
+// Answers bounds the memory that the answers of HTTP servers take in one process. An answer has First before it is
+// asked for. A larger one waits with its body unread until there is memory for its bytes, and unparsed until there is
+// memory for the parsed form. It is safe for concurrent use.
 type Answers struct {
 	first, raw   *Semaphore // of answers that are read
 	small, large *Semaphore // of answers that are parsed
@@ -55,11 +55,11 @@ type Answer struct {
 	of    *Answers
 	who   Who
 	first func()
-	more  func() // gives back what it has beside First. Nil for nothing
+	more  func() // gives back the memory beside First. Nil if there is none
 }
 
-// Begin waits for the memory that each answer has at first. The caller calls Close once what is made of the answer is cut to size. Its
-// error is a *BusyError.
+// Begin waits for the memory that each answer has at first. The caller calls Close once the parsed answer is cut to
+// size. Its error is a *BusyError.
 func (a *Answers) Begin(ctx context.Context, who Who) (*Answer, error) {
 	first, err := a.first.EnterMany(ctx, who, First/unit)
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *Answer) bytes(ctx context.Context, from io.Reader, n, most int64) ([]by
 	return readAll(io.LimitReader(from, n+1), n+1)
 }
 
-// parsed waits for memory for what is made of a body, which includes its bytes.
+// parsed waits for memory for the parsed form of a body, which includes its bytes.
 func (b *Answer) parsed(ctx context.Context, body []byte) error {
 	weight, raw := answerWeight(body), b.more
 	of := b.of.large

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// unit is what is counted as one, in bytes: each body takes whole units.
+// unit is the unit of memory, in bytes. Each body takes whole units.
 const unit = 1 << 10
 
 // small is the size up to which a body is small, in bytes.
@@ -30,8 +30,8 @@ type BudgetOptions struct {
 	Patience time.Duration // how long a body waits. Default 30 s
 }
 
-// The memory of a Budget, in bytes: for bodies that are read or wait unparsed, and for what is made of them. Large bodies have more where
-// the largest may be more than 1 MiB.
+// The memory of a Budget, in bytes: for bodies that are read or wait unparsed, and for their parsed forms. Large bodies
+// have more where the largest may be more than 1 MiB.
 const (
 	smallRaw, smallParsed = 4 << 20, 8 << 20
 	largeRaw, largeParsed = 8 << 20, 28 << 20
@@ -95,7 +95,7 @@ func (e *BusyError) LogText() string { return e.Error() }
 // Unwrap returns the cause.
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// A WeightError means that what a body holds takes more memory than one caller may have.
+// A WeightError means that the contents of a body take more memory than one caller may have.
 type WeightError struct{ Values, Bytes, Most int64 }
 
 // Error implements error.
@@ -116,8 +116,8 @@ func (b *Budget) Read(w http.ResponseWriter, r *http.Request, who Who) (*Body, e
 // lingers is how long the rest of a body that was refused is read.
 const lingers = 2 * time.Second
 
-// Discard reads the body of a request that is refused for lack of memory, and keeps nothing: most clients read the answer only when they
-// have sent all. One that asks first, with Expect, isn't told to send.
+// Discard reads the body of a request that is refused for lack of memory, and keeps nothing. Most clients read the
+// answer only when they have sent all. A client that asks first, with Expect, isn't asked to send.
 func (b *Budget) Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingers)) != nil {
 		return
@@ -171,7 +171,7 @@ func readAll(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, 0, min(n, small)+1)
 	for {
 		if len(b) == cap(b) {
-			// Memory grows with what has arrived: a length that is only declared takes none.
+			// Memory grows with the bytes that have arrived. A declared length takes none.
 			grown := make([]byte, len(b), min(2*int64(cap(b)), n+1))
 			copy(grown, b)
 			b = grown
@@ -187,7 +187,8 @@ func readAll(r io.Reader, n int64) ([]byte, error) {
 	}
 }
 
-// Parse waits for memory for what is made of the body, which the caller parses afterwards. Its errors are a *BusyError and a *WeightError.
+// Parse waits for memory for the parsed form of the body, which the caller parses afterwards. Its errors are a
+// *BusyError and a *WeightError.
 func (b *Body) Parse(ctx context.Context) error {
 	values := Values(b.Bytes)
 	weight := Weight(len(b.Bytes), values)
@@ -204,7 +205,7 @@ func (b *Body) Parse(ctx context.Context) error {
 		b.leave = append(b.leave, raw...)
 		return err
 	}
-	for _, leave := range raw { // what is made of it includes its bytes
+	for _, leave := range raw { // the parsed form includes its bytes
 		leave()
 	}
 	return nil
@@ -240,7 +241,7 @@ func memory(units int) int64 { return int64(units) * unit }
 
 func units(bytes int64) int { return int(bytes/unit) + 1 }
 
-// Load returns the bytes that bodies hold: those that are read or wait unparsed, and what is made of others.
+// Load returns the bytes that bodies hold: those that are read or wait unparsed, and the parsed forms of others.
 func (b *Budget) Load() (raw, parsed int64) {
 	held := func(g *Semaphore) int64 {
 		n, _ := g.Load()

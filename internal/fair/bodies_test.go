@@ -40,8 +40,8 @@ func request(body io.Reader, length int64) *http.Request {
 	return r
 }
 
-// TestBound: however many bodies arrive, those that are read and not yet closed have at most the bytes of the budget, and all are
-// answered in the end.
+// TestBound: however many bodies arrive, those that are read and not yet closed have at most the bytes of the budget.
+// All are answered in the end.
 func TestBound(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string

@@ -70,7 +70,7 @@ type Semaphore struct {
 // A key names one tenant, owner or credential. An owner without a tenant is the same as a tenant and as an owner, but not the same key.
 type key struct {
 	level        int
-	alone        bool // the name is an owner's in the place of a tenant's
+	alone        bool // the name of an owner replaces that of a tenant
 	within, name string
 }
 

@@ -30,8 +30,8 @@ func hold(t *testing.T, g *fair.Semaphore, n int, who func(i int) fair.Who) (lea
 	return leave
 }
 
-// TestShares: a credential, an owner and a tenant each hold a limited number of slots, however many they request, and
-// others get the rest at once.
+// TestShares: a credential, an owner and a tenant each hold a limited number of slots, however many they request.
+// Others get the rest at once.
 func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		bounds fair.Bounds

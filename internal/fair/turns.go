@@ -19,7 +19,7 @@ func (t *Turn) End(err error) { t.done <- err }
 
 func (t *Turn) turn() *Turn { return t }
 
-// A Work is what one caller wants done: a pointer to a struct that embeds Turn.
+// A Work is the work of one caller: a pointer to a struct that embeds Turn.
 type Work interface{ turn() *Turn }
 
 // A Queue has the work of callers that arrive while a round is under way. It is safe for concurrent use.
@@ -35,8 +35,8 @@ type Queue[W Work] struct {
 	running bool // a goroutine has rounds, and looks at waiting when one ends
 }
 
-// Do has w done, which no earlier call had, and returns what its round ended it with. If ctx ends before its round begins, w isn't done:
-// late is true, and the error that of ctx.
+// Do has w done, which no earlier call had, and returns the error of its round. If ctx ends before the round begins, w
+// isn't done. Then late is true and the error is that of ctx.
 func (q *Queue[W]) Do(ctx context.Context, w W) (late bool, err error) {
 	t := w.turn()
 	t.done = make(chan error, 1)
@@ -66,7 +66,7 @@ func (q *Queue[W]) Waiting() int {
 	return len(q.waiting)
 }
 
-// lead has one round, and leaves what arrives meanwhile to another goroutine.
+// lead has one round, and leaves work that arrives meanwhile to another goroutine.
 func (q *Queue[W]) lead() {
 	runtime.Gosched() // those that are about to ask come first, and share the round. At rest this returns at once
 	if round := q.take(); len(round) > 0 {

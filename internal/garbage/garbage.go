@@ -1,5 +1,5 @@
-// Package garbage bounds the memory that a process keeps for what it no longer uses. It is only for the program: a program
-// that embeds a gateway sets its own collector.
+// Package garbage bounds the memory that a process keeps although it no longer uses it. It is only for the program: a
+// program that embeds a gateway sets its own collector.
 package garbage
 
 import (
@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// The soft memory limit of the process, and the bytes that Bound adds to what the collector takes for in use.
+// The soft memory limit of the process, and the bytes that Bound adds to the memory that the collector counts as in
+// use.
 const limit, ballast = 512 << 20, 32 << 20
 
 // The percentage with which the least heap that is collected has 16 MB: Go's is 4 MB of 100.
@@ -78,8 +79,9 @@ func Spare() {
 // allocates.
 const owed, rest = 64 << 20, 4 << 20
 
-// GiveBack gives unused memory back to the operating system each time that the process comes to rest for an interval,
-// after its start or after work. Without it, the collector keeps the memory for minutes. It returns when ctx ends.
+// GiveBack gives unused memory back to the operating system each time that the process is at rest for an interval. That
+// is so after its start and after work. Without it, the collector keeps the memory for minutes. It returns when ctx
+// ends.
 func GiveBack(ctx context.Context, interval time.Duration) {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
@@ -100,8 +102,8 @@ func GiveBack(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Loaded gives back what a command took to load a large configuration, and the pages of the program that only the start
-// used.
+// Loaded gives back the memory that a command needed to load a large configuration, and the pages of the program that
+// only the start used.
 func Loaded() {
 	if read("/gc/heap/allocs:bytes") > owed {
 		debug.FreeOSMemory()

@@ -16,14 +16,14 @@ import (
 
 const (
 	every   = 10 * time.Second // between two beats
-	changes = time.Second      // between two looks at what is in force here
+	changes = time.Second      // between two looks at the state in force here
 	brief   = time.Second      // a beat that takes longer doesn't tell the time
 )
 
 // KeepOptions configure a ReplicaKeeper.
 type KeepOptions struct {
 	Store ReplicaStore
-	Own   func() ReplicaRow // what is in force in this process. Its ID, Name and Clock are ignored
+	Own   func() ReplicaRow // the state in force in this process. Its ID, Name and Clock are ignored
 	Log   *slog.Logger
 
 	Every time.Duration    // between two beats. 0 is ten seconds
@@ -78,7 +78,7 @@ func (k *ReplicaKeeper) State() ReplicaState {
 	return ReplicaState{}
 }
 
-// run makes a round at once, at regular times, and when what is in force here changes.
+// run makes a round at once, at regular times, and when the state in force here changes.
 func (k *ReplicaKeeper) run(ctx context.Context) {
 	defer close(k.done)
 	tick := time.NewTicker(min(changes, k.options.Every))

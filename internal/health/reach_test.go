@@ -87,7 +87,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestUnreadable: what is wrong with a URL is said with its file, and without its password.
+// TestUnreadable: the fault of a URL names its file, and doesn't contain its password.
 func TestUnreadable(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {

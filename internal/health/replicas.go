@@ -17,7 +17,7 @@ const Lasting = 35 * time.Second
 // MaxClock is the largest difference between the clocks of a process and of the store that isn't reported.
 const MaxClock = 2 * time.Second
 
-// A ReplicaRow is what a process says of itself.
+// A ReplicaRow is the description that a process writes of itself.
 type ReplicaRow struct {
 	ID      string        // random, unique to the process
 	Name    string        // host and process, for operators
@@ -43,7 +43,7 @@ func KeyID(key ed25519.PublicKey) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A DifferenceKind is what processes differ in.
+// A DifferenceKind is a kind of difference between processes.
 type DifferenceKind string
 
 // The kinds of differences.
@@ -59,7 +59,7 @@ func DifferenceKinds() []DifferenceKind {
 	return []DifferenceKind{DifferentRules, DifferentKey, DifferentProgram, DifferentClock}
 }
 
-// Differs returns what r differs in from own. A clock differs if it is wrong by the clock of the store.
+// Differs returns the differences of r from own. A clock differs if it is wrong by the clock of the store.
 func (r ReplicaRow) Differs(own ReplicaRow) []DifferenceKind {
 	var out []DifferenceKind
 	for kind, differs := range map[DifferenceKind]bool{DifferentRules: r.Rules != own.Rules, DifferentKey: r.Key != own.Key, DifferentProgram: r.Program != own.Program, DifferentClock: r.Clock.Abs() > MaxClock} {
@@ -100,7 +100,7 @@ func (r ReplicaRow) Describe(own ReplicaRow) string {
 type ReplicaState struct {
 	Replicas int                    // with this one. 0 if it isn't known
 	Differ   int                    // others that differ from this one
-	Kinds    map[DifferenceKind]int // the others that differ, by what they differ in
+	Kinds    map[DifferenceKind]int // the others that differ, by the kind of difference
 	Clock    time.Duration          // by which the clock of this process is ahead of the clock of the store
 }
 
@@ -125,7 +125,7 @@ func compare(rows []ReplicaRow, own ReplicaRow) (s ReplicaState, described []str
 	return s, described
 }
 
-// Notes returns what anyone may read of the state: numbers and kinds, and no names.
+// Notes returns the part of the state that anyone may read: numbers and kinds, and no names.
 func (s ReplicaState) Notes() []string {
 	var out []string
 	if s.Differ > 0 {

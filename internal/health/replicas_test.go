@@ -55,7 +55,7 @@ func (m *memory) breaks(err error) {
 	m.fails = err
 }
 
-// A place is a process for a test: what is in force in it, its clock and its log.
+// A place is a process for a test: its state in force, its clock and its log.
 type place struct {
 	mu   sync.Mutex
 	row  health.ReplicaRow
@@ -163,7 +163,7 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// TestClock: the process whose clock differs from the store's is told so, and the others are told of it.
+// TestClock: the process whose clock differs from the store's gets a note, and so do the others.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}

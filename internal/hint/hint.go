@@ -1,4 +1,4 @@
-// Package hint holds the help for what a query can't say.
+// Package hint holds the help for queries that the language doesn't support.
 //
 //	an unknown operator, function or word → what to write instead
 //

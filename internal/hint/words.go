@@ -96,7 +96,8 @@ func has(members []value.Member, name string) bool {
 	return slices.ContainsFunc(members, func(m value.Member) bool { return m.Name == name })
 }
 
-// operator returns what the operator m means, in operators that there are, or nil if it is one of those, or none of another language.
+// operator returns the meaning of the operator m, in operators of the language. It returns nil if m is one of those, or
+// unknown.
 func operator(m value.Member) (out []value.Member, note string) {
 	if m.Name == "" || m.Name[0] != '$' {
 		return nil, ""
@@ -131,7 +132,7 @@ func operator(m value.Member) (out []value.Member, note string) {
 	return nil, ""
 }
 
-// regex returns $regex with its options, and says what it stands for.
+// regex returns $regex with its options, and a note about its meaning.
 func regex(of value.Member, expr string, fold bool) ([]value.Member, string) {
 	out := one("$regex", value.OfString(expr))
 	if fold {

@@ -14,8 +14,8 @@ const (
 	DefaultBytes = 16 << 20
 )
 
-// A Budget bounds what one evaluation reads into memory, over all of its views. It counts only records that views show,
-// so that a refusal depends on nothing else. It isn't safe for concurrent use.
+// A Budget limits the records that one evaluation reads into memory, over all of its views. It counts only records that
+// views show, so that a refusal depends on nothing else. It isn't safe for concurrent use.
 type Budget struct {
 	Rows  int   // the most records. 0 means DefaultRows
 	Bytes int64 // the most bytes of the values that are kept. 0 means DefaultBytes
@@ -49,7 +49,7 @@ func (b *Budget) keep(name string, row value.Row) error {
 	return b.Room(name, 0)
 }
 
-// Release forgets the bytes of what was kept, when it no longer is.
+// Release subtracts the bytes of records that are no longer kept.
 func (b *Budget) Release() { b.bytes = 0 }
 
 // Room refuses a value that would take so many bytes, if there is no room for it, before it is made.
@@ -60,7 +60,7 @@ func (b *Budget) Room(name string, bytes int64) error {
 	return nil
 }
 
-// beyond returns the refusal of what is too much.
+// beyond returns the refusal of a query that reads too much.
 func beyond(what, name string) error {
 	return &problem.Error{Code: problem.Unsupported,
 		Detail:     fmt.Sprintf("the source can't run all of this query, and what is left would be computed over %s, of %q the last", what, problem.Cut(name)),

@@ -198,8 +198,7 @@ func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Pi
 	return out
 }
 
-// part returns the value at path in v: null if there is none, and for a list the list of the values at path in its
-// elements.
+// part returns the value at path in v, or null. For a list, it returns the list of the values at path in its elements.
 func part(v value.Value, path query.Path) value.Value {
 	if len(path) == 0 || v.Kind() == value.Cut {
 		return v

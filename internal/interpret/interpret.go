@@ -28,8 +28,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Need says which records of a view an evaluation needs: all of them if Key is "", else those whose field Key equals
-// one of In.
+// A Need says which records of a view an evaluation needs. It needs all of them if Key is "", else those whose field
+// Key equals one of In.
 type Need struct {
 	View *policy.View
 	Key  string

@@ -33,8 +33,8 @@ func (r *reading) right(p *plan.Program, on []plan.Pair, g given) pairing {
 	return out
 }
 
-// needed returns what a Program may read to find records for left: those whose field, in one of the pairs, has the value
-// of a record. The stages between the view and the pair may only leave out records, each by itself.
+// needed returns the records that a Program must read to find records for left. Their field, in one of the pairs, has
+// the value of a record. The stages between the view and the pair may only leave out records, each by itself.
 func needed(p *plan.Program, on []plan.Pair, left records) given {
 	if p.From == plan.Input || slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { _, ok := s.(*plan.Filter); return !ok }) {
 		return given{}
@@ -138,8 +138,8 @@ func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	})
 }
 
-// closure evaluates $graphLookup breadth first: each step adds the records whose To equals a value of the step before, at most s.Depth
-// steps after the first. No record is added twice, so a cycle ends.
+// closure evaluates $graphLookup breadth first. Each step adds the records whose To equals a value of the step before.
+// There are at most s.Depth steps after the first. No record is added twice, so a cycle ends.
 func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 	shape := s.Right.Out()
 	rows := r.program(s.Right, given{outer: in.outer})

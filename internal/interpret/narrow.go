@@ -89,7 +89,8 @@ func (n *Narrowed) Rows() (iter.Seq2[value.Row, error], error) {
 	return n.r.rest(&n.rest, given{input: n.rows})
 }
 
-// step returns what a stage does to each record of a shape, or false for one that doesn't look at each by itself.
+// step returns the function of a stage for each record of a shape. It returns false for a stage that doesn't process
+// each record by itself.
 func (r *reading) step(s plan.Stage, in plan.Shape) (step, bool) {
 	from := records{reading: r, shape: &in}
 	switch s := s.(type) {
@@ -102,8 +103,8 @@ func (r *reading) step(s plan.Stage, in plan.Shape) (step, bool) {
 	return nil, false
 }
 
-// ingredients returns the stage that computes what a stage groups, and the stage that groups it, or nil for another
-// stage. The records are in order only where a group depends on it.
+// ingredients splits a stage that groups into one that computes the grouped values and one that groups them. It returns
+// nil for another stage. The records are in order only where a group depends on it.
 func ingredients(s plan.Stage, in *plan.Shape) (*plan.Map, plan.Stage) {
 	m := &making{in: in}
 	switch s := s.(type) {

@@ -175,8 +175,8 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 	return a.To(t)
 }
 
-// doubles applies an operator to two Doubles: null for a zero divisor, and for numbers out of the range of arithmetic (plan.Sized),
-// where the backends differ.
+// doubles applies an operator to two Doubles. It is null for a zero divisor, and for numbers out of the range of
+// arithmetic (plan.Sized), where the backends differ.
 func doubles(op plan.Op, x, y float64) value.Value {
 	if !plan.Sized(x) || !plan.Sized(y) {
 		return value.Value{}
@@ -218,7 +218,7 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	return d.To(t)
 }
 
-// rounded evaluates Trunc or Round. A Double is rounded as it is written.
+// rounded evaluates Trunc or Round. A Double is rounded by its decimal form.
 func rounded(t schema.Type, x value.Value, places int64, how rounding) value.Value {
 	if t == schema.Double && !plan.Sized(x.Float()) {
 		return value.Value{}

@@ -19,7 +19,7 @@ type place struct {
 	used  bool   // a query inside has taken a value of the record
 }
 
-// An over is what the body of an Over can refer to.
+// An over holds the values that the body of an Over can refer to.
 type over struct{ element, before value.Value }
 
 // within returns at with one more Over.

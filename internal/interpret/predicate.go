@@ -16,7 +16,7 @@ type test func(rooted) bool
 
 // A rooted is a root of paths.
 type rooted interface {
-	// leaves returns the values at a path, none if there is none.
+	// leaves returns the values at a path, if any.
 	leaves(query.Path) []value.Value
 }
 

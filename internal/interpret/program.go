@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A given is what a Program may read besides the plan's views.
+// A given is the input of a Program besides the plan's views.
 type given struct {
 	input []value.Row // the records that a Facet passes to its branches
 	outer *place      // the record for which a Nest makes its list
@@ -192,7 +192,8 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	return nil
 }
 
-// maxStageValues is the most values that a stage makes of records: what is read is bounded by a Budget, but a join multiplies it.
+// maxStageValues is the most values that a stage makes of records. A Budget bounds the records that are read, but a
+// join multiplies them.
 const maxStageValues = 4_000_000
 
 // each returns the rows that of makes of each record in turn.

@@ -5,8 +5,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Reads returns which fields of a view a find or a count reads, and which of them it needs whole: it finds, orders or joins by
-// them. Of the others only what leaves is needed. Of a view that isn't its own or that of a join, and for pipelines, it is all.
+// Reads returns which fields of a view a find or a count reads, and which of them it needs whole. The query finds,
+// orders or joins by the latter. Of the other fields it needs only the part that is returned. For a view that isn't its
+// own or that of a join, and for pipelines, it returns all fields.
 func Reads(p *policy.Plan, v *policy.View) (read, whole func(name string) bool) {
 	if p.Program != nil {
 		return all, all

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Stored returns a value as the source holds it in the type that the rules declare for its field: null if it isn't in
-// the field's form.
+// Stored returns a value of the source in the type that the rules declare for its field. It returns null if the value
+// isn't in the field's form.
 func Stored(f *schema.Field, v value.Value) value.Value {
 	text, whole := v.Kind() == value.String, v.Kind() == value.Int
 	switch form := f.Stored.Form; form {

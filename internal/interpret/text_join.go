@@ -68,7 +68,7 @@ func (j *textJoin) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
 	j.made, j.next = next, j.made
 }
 
-// Value returns the result, null if it is none.
+// Value returns the result, or null.
 func (j *textJoin) Value() value.Value {
 	if !j.known {
 		return value.Value{}

@@ -94,7 +94,7 @@ func capitalized(x string) string {
 	}, x)
 }
 
-// replaced returns x with another text for what an expression matches.
+// replaced returns x with another text for each part that an expression matches.
 func replaced(x, expression, with string, all bool) value.Value {
 	re, err := regexp.Compile(expression)
 	if err != nil {

@@ -114,7 +114,7 @@ func bothEnds(branches []*syntax.Regexp) bool {
 	return slices.Equal(sets[0], sets[1])
 }
 
-// bare returns what groups are around.
+// bare returns re without the groups around it.
 func bare(re *syntax.Regexp) *syntax.Regexp {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]

@@ -13,8 +13,8 @@ var shell = regexp.MustCompile(`^(?:new )?(ObjectId|ISODate|Date|NumberLong|Long
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-fA-F]{24}$`)
 
-// Extended returns the plain value that v stands for as extended JSON, {"$date": "…"}, or as MongoDB's shell writes it, ISODate("…"). It
-// returns false for any other value, and for one that isn't what its name says.
+// Extended returns the plain value that v stands for as extended JSON, {"$date": "…"}, or as MongoDB's shell writes it,
+// ISODate("…"). It returns false for any other value, and for one that isn't of the type in its name.
 func Extended(v value.Value) (value.Value, bool) {
 	switch members := v.Members(); {
 	case v.Kind() == value.Object && len(members) == 1:

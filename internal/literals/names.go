@@ -34,7 +34,7 @@ func Path(s, at string) ([]string, error) {
 	return path, nil
 }
 
-// Name rejects what isn't the name of a single column or member.
+// Name rejects a text that isn't the name of a single column or member.
 func Name(s, at string) error {
 	if strings.Contains(s, ".") {
 		return problem.Invalid(at, "%q can't have a dot: it names one field", problem.Cut(s))
@@ -43,7 +43,7 @@ func Name(s, at string) error {
 	return err
 }
 
-// Variable rejects what a caller can't name a variable.
+// Variable rejects a text that can't be the name of a variable.
 func Variable(s, at string) error {
 	ok := s != "" && len(s) <= maxSegment && s[0] >= 'a' && s[0] <= 'z'
 	for _, r := range s {

@@ -61,7 +61,7 @@ type block struct {
 	Cache     *cache          `json:"cache_control,omitempty"`
 }
 
-// A cache marks where what can be read from the cache ends.
+// A cache marks the end of the part that can be read from the cache.
 type cache struct {
 	Type string `json:"type"`
 }
@@ -106,7 +106,7 @@ func role(r Role) string {
 	return "user"
 }
 
-// content writes the blocks of a turn. The last turn of a conversation ends what the next request finds in the cache.
+// content writes the blocks of a turn. The next request finds the conversation in the cache up to its last turn.
 func content(turn Message, last bool) []json.RawMessage {
 	var all []json.RawMessage
 	if turn.Raw != nil && json.Unmarshal(turn.Raw, &all) == nil && len(all) > 0 {
@@ -132,7 +132,7 @@ func content(turn Message, last bool) []json.RawMessage {
 	return all
 }
 
-// orSilence returns text, or what stands for none: the format refuses empty texts.
+// orSilence returns text, or a placeholder for an empty text, which the format refuses.
 func orSilence(text string) string {
 	if text == "" {
 		return "…"
@@ -177,8 +177,8 @@ type anthropicReply struct {
 	ended  bool
 }
 
-// read adds one event to the reply. The input in message_start doesn't count what was read from or written to the cache, so the three
-// are added.
+// read adds one event to the reply. The input in message_start doesn't count tokens that were read from or written to
+// the cache, so the three are added.
 func (out *anthropicReply) read(ev edge.Event) error {
 	var e event
 	if err := json.Unmarshal(ev.Data, &e); err != nil {

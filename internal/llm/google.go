@@ -60,7 +60,7 @@ type generation struct {
 	TopP        *float64 `json:"topP,omitempty"`
 }
 
-// A part is one part of a content, of which only what is read or written here is named.
+// A part is one part of a content. It names only the members that are read or written here.
 type part struct {
 	Text     *string           `json:"text,omitempty"`
 	Thought  bool              `json:"thought,omitempty"`

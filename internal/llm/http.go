@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// The bounds of what a provider sends, in bytes.
+// The limits of a provider's answer, in bytes.
 const (
 	maxEvent   = 16 << 20
 	maxFailure = 64 << 10
@@ -140,7 +140,7 @@ type Failure struct {
 	Temporary  bool          // whether another attempt may succeed
 }
 
-// Error says what failed.
+// Error implements error. It says what failed.
 func (f *Failure) Error() string {
 	text := f.Message
 	if f.Status != 0 {
@@ -157,7 +157,7 @@ func (f *Failure) Error() string {
 
 // failed reads the error that came instead of an answer.
 func (e *Endpoint) failed(res *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what can't be read says no more than the status
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // a body that can't be read says no more than the status
 	f := parseFailure(body)
 	if f == nil {
 		f = &Failure{Message: strings.TrimSpace(string(body))}
@@ -241,7 +241,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 // maxSaid bounds the words of a provider in an error, in bytes.
 const maxSaid = 600
 
-// clean takes the key and what a terminal would obey out of f.
+// clean removes the key and control characters of terminals from f.
 func (e *Endpoint) clean(f *Failure) *Failure {
 	for _, text := range []*string{&f.Code, &f.Message} {
 		if e.Key != "" {

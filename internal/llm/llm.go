@@ -31,12 +31,12 @@ const (
 type Message struct {
 	Role    Role
 	Text    string          // of a user or the assistant
-	Calls   []Call          // what the assistant wants to be called
-	Results []Result        // what tools gave
+	Calls   []Call          // the calls that the assistant wants
+	Results []Result        // the results of tools
 	Raw     json.RawMessage // the assistant's turn in the provider's own form, which goes back unchanged, or nil
 }
 
-// A Call is what a model wants to be called. Arguments is what it wrote, which may not be JSON.
+// A Call is a call that a model wants. Arguments is its text, which may not be JSON.
 type Call struct {
 	ID, Name, Arguments string
 }
@@ -53,7 +53,7 @@ type Declaration struct {
 	Schema            json.RawMessage
 }
 
-// A Request is what a model continues.
+// A Request is a conversation that a model continues.
 type Request struct {
 	System   string
 	Messages []Message

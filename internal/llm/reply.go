@@ -1,6 +1,6 @@
 package llm
 
-// A reply is what the two formats gather in common.
+// A reply holds the parts of a reply that both formats have.
 type reply struct {
 	Reply
 	text    func(string) // receives text as it arrives

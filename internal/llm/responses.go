@@ -47,7 +47,7 @@ type responsesInput struct {
 	Output  *string `json:"output,omitempty"`
 }
 
-// A responsesItem is one item of the output, of which only what is read here is named.
+// A responsesItem is one item of the output. It names only the members that are read here.
 type responsesItem struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -115,7 +115,7 @@ func (m *Responses) request(r Request) responsesRequest {
 	return q
 }
 
-// reasons reports whether a model reasons before it answers. Those that don't refuse to be asked for what they thought.
+// reasons reports whether a model reasons before it answers. Other models refuse a request for their reasoning.
 func reasons(model string) bool {
 	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-4"} {
 		if strings.HasPrefix(model, plain) {
@@ -125,8 +125,8 @@ func reasons(model string) bool {
 	return true
 }
 
-// responsesTurn returns the items of a turn. A turn of the model is sent back as it came, in turn.Raw, so that what it thought is
-// there. One of another provider is written from its text and calls.
+// responsesTurn returns the items of a turn. A turn of the model is sent back as it came, in turn.Raw, including its
+// reasoning. A turn of another provider is written from its text and calls.
 func responsesTurn(turn Message) []json.RawMessage {
 	var items []json.RawMessage
 	add := func(v any) {

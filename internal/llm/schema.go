@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// fitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the top.
-// keywords are those that the provider knows. Nil is all. Of a schema that is left out, the model learns from the refusal.
+// fitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the
+// top. keywords are those that the provider knows. Nil means all. If a schema is left out, the model learns from the
+// refusal.
 func fitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
 	var top map[string]any
 	if json.Unmarshal(schema, &top) != nil || top == nil {
@@ -29,7 +30,7 @@ func fitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
 	return fitted
 }
 
-// keep drops from a schema and those in it what is none of keywords.
+// keep removes the members of a schema, and of the schemas in it, that are not in keywords.
 func keep(schema map[string]any, keywords []string) {
 	if v, ok := schema["const"]; ok && schema["enum"] == nil {
 		schema["enum"] = []any{v}

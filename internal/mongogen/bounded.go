@@ -36,7 +36,7 @@ func BoundedBSON(v bson.RawValue, t schema.Type, most int) value.Value {
 	return out
 }
 
-// length returns how long the text of a value is, or its bytes, without making it, or 0 for what is never long.
+// length returns the length of a value's text or bytes without making them, or 0 for a value that is never long.
 func length(v bson.RawValue, t schema.Type) int64 {
 	raw, text := data(v)
 	switch {
@@ -50,7 +50,8 @@ func length(v bson.RawValue, t schema.Type) int64 {
 	return int64(len(raw))
 }
 
-// data returns the bytes of a text, or those of a binary value that stays bytes, as the document holds them, or nil for other values.
+// data returns the bytes of a text, or those of a binary value that stays bytes, as the document holds them. It returns
+// nil for other values.
 func data(v bson.RawValue) (raw []byte, text bool) {
 	switch v.Type {
 	case bson.TypeString:
@@ -102,7 +103,7 @@ func write(v bson.RawValue, depth int, out func(text []byte)) {
 	out(interpret.JSON(decode(v, max(depth, 1))).AppendJSON(nil))
 }
 
-// bsonParts yields the names and values of a document or a list, one by one, up to what is damaged. Names may repeat.
+// bsonParts yields the names and values of a document or a list, one by one, up to the first damage. Names may repeat.
 func bsonParts(v bson.RawValue) func(yield func(string, bson.RawValue) bool) {
 	return func(yield func(string, bson.RawValue) bool) {
 		if len(v.Value) < 5 {
@@ -147,7 +148,7 @@ func BSONWeight(v bson.RawValue) int64 {
 	n := each + int64(len(v.Value))
 	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
 		for _, e := range bsonParts(v) {
-			n += BSONWeight(e) - int64(len(e.Value)) // which is in what holds it
+			n += BSONWeight(e) - int64(len(e.Value)) // which is in the document that holds it
 		}
 	}
 	return n
@@ -160,7 +161,8 @@ type BSONRange struct {
 	Size         bool
 }
 
-// BSONPiece returns a range of a text, of bytes or of JSON as it is written, without the rest, or false for a value of another type.
+// BSONPiece returns a range of a text, of bytes or of JSON as it is written, without the rest. It returns false for a
+// value of another type.
 func BSONPiece(v bson.RawValue, t schema.Type, p BSONRange) (value.Value, bool) {
 	raw, text := data(v)
 	switch {

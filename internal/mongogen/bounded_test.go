@@ -36,7 +36,8 @@ func text(v value.Value) string {
 	return v.String()
 }
 
-// TestBounded compares what is cut with what is decoded: a value is whole up to its length, and a Cut of that length below it.
+// TestBounded compares cut values with decoded ones. A value is whole up to its length, and a Cut of that length below
+// it.
 func TestBounded(t *testing.T) {
 	for i, tt := range long {
 		v := raw(t, tt.v)
@@ -86,7 +87,8 @@ func TestPiece(t *testing.T) {
 	}
 }
 
-// TestWeight tests that a list of many small values weighs what they take, which is many times what is stored.
+// TestWeight tests that a list of many small values weighs as much as the memory of its values. That is many times the
+// stored size.
 func TestWeight(t *testing.T) {
 	list := bson.A{}
 	for range 10_000 {

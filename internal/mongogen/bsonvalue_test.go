@@ -71,7 +71,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeHostile decodes what no driver writes: documents that nest too deep, and bytes that aren't BSON.
+// TestDecodeHostile decodes values that no driver writes: documents that nest too deep, and bytes that aren't BSON.
 func TestDecodeHostile(t *testing.T) {
 	deep := any(int32(1))
 	for range 150 {

@@ -30,7 +30,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Level is what a server can do.
+// A Level is a set of features of a server.
 type Level uint8
 
 // The levels. The zero Level is the lesser one.
@@ -47,7 +47,7 @@ func (l Level) String() string {
 	return "FerretDB"
 }
 
-// A Command is one aggregation, and what its documents hold.
+// A Command is one aggregation, with a description of its documents.
 type Command struct {
 	Collection string
 	Pipeline   bson.A
@@ -77,7 +77,7 @@ type Writer struct {
 }
 
 // Records writes the command that reads the needed records of a view. For the view of a find or a count, it reads only
-// records that the caller's filter may find and, if it can, at most a page.
+// records that the caller's filter may find. If it can, it reads at most a page.
 func (w *Writer) Records(n interpret.Need) (Command, error) {
 	c := n.View.Class()
 	extra := []cond{}

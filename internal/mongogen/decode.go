@@ -96,7 +96,7 @@ func decode(v bson.RawValue, depth int) value.Value {
 	if v.Validate() != nil {
 		return value.OfCut(int64(len(v.Value)))
 	}
-	return value.OfString(strings.ToValidUTF8(v.String(), "\uFFFD")) // extended JSON, of what only the database knows
+	return value.OfString(strings.ToValidUTF8(v.String(), "\uFFFD")) // extended JSON, for types that only the database knows
 }
 
 func decimal(d bson.Decimal128) value.Value {

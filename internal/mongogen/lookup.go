@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// right writes the pipeline of a $lookup: the view of what is joined, its stages, and the equalities with variables that
-// hold the values of the record. It returns the variables.
+// right writes the pipeline of a $lookup: the view of the joined class, its stages, and the equalities with variables.
+// The variables hold the values of the record. right returns them.
 func (f *flow) right(p *plan.Program, on []plan.Pair) (*flow, bson.D, bool) {
 	if f.w.Level != MongoDB || p.From < 0 || p.From >= len(f.w.Plan.Views) || len(on) == 0 {
 		return nil, nil, false

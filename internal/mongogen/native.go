@@ -100,7 +100,7 @@ func (m matcher) some(parts []query.Filter) cond {
 		c := m.match(p)
 		out.exact = out.exact && c.exact
 		if c.doc == nil {
-			return cond{exact: c.exact} // of everything, or of what can't be said
+			return cond{exact: c.exact} // of everything, or of an unknown part
 		}
 		docs = append(docs, c.doc)
 	}

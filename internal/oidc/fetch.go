@@ -66,14 +66,14 @@ func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return set, nil
 }
 
-// Endpoints are what an issuer's discovery document says of it.
+// Endpoints are the parts of an issuer's discovery document.
 type Endpoints struct {
 	Issuer        string   `json:"issuer"`
 	JWKS          string   `json:"jwks_uri"`
 	Authorization string   `json:"authorization_endpoint"`
 	Token         string   `json:"token_endpoint"`
-	UserInfo      string   `json:"userinfo_endpoint"`    // or ""
-	EndSession    string   `json:"end_session_endpoint"` // or ""
+	UserInfo      string   `json:"userinfo_endpoint"`    // may be ""
+	EndSession    string   `json:"end_session_endpoint"` // may be ""
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`
 	NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
 }

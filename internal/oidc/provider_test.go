@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// vouches starts a provider that answers a code with an ID token of the claims said, whatever it was asked for, and user info of
-// the claims more.
+// vouches starts a provider that answers a code with an ID token of the claims said, whatever it was asked for. Its
+// user info has the claims more.
 func vouches(t *testing.T, said, more *map[string]any) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -67,7 +67,7 @@ func vouches(t *testing.T, said, more *map[string]any) string {
 	return s.URL
 }
 
-// TestProviderIgnores has what a provider may answer that ignores what it was asked for: a new proof, a level, a person.
+// TestProviderIgnores checks answers of a provider that ignores a part of the request: a new proof, a level, a person.
 func TestProviderIgnores(t *testing.T) {
 	type claims = map[string]any
 	said, more := claims{}, claims{}

@@ -52,7 +52,7 @@ func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
 	return found, nil
 }
 
-// check returns an error if an endpoint that people are sent to, or that gets a credential, is none to trust.
+// check returns an error if an endpoint that people are sent to, or that gets a credential, can't be trusted.
 func (e *Endpoints) check() error {
 	for name, address := range map[string]string{"authorization_endpoint": e.Authorization, "token_endpoint": e.Token,
 		"userinfo_endpoint": e.UserInfo, "end_session_endpoint": e.EndSession} {
@@ -80,7 +80,7 @@ type Proof struct {
 	Level string    // acr
 }
 
-// SignedIn returns the person of an ID token. Claims that the token lacks are those of the issuer's user-info endpoint.
+// SignedIn returns the person of an ID token. Claims that the token lacks come from the issuer's user-info endpoint.
 func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identity.Principal, Proof, error) {
 	refuse := func(kind string, err error) (identity.Principal, Proof, error) {
 		return identity.Principal{}, Proof{}, identity.Unauthorized("id_token_"+kind, err)
@@ -175,7 +175,8 @@ func halfHash(alg, access string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// userInfo returns what the issuer's user-info endpoint says of the person of an access token, or null if it has none.
+// userInfo returns the claims of the issuer's user-info endpoint about the person of an access token, or null without
+// an endpoint.
 func (i *Issuer) userInfo(ctx context.Context, access string) (value.Value, error) {
 	e, err := i.Endpoints(ctx)
 	if err != nil || e.UserInfo == "" || access == "" {

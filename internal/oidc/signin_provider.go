@@ -62,7 +62,7 @@ func (p *Provider) Name() string {
 	return p.options.Name
 }
 
-// kept is what the answer must match.
+// kept holds the values that the answer must match.
 type kept struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`

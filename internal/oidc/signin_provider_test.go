@@ -88,7 +88,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestGroups checks that other groups are other rights at the next sign-in, and none are none.
+// TestGroups checks that other groups give other rights at the next sign-in, and that a person without groups has no
+// rights.
 func TestGroups(t *testing.T) {
 	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)

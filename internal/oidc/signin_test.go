@@ -43,7 +43,7 @@ func refusal(err error) string {
 	return problem.Of(err).Kind
 }
 
-// TestSignedIn has a row for each thing that is wrong with an ID token, and for what is not a fault.
+// TestSignedIn has a row for each fault of an ID token, and for deviations that aren't faults.
 func TestSignedIn(t *testing.T) {
 	i := newIssuer(t, "rsa", "p256", "p384", "p521", "ed")
 	door, plain := i.signs("email"), i.signs("")
@@ -118,7 +118,7 @@ func TestSignedIn(t *testing.T) {
 	}
 }
 
-// TestUserInfo checks what the user-info endpoint adds to a token, and which answers are none.
+// TestUserInfo checks which claims the user-info endpoint adds to a token, and which answers are ignored.
 func TestUserInfo(t *testing.T) {
 	i := newIssuer(t, "ed")
 	i.says.Store(&map[string]any{"userinfo_endpoint": i.URL + "/userinfo"})
@@ -127,7 +127,7 @@ func TestUserInfo(t *testing.T) {
 	padded := func(n int) string {
 		return `{"sub":"ana","org":"acme","pad":"` + strings.Repeat("x", n-len(`{"sub":"ana","org":"acme","pad":""}`)) + `"}`
 	}
-	var asked atomic.Pointer[string] // what the last request was sent with
+	var asked atomic.Pointer[string] // the credential of the last request
 	said := func() string { return *cmp.Or(asked.Swap(nil), new(string)) }
 	for _, tt := range []struct {
 		name, contentType, body string
@@ -180,7 +180,7 @@ func TestUserInfo(t *testing.T) {
 	}
 }
 
-// TestEndpoints checks which endpoints of an issuer are none to trust, and how long they are kept.
+// TestEndpoints checks which endpoints of an issuer can't be trusted, and how long they are kept.
 func TestEndpoints(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -21,7 +21,7 @@ type token struct {
 }
 
 // parse parses a token, or returns the kind of refusal. It reads header and claims with value.Read first, which rejects
-// what JSON parsers interpret differently, such as a duplicate claim.
+// JSON that parsers interpret differently, such as a duplicate claim.
 func (i *Issuer) parse(credential string) (*token, string) {
 	if len(credential) > maxToken {
 		return nil, "too_long"

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Annotations describe what a tool does. Destructive is required for operations of the class destructive.
+// Annotations describe the effects of a tool. Destructive is required for operations of the class destructive.
 type Annotations struct {
 	ReadOnly    bool
 	Destructive bool
@@ -67,7 +67,7 @@ type link struct {
 	with value.Value
 }
 
-// A branch is what a tool does if when is true.
+// A branch is the part of a tool that runs if when is true.
 type branch struct {
 	when string
 	call
@@ -112,7 +112,7 @@ func Schema() []byte {
 	return (&file{}).shape().JSONSchema("Tools of a pack for Bailiwick", "Tools over single operations of an HTTP API")
 }
 
-// keys returns the keys of a tool's file. Annotations are required, since a tool that doesn't say what it does counts as destructive.
+// keys returns the keys of a tool's file. Annotations are required, because a tool without them counts as destructive.
 func (d *declaration) keys() []yamlconf.Key {
 	keys := []yamlconf.Key{
 		{Name: "name", Doc: "Letters, digits, _, - and dots: platform.list-teams", Must: true, Shape: yamlconf.Text("a name", func(s string) string {

@@ -132,8 +132,8 @@ func shown(r *Request) string {
 	return out
 }
 
-// TestFlowFuseCalls checks, for a tool, arguments and responses, which requests are made and the outcome: a result, a
-// refusal, or a proposed call with its title.
+// TestFlowFuseCalls checks, for a tool, arguments and responses, which requests are made and the outcome. It is a
+// result, a refusal, or a proposed call with its title.
 func TestFlowFuseCalls(t *testing.T) {
 	tools := flowfuse(t)
 	const instance = `{"id":"i1","name":"pump","settings":{"env":[{"name":"A","value":"1","policy":true},{"name":"B","value":"2"}],"theme":"dark"},"meta":{"state":"running"}}`

@@ -6,8 +6,8 @@
 // compiled against the API's document. A missing operation, parameter or field is reported with its position.
 //
 // A Tool turns the arguments of a call into the operation to run. It reads through the Reader of the call, which limits
-// it to what the principal may reach. It sends nothing itself and decides nothing. Writes are proposed as changes.
-// Package internal/tools offers the tools to agents.
+// it to the operations that the principal may reach. It sends nothing itself and decides nothing. Writes are proposed
+// as changes. Package internal/tools offers the tools to agents.
 //
 // ReadRequirements and ReadAgainst read the keys require and check_against, which actions declare as well. They check
 // only the syntax. Package expression compiles requirements, and package writes checks arguments against classes.

@@ -101,8 +101,8 @@ type Column struct {
 	// is in no order and in no list of records. Only a Ref of a Map or a Union may pass it on. No other expression or
 	// condition may refer to it.
 	Mask  *Mask
-	Known *Known // of type JSON: what it is known to hold, or nil
-	// Tally is set for a column of the result that isn't shown, and says what it counts.
+	Known *Known // of type JSON: the known contents, or nil
+	// Tally is set for a column of the result that isn't shown. It describes the count.
 	Tally *Tally
 }
 
@@ -134,7 +134,7 @@ type (
 		Shape Shape
 	}
 	// Map computes the columns of its Shape, one expression each. Here and in a Union, a Ref passes on the stored value
-	// if the column it defines has a Field, or else the value that an expression sees.
+	// if the column it defines has a Field. Otherwise it passes on the value that an expression sees.
 	Map struct {
 		Columns []Expr
 		Shape   Shape
@@ -150,7 +150,8 @@ type (
 	}
 	// Buckets groups into at most N ranges of By. Of n records, r may have a lesser By than a record, where null is
 	// least. Then the record is in range floor(r*N/n). The columns are the least By of the range, the least By of the
-	// next range (for the last range its own greatest), and the accumulators. Empty ranges are left out.
+	// next range, and the accumulators. The last range has its own greatest By instead of the next one's. Empty ranges
+	// are left out.
 	Buckets struct {
 		By           Expr
 		N            int64
@@ -190,9 +191,9 @@ type (
 		Keep  bool
 		Shape Shape
 	}
-	// Probe adds a column computed from Right, which may contain Outers, as in a Nest: with Exists whether Right has a
-	// record, a Boolean that is never null. Otherwise the only visible column of Right's only record, null if there is
-	// none. Whoever makes a Probe without Exists ensures that Right has at most one record.
+	// Probe adds a column computed from Right, which may contain Outers, as in a Nest. With Exists, it is whether Right
+	// has a record, a Boolean that is never null. Otherwise it is the only visible column of Right's only record, or
+	// null. Whoever makes a Probe without Exists ensures that Right has at most one record.
 	Probe struct {
 		Right  *Program
 		Exists bool
@@ -320,10 +321,12 @@ const (
 	First                    // X of the first record in order
 	Last                     // X of the last record in order
 	Push                     // the list of X, which is JSON, in order, including nulls, or null if it is larger than ListBytes
-	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order), or null if it is larger than ListBytes
-	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits, or null for no values, or if a value is not an operand of Add
-	StdDevSamp               // the sample's: null for fewer than two values
-	Percentile               // one of the values other than null, in their order, or null
+	// AddToSet is the list of distinct X, which is JSON, in value.Order. Objects and lists among themselves are in any
+	// deterministic order. It is null if it is larger than ListBytes.
+	AddToSet
+	StdDevPop  // the population's standard deviation: a Double, exact to 12 digits, or null for no values, or if a value is not an operand of Add
+	StdDevSamp // the sample's: null for fewer than two values
+	Percentile // one of the values other than null, in their order, or null
 	// Unread is the number of records in which X, a Ref of a stored column, holds a value that expressions read as
 	// null. For a Double, that is a NaN or an infinity.
 	Unread

@@ -20,7 +20,7 @@ type Costly int
 // The parts that Bounds bound.
 const (
 	CostlyJoin   Costly = iota // a join or a lookup
-	CostlyWindow               // a window function, or what is computed by one: a mode, the LIMIT of a LATERAL query
+	CostlyWindow               // a window function, or an expression that uses one: a mode, the LIMIT of a LATERAL query
 	CostlySet                  // a set operation, a union, or a grouping set after the first
 	CostlyQuery                // a sub-query in an expression
 	costly                     // their number

@@ -13,7 +13,7 @@ type Dependency struct{ Of, On int }
 type Dependencies []Dependency
 
 // Join returns the dependencies of the records of a join: those of both sides, and those that its equalities make. The
-// side that Keep keeps doesn't depend on the other, and what is beside it depends on all that the join compares.
+// side that Keep keeps doesn't depend on the other. The columns beside it depend on all that the join compares.
 func (d Dependencies) Join(right Dependencies, s *Join) Dependencies {
 	width := len(s.Shape.Columns) - len(s.Right.Out().Columns)
 	out := slices.Clone(d)

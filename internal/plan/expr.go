@@ -95,8 +95,8 @@ type (
 		X Expr
 		T schema.Type
 	}
-	// Widen is a number in a wider type (Integer, Decimal, Double, as in Convert), a Day as the Date of its midnight
-	// UTC, or a UUID as String.
+	// Widen is a number in a wider type (Integer, Decimal, Double, as in Convert). It is also a Day as the Date of its
+	// midnight UTC, or a UUID as String.
 	Widen struct {
 		X Expr
 		T schema.Type
@@ -106,10 +106,10 @@ type (
 		X     Expr
 		Regex query.Regex // its Path is nil
 	}
-	// Dates in expressions are instants of the years 1 to 9999. Others are null, and so is what is computed from a date
-	// outside of these years in the calendar of the Zone. A Zone is "" for UTC, an offset such as "+05:30", or an IANA
-	// name. A local time that occurs twice is the first of the two. One that is skipped is read with the offset before, so
-	// 02:30 is 03:30 where 02:00 became 03:00.
+	// Dates in expressions are instants of the years 1 to 9999. Others are null, and so is a result computed from a
+	// date outside of these years in the calendar of the Zone. A Zone is "" for UTC, an offset such as "+05:30", or an
+	// IANA name. A local time that occurs twice is the first of the two. One that is skipped is read with the offset
+	// before, so 02:30 is 03:30 where 02:00 became 03:00.
 	//
 	// DatePart is a part of X, a Date, in the local time of Zone: an Integer. Part is year, month, dayOfMonth, dayOfYear,
 	// dayOfWeek (1 is Sunday), isoDayOfWeek (1 is Monday), isoWeek, isoWeekYear, hour, minute, second or millisecond.

@@ -7,8 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Known says what a JSON value holds, as far as the stages that made it say so: the list of a $lookup holds the records
-// of a class. A nil Known says nothing. Exactly one of Members, List and Type is meant: an object, a list, a single value.
+// Known describes the contents of a JSON value, as far as the stages that made it say so. The list of a $lookup holds
+// the records of a class. A nil Known says nothing. Exactly one of Members, List and Type is set: for an object, a
+// list, or a single value.
 type Known struct {
 	Members []KnownMember // of an object
 	List    bool
@@ -24,7 +25,7 @@ type KnownMember struct {
 	Value *Known // nil if nothing is known of it
 }
 
-// ListOf returns what is known of a list of elements.
+// ListOf returns the Known of a list of elements.
 func ListOf(element *Known) *Known {
 	if element == nil {
 		return nil
@@ -32,7 +33,7 @@ func ListOf(element *Known) *Known {
 	return &Known{List: true, Element: element}
 }
 
-// Of returns what is known of the elements of a list, and nil for anything else.
+// Of returns the Known of the elements of a list, and nil for anything else.
 func (k *Known) Of() *Known {
 	if k == nil || !k.List {
 		return nil
@@ -40,8 +41,8 @@ func (k *Known) Of() *Known {
 	return k.Element
 }
 
-// At returns what is known of the value at path, which is within each element where k is a list. If there can be none, n
-// is the number of parts that lead to the value without such a member, and ok is false.
+// At returns the Known of the value at path, which is within each element where k is a list. If there can be none, n is
+// the number of parts that lead to the value without such a member, and ok is false.
 func (k *Known) At(path query.Path) (at *Known, n int, ok bool) {
 	for i, part := range path {
 		for k != nil && k.List {

@@ -35,7 +35,7 @@ func live(in *Shape, stages []Stage) []bool {
 				exprs = append(exprs, e)
 			}
 		}
-	case *Group, *Buckets: // of what follows nothing is a column of before
+	case *Group, *Buckets: // the later stages have no column from before
 	default: // the columns of before come first
 		for i := range out {
 			out[i] = out[i] || after[i]

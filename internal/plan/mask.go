@@ -44,8 +44,8 @@ func (k MaskKind) Masks(t schema.Type) bool {
 type Mask struct {
 	Kind     MaskKind
 	Field    string    // "source.Class.field": equal values of two fields have different hashes. Of MaskPseudonym "source.Class", for all fields of a record
-	Word     string    // of MaskPseudonym: what the records are, such as Person
-	Patterns []Pattern // of MaskInside: what is replaced
+	Word     string    // of MaskPseudonym: the kind of the records, such as Person
+	Patterns []Pattern // of MaskInside: the patterns to replace
 }
 
 // String returns the kind, and the patterns that are replaced.

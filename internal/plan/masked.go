@@ -88,7 +88,7 @@ func (m *masks) stage(s Stage, in *Shape) error {
 	return fmt.Errorf("masks know no stage %T", s)
 }
 
-// reads returns what s reads of each record.
+// reads returns the expressions that s reads of each record.
 func (s *Windows) reads() []Expr {
 	var out []Expr
 	for _, c := range s.By {
@@ -190,7 +190,8 @@ func (m *masks) firsts(s *Group, in *Shape) error {
 	return nil
 }
 
-// accumulators checks what a group accumulates. With firsts it may take the first value of a masked column, which looks at no value.
+// accumulators checks the accumulators of a group. With firsts it may take the first value of a masked column, which
+// looks at no value.
 func (m *masks) accumulators(list []Accumulator, in *Shape, firsts bool) error {
 	for _, a := range list {
 		if _, ok := a.X.(Ref); ok && a.Op == First && firsts {

@@ -23,7 +23,7 @@ func (r run) digits(text string, from, to int) string {
 	return b.String()
 }
 
-// separators are what may stand between groups of digits, besides white space.
+// separators are the characters that may stand between groups of digits, besides white space.
 const separators = "-.()/·‐‑‒–—_"
 
 // widest is the most characters between two groups of digits.

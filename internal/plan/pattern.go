@@ -115,8 +115,8 @@ func replace(used []finder, text string) string {
 	return text
 }
 
-// Marker returns the first marker of m, such as [email], that stands in a text, or in texts inside of JSON, or "". Of
-// another mask than MaskInside there is none.
+// Marker returns the first marker of m, such as [email], in a text or in texts inside of JSON, or "". For another mask
+// than MaskInside, there is no marker.
 func (m *Mask) Marker(v value.Value) string {
 	if m == nil || m.Kind != MaskInside || v.IsNull() {
 		return ""

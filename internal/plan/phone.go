@@ -138,7 +138,8 @@ func numbers(text string, r run, from int) []int {
 	return out
 }
 
-// joined reports whether what precedes i makes the number there a part of a longer word: a letter, or a letter and a hyphen.
+// joined reports whether the number at i is a part of a longer word, because a letter, or a letter and a hyphen,
+// precedes it.
 func joined(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if word(before) || before == '#' {
@@ -151,7 +152,7 @@ func joined(text string, i int) bool {
 	return false
 }
 
-// continues reports whether what follows i makes the number that ends there a part of a longer word.
+// continues reports whether the number that ends at i is a part of a longer word because of the text after it.
 func continues(text string, i int) bool {
 	behind, size := utf8.DecodeRuneInString(text[i:])
 	if word(behind) && !unicode.Is(unicode.Han, behind) {

@@ -148,7 +148,7 @@ func accumulators(list []Accumulator) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// windows describes s: what each function computes, then the partition and the order.
+// windows describes s: the computation of each function, then the partition and the order.
 func windows(s *Windows) string {
 	out := make([]string, len(s.Functions))
 	for i, f := range s.Functions {

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Tally is what a column that isn't shown counts: the stored values of Field that the groups of a record read as null.
+// A Tally describes a count in a column that isn't shown: the stored values of Field that the groups of a record read
+// as null.
 type Tally struct {
 	Field *schema.Field
 	In    []string // the columns of the record that are computed from the field
@@ -175,7 +176,7 @@ func (t *tallier) kept(level int, found []lost) []lost {
 	return found
 }
 
-// mapped returns what is lost of a column of a Map, with a column that carries on each.
+// mapped returns the losses of a column of a Map, with a column that carries each on.
 func (t *tallier) mapped(level int, st *Map, column int, stored bool) []lost {
 	var out []lost
 	for _, ref := range columnsIn(st.Columns[column]) {
@@ -197,8 +198,8 @@ func (t *tallier) mapped(level int, st *Map, column int, stored bool) []lost {
 	return distinctLost(out)
 }
 
-// grouped returns the counts in a group of what is lost of a, which is one of its accumulators or reads one of its keys. It adds them
-// to all, the accumulators, which are the last columns of shape.
+// grouped returns the counts of the losses of a in a group. a is one of its accumulators or reads one of its keys. It
+// adds them to all, the accumulators, which are the last columns of shape.
 func (t *tallier) grouped(level int, all *[]Accumulator, shape *Shape, a Accumulator) []lost {
 	if a.X == nil {
 		return nil

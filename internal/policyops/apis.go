@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An API counts the operations of an HTTP API by class, and lists what is hidden.
+// An API counts the operations of an HTTP API by class, and lists the hidden parts.
 type API struct {
 	API         string   `json:"api"`
 	Read        int      `json:"read"`
@@ -42,8 +42,8 @@ func APIs(p *policy.Policy) []API {
 // APIs reports each HTTP API as seen by p, including those of which p sees nothing.
 func (r *Regime) APIs(p identity.Principal) []API { return apis(r.policy, p) }
 
-// apis counts, for each API, the operations that principal sees by their class, those that the rules hide apart, and lists what is
-// hidden of schemas.
+// apis counts, for each API, the operations that principal sees by their class, and separately those that the rules
+// hide. It lists the hidden parts of schemas.
 func apis(p *policy.Policy, principal identity.Principal) []API {
 	all := p.APIs()
 	out := []API{}

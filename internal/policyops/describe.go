@@ -25,7 +25,7 @@ type Description struct {
 	Tools     []string         `json:"tools"` // those it may call
 	Classes   []View           `json:"classes"`
 	Hidden    []Verdict        `json:"hidden"`         // the classes it doesn't see, and why
-	APIs      []API            `json:"apis,omitempty"` // what it sees of each API
+	APIs      []API            `json:"apis,omitempty"` // its view of each API
 	Limits    *Limits          `json:"limits,omitempty"`
 }
 
@@ -81,7 +81,7 @@ func (r *Regime) Describe(p identity.Principal) Description {
 	return d
 }
 
-// DescribeClass returns what p sees of a class. The View is empty if the Verdict doesn't allow it.
+// DescribeClass returns the view that p has of a class. The View is empty if the Verdict doesn't allow it.
 func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdict) {
 	verdict := r.ClassVerdict(p, class)
 	if !verdict.Allowed {
@@ -138,7 +138,7 @@ func joined(a, b string) string {
 // Digested returns a filter as a where object with digests instead of values.
 func Digested(f query.Filter) string { return string(digested(query.Print(f)).AppendJSON(nil)) }
 
-// digested returns the where object v with digests in the place of values. {$eq: x} is written as x.
+// digested returns the where object v with digests instead of values. {$eq: x} is written as x.
 func digested(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Object:

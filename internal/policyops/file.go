@@ -173,8 +173,8 @@ func (w *When) shape() yamlconf.Shape {
 	})
 }
 
-// shape is the shape of an expectation: allowed or refused, or an object. It refuses those that can't be met, such as fields of what is
-// refused, because a test that can't pass or can't fail says nothing.
+// shape is the shape of an expectation: allowed or refused, or an object. It refuses those that can't be met, such as
+// fields of a refused class, because a test that can't pass or can't fail says nothing.
 func (w *Want) shape() yamlconf.Shape {
 	outcome := yamlconf.Choose([]string{"allowed", "refused"}, func(s string) { w.Refused = s == "refused" })
 	masked := yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {

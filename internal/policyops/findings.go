@@ -28,10 +28,10 @@ const (
 	unscoped           Code = "unscoped"            // a class with tenants is related to one without. An operation has no bound parameter
 	openClasses        Code = "open"                // an operation of an API that may not be meant for agents, or a source that acts as master
 	uncallable         Code = "uncallable"          // agents see an operation that can't be called
-	Derived            Code = "derived"             // fields are denied or masked because of what the database makes them from
+	Derived            Code = "derived"             // fields are denied or masked because of the fields that the database makes them from
 )
 
-// The codes of what samples of values look like, which the caller finds.
+// The codes of findings about samples of values, which the caller makes.
 const (
 	Withheld      Code = "withheld" // agents could see a field whose values look like credentials, so the gateway hides it
 	liftedDenials Code = "lifted"   // a rule shows a field whose values look like credentials
@@ -60,8 +60,8 @@ type Holder struct {
 	Path []string
 }
 
-// FieldValues are the fields whose sampled values look like credentials: those that the gateway hides for it, and those that a
-// rule lifts. The zero FieldValues are those of no sample.
+// FieldValues are the fields whose sampled values look like credentials: those that the gateway hides for it, and those
+// that a rule lifts. The zero FieldValues mean that no sample was taken.
 type FieldValues struct{ Withheld, Lifted []samples.Withheld }
 
 // Findings returns the findings, by class and then by principal.
@@ -116,7 +116,8 @@ func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion
 	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
 }
 
-// class adds the findings about one class: of a hidden one only what does nothing, of a visible one what agents aren't given.
+// class adds the findings about one class. For a hidden class they are only the keys without effect, and for a visible
+// one the parts that agents don't see.
 func (l *look) class(c *schema.Class) {
 	rule, _, ruled := l.regime.Ruled(c)
 	shown := l.shown[c.FullName()]
@@ -196,8 +197,8 @@ func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// undescribed adds findings for a class without a description, and for its visible fields without one, keys aside: in one finding, as
-// there may be many.
+// undescribed adds a finding for a class without a description. It adds one for all its visible fields without a
+// description, because there may be many, except for keys.
 func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown Class) {
 	if cmp.Or(rule.Description, c.Description) == "" {
 		l.of(MissingDescription, c, nil, "agents see "+c.FullName()+" and aren't told what it holds", "say it in description")

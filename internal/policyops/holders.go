@@ -46,8 +46,8 @@ func (l *look) holder(h Holder) {
 	}
 }
 
-// list adds findings for the names in a list of h that don't exist, and for exceptions to what the list doesn't include anyway. key is
-// the list's key, what describes its names.
+// list adds findings for the names in a list of h that don't exist, and for exceptions to names that the list doesn't
+// include anyway. key is the list's key, and what describes its names.
 func (l *look) list(h Holder, key string, list identity.List, known []string, what string) {
 	for _, part := range []struct {
 		key   string

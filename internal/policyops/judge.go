@@ -18,8 +18,8 @@ type CallDirectory struct {
 	Anonymous identity.Principal            // likewise
 }
 
-// Of returns the principal of a call. rebuilt reports that it isn't known any more, or was derived by a program: then
-// p has only what the record contains, without lists, filters and claims.
+// Of returns the principal of a call. rebuilt reports that it isn't known any more, or was derived by a program. Then p
+// has only the values of the record, without lists, filters and claims.
 func (d CallDirectory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 	if r.Parent == "" {
 		if p, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {

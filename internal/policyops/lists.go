@@ -26,10 +26,10 @@ func Lists(f query.Filter, c *schema.Class, add func(field *schema.Field, messag
 	})
 }
 
-// wholeScalars calls visit with each condition in a rule that lets a record in only if the whole value of a field is
-// one of some scalars. visit takes the field, and the condition that matches an element of a list instead. On a list,
-// the condition of the rule never holds: see query.Whole. wholeScalars skips conditions that keep records out, because
-// they look into lists. in says whether the record is let in where the part f holds.
+// wholeScalars calls visit with conditions in a rule. Such a condition lets a record in only if the whole value of a
+// field is one of some scalars. visit takes the field, and the condition that matches an element of a list instead. On
+// a list, the condition of the rule never holds: see query.Whole. wholeScalars skips conditions that keep records out,
+// because they look into lists. in says whether the record is let in where the part f holds.
 func wholeScalars(f query.Filter, in bool, visit func(string, query.Filter)) {
 	found := func(path query.Path, lets bool, element query.Filter) {
 		if lets && len(path) == 1 {
@@ -51,7 +51,7 @@ func wholeScalars(f query.Filter, in bool, visit func(string, query.Filter)) {
 		path := f.Path
 		lets := in != (f.Op == query.Ne) && scalar(f.Value)
 		if f.Path = nil; !in {
-			f.Op = query.Eq // what $not and $ne let in
+			f.Op = query.Eq // records that $not and $ne let in
 		}
 		found(path, lets, f)
 	case query.In:

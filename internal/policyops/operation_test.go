@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// TestOperationVerdict checks what is said of a call of an operation by each tool: that of reads and that of writes refuse what the
-// other one calls.
+// TestOperationVerdict checks the verdict on a call of an operation by each tool. The tool of reads and the tool of
+// writes each refuse the operations of the other.
 func TestOperationVerdict(t *testing.T) {
 	d, err := spec.Load([]byte(`{"openapi":"3.0.0","paths":{"/teams":{"get":{"operationId":"listTeams","responses":{"200":{"description":""}}},"post":{"operationId":"createTeam","responses":{"200":{"description":""}}}}}}`))
 	if err != nil {

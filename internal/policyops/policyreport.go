@@ -15,18 +15,19 @@ import (
 // A Class describes what agents would see of a class. Each field is in one list. Visible fields may be masked. Hidden
 // fields aren't in the rule's visible. The rule denies some fields, and others are denied by name as credentials.
 type Class struct {
-	Name      string                 `json:"class"` // "source.Class"
-	Shown     bool                   `json:"shown"`
-	Why       string                 `json:"why,omitempty"` // why it is not shown
-	Visible   []string               `json:"visible"`
-	Masked    map[string]policy.Mask `json:"masked,omitempty"` // masks of fields in Visible, by field
-	Hidden    []string               `json:"hidden"`
-	Denied    []string               `json:"denied"`
-	Floor     []string               `json:"denied_by_name"`
-	Derived   map[string]string      `json:"denied_by_origin,omitempty"` // fields denied because of what they are made of, and a column of that
-	Withheld  []string               `json:"denied_by_values,omitempty"` // fields denied because their values look like credentials
-	Tenant    string                 `json:"tenant"`                     // "" if the class is shared by all tenants
-	Canonical bool                   `json:"canonical"`
+	Name    string                 `json:"class"` // "source.Class"
+	Shown   bool                   `json:"shown"`
+	Why     string                 `json:"why,omitempty"` // why it is not shown
+	Visible []string               `json:"visible"`
+	Masked  map[string]policy.Mask `json:"masked,omitempty"` // masks of fields in Visible, by field
+	Hidden  []string               `json:"hidden"`
+	Denied  []string               `json:"denied"`
+	Floor   []string               `json:"denied_by_name"`
+	// Derived has the fields denied because of the columns that they are made of, with one of these columns.
+	Derived   map[string]string `json:"denied_by_origin,omitempty"`
+	Withheld  []string          `json:"denied_by_values,omitempty"` // fields denied because their values look like credentials
+	Tenant    string            `json:"tenant"`                     // "" if the class is shared by all tenants
+	Canonical bool              `json:"canonical"`
 
 	Recordless bool   `json:"recordless,omitempty"` // only a description, without records
 	Guarded    string `json:"as,omitempty"`         // the user that the source acts as, whose permissions narrow the class further, or ""
@@ -109,7 +110,7 @@ func Report(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	return out, nil
 }
 
-// derived notes the fields that are denied or masked because of what they are made of.
+// derived notes the fields that are denied or masked because of the columns that they are made of.
 func (c *Class) derived(derivations []policy.Derivation) {
 	for _, d := range derivations {
 		switch {

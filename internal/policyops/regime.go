@@ -9,7 +9,7 @@ import (
 
 // A Tool is a tool that verdicts are asked about.
 type Tool struct {
-	policy.Use      // what a call of it uses
+	policy.Use      // the permissions that a call of it uses
 	Off        bool // it exists, but the configuration disables it
 }
 

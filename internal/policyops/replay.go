@@ -165,8 +165,8 @@ func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
 	return c, true
 }
 
-// masked judges a call refused because it used a masked field: it would be allowed if none of the fields it names is
-// masked any more.
+// masked judges a call that was refused because it used a masked field. It would be allowed if none of the fields it
+// names is masked any more.
 func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
 	mask := func(g *Regime, p identity.Principal) (Verdict, bool) {
 		all := verdicts(g, p, r)

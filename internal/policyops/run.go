@@ -65,8 +65,8 @@ func (r *run) differs(what, expected, got string) {
 	r.result.Differs = append(r.result.Differs, testDifference{what, expected, got})
 }
 
-// outcome compares how the request would end with what the test expects. The tool, the class and the fields that the tool uses are
-// judged first, then the query by the policy itself, as for a call.
+// outcome compares the outcome of the request with the expectation of the test. The tool, the class and the fields that
+// the tool uses are judged first, then the query by the policy itself, as for a call.
 func (r *run) outcome() {
 	w, want := &r.test.When, &r.test.Want
 	v := r.regime.WouldPermit(r.who, w.Tool, w.Class)
@@ -131,7 +131,7 @@ func (w *When) query() (query.Query, error) {
 	return q, err
 }
 
-// seen compares what is visible of the class, and which tools may be called.
+// seen compares the visible parts of the class, and the tools that may be called.
 func (r *run) seen() {
 	w := &r.test.Want
 	if w.Tools != nil {

@@ -136,7 +136,7 @@ func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 }
 
 // classVerdict returns whether p sees c, and if not, which rule decides. It takes the rule from the kind of the
-// policy's own refusal and decides nothing itself, so it can't differ from the result of a call.
+// policy's own refusal and decides nothing itself. So it can't differ from the result of a call.
 func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	_, err := r.policy.View(p, c.FullName(), "", false)
 	if err == nil {
@@ -258,7 +258,7 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 	return v
 }
 
-// derivation returns why a field of a class is denied or masked because of what it is made of, or nil if it isn't.
+// derivation returns why a field of a class is denied or masked because of the columns that it is made of, or nil.
 func (r *Regime) derivation(class, field string) *policy.Derivation {
 	all := r.policy.Derivations()
 	i := slices.IndexFunc(all, func(d policy.Derivation) bool { return d.Class.FullName() == class && d.Field == field && !d.Lifted })

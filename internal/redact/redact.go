@@ -52,7 +52,7 @@ type veil struct {
 	piece  *policy.Piece // the piece of the masked value that is returned, or nil for all of it
 }
 
-// apply returns what leaves of v.
+// apply returns v as it may be returned.
 func (m veil) apply(v value.Value) value.Value {
 	if v.Kind() == value.Cut {
 		return value.OfCut(0) // its size would reveal something

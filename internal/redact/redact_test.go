@@ -160,7 +160,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestPieces checks that a text is masked before a piece of it is cut: no border of a piece shows a part of what is replaced.
+// TestPieces checks that a text is masked before a piece of it is cut. No border of a piece shows a part of the
+// replaced text.
 func TestPieces(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "notes", Type: schema.String}}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {MaskTexts: []policy.Pattern{"email"}}}}, []schema.Class{class})

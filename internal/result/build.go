@@ -39,9 +39,9 @@ type builder struct {
 // mostPassed is how many bytes are read after a cut, only to count the records.
 const mostPassed = 8 << 20
 
-// build reads rows into b's page until the plan's limit. From the first record that doesn't fit the budget on, records are only
-// counted, and only for mostPassed bytes, because the count isn't worth reading a large table. Rows without a plan are refused: see
-// redact.
+// build reads rows into b's page until the plan's limit. From the first record that doesn't fit the budget on, records
+// are only counted, and only for mostPassed bytes. The count isn't worth reading a large table. Rows without a plan are
+// refused: see redact.
 func build(rows redact.Rows, b *builder) (*Page, error) {
 	plan := rows.Plan()
 	if plan == nil {
@@ -141,8 +141,8 @@ func (b *builder) cut(row redact.Row) error {
 	return nil
 }
 
-// heaviest returns the column to drop next, or -1. With several records, a field is dropped only if it is half
-// of the page and others remain: otherwise fewer records are better than fewer fields.
+// heaviest returns the column to drop next, or -1. With several records, a field is dropped only if it is half of the
+// page and others remain. Otherwise fewer records are better than fewer fields.
 func (b *builder) heaviest() int {
 	if b.plan.Program != nil {
 		return -1
@@ -282,8 +282,8 @@ func (b *builder) finish() *Page {
 	return p
 }
 
-// missing notes which lists and joined texts of groups are null, as one is that is over its bound, and which stored values groups
-// count as null. The notes depend only on the statement and on the records of the page.
+// missing notes which lists and joined texts of groups are null because they may be over their bound. It also notes
+// which stored values groups count as null. The notes depend only on the statement and on the records of the page.
 func (b *builder) missing() {
 	p := b.page
 	for i, name := range p.Columns {
@@ -370,8 +370,8 @@ func (b *builder) tooLarge() error {
 	return refusal
 }
 
-// heaviest returns the fields to drop until the rest of total bytes fits into budget, with their sizes, and the names
-// of the others, quoted and in order.
+// heaviest returns the fields to drop, with their sizes, until the rest of total bytes fits into budget. It also
+// returns the names of the others, quoted and in order.
 func heaviest(fields []size, total, budget int) (heavy, keep []string) {
 	ranked := slices.Clone(fields)
 	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })

@@ -19,7 +19,7 @@ const life = time.Hour
 
 // Sealer encrypts positions for agents to keep. Others can't read, make or modify a cursor. It is valid only for one
 // principal, query and version of the rules, for life. Agents write cursors out, so they are short. A cursor is a tag
-// of 12 bytes, which is also the nonce of the rest (a synthetic nonce), and the position in a binary form.
+// of 12 bytes and the position in a binary form. The tag is also the nonce of the rest (a synthetic nonce).
 type Sealer struct {
 	block cipher.Block
 	tags  []byte // the key of the tags

@@ -21,8 +21,8 @@ func (p *Page) Listed(i int) []value.Value {
 	return out
 }
 
-// Embed replaces the values in the lists of column i by the records that records has for their texts, as long as the
-// page stays within its budget. It returns how many values stay because there is no room. Values without a record stay
+// Embed replaces the values in the lists of column i by the records that records has for their texts. It stops when the
+// page would exceed its budget. It returns how many values stay because there is no room. Values without a record stay
 // as well.
 func (p *Page) Embed(i int, records map[string]value.Value) (left int) {
 	room := p.budget - len(p.json)

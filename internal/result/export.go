@@ -27,7 +27,7 @@ type ExportOptions struct {
 	Progress func(records int) // called after each record. It may be nil
 }
 
-// Exported describes what was written.
+// Exported describes the output.
 type Exported struct {
 	Headers []string
 	Count   int  // number of records written
@@ -88,7 +88,7 @@ type exporter struct {
 	tree    *node
 	sheet   *sheet
 	columns []selected
-	sizes   []size        // by column, of what was written
+	sizes   []size        // by column, of the output
 	whole   bool          // records are written as JSON, without chosen columns
 	missing []int         // the lists and joined texts of groups that are null in a record
 	written int           // bytes
@@ -270,8 +270,8 @@ func (e *exporter) object(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// write writes b unless that exceeds the budget: a file that was cut would look complete, so the export fails, with the columns that
-// would fit. A Table is held until its end, so its cells count as well.
+// write writes b unless that exceeds the budget. A file that was cut would look complete, so the export fails, with the
+// columns that would fit. A Table is held until its end, so its cells count as well.
 func (e *exporter) write(b []byte) error {
 	e.written += len(b)
 	total := 0

@@ -41,8 +41,8 @@ func Embed(page *Page, read ReadPage) (records int, notes []string, err error) {
 	return records, notes, nil
 }
 
-// behind returns the records behind a list of pointers that have one of keys, by the text of their key, and the number
-// of records read.
+// behind returns the records behind a list of pointers that have one of keys, by the text of their key. It also returns
+// the number of records read.
 func behind(l policy.List, keys []value.Value, read ReadPage) (map[string]value.Value, int, error) {
 	page, err := read(&query.Find{Class: l.Class, Where: query.In{Path: query.Path{l.Key}, Values: keys}, Keys: l.Keys, Include: l.Include, Limit: len(keys), Raw: l.Raw})
 	if err != nil {

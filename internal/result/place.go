@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// uuidTag is in the place of a kind, before the 16 bytes of a text that is a UUID.
+// uuidTag replaces a kind, before the 16 bytes of a text that is a UUID.
 const uuidTag = 0xff
 
-// The lowest bits of the first number of a place: what follows it.
+// The lowest bits of the first number of a place say which parts follow it.
 const (
 	hasAfter = 1 << iota // values, to the end
 	hasLast              // the digest and the run of the last record
@@ -69,7 +69,7 @@ func appendPlace(dst []byte, at policy.Position) []byte {
 	return dst
 }
 
-// readPlace reads what appendPlace wrote. ok is false if it didn't.
+// readPlace reads the output of appendPlace. ok is false for other bytes.
 func readPlace(src []byte) (at policy.Position, ok bool) {
 	ok = true
 	number := func() uint64 {

@@ -2,7 +2,7 @@
 //
 //	redact.Rows ─NewPage: JSON, text or CSV, byte budget→ Page
 //
-// A page is limited to a byte budget. Its cursor is sealed, so that an agent can keep it and bring it back, but neither
-// read nor change it. Labels are what records are called. Embed puts records in the place of their keys. Masks and hidden
-// columns are the matter of package redact, which this package cannot go around.
+// A page is limited to a byte budget. Its cursor is sealed. An agent can keep it and send it back, but can neither read
+// nor change it. Labels are names of records. Embed replaces keys by their records. Package redact handles masks and
+// hidden columns, and this package cannot bypass it.
 package result

@@ -84,7 +84,7 @@ func (s *seeker) next(digest uint64) (done bool, err error) {
 	return s.equal > 0, nil
 }
 
-// digest returns what identifies the contents of a row with its place. Never 0.
+// digest returns a digest of the contents of a row and its place. It is never 0.
 func (b *builder) digest(row, place value.Row) uint64 {
 	h := fnv.New64a()
 	for _, part := range []value.Row{row, place} {
@@ -107,7 +107,8 @@ func appendFloat(dst []byte, v value.Value) []byte {
 	return strconv.AppendFloat(dst, v.Float(), 'g', 9, 64)
 }
 
-// note keeps what the next page needs to know of the last row of this one. It is called with each row before fields are dropped.
+// note keeps the facts about the last row of this page that the next page needs. It is called with each row before
+// fields are dropped.
 func (b *builder) note(row redact.Row) {
 	b.last = append(b.last[:0], row.Place...)
 	if b.named() || b.plan.Program != nil && b.plan.Now.IsZero() { // a pipeline has no further pages

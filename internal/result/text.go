@@ -178,8 +178,9 @@ func quoteCSV(dst []byte, from int, v value.Value) []byte {
 	return append(append(append(dst[:from], '"'), quoted...), '"')
 }
 
-// runs reports whether a spreadsheet could run a cell, as a formula or by what its beginning does to the cells beside it. Spreadsheets skip
-// spaces and invisible characters at the beginning, and take the full width forms of the signs where people write with them.
+// runs reports whether a spreadsheet could run a cell, as a formula or by an effect of its beginning on the cells
+// beside it. Spreadsheets skip spaces and invisible characters at the beginning, and take the full width forms of the
+// signs where people write with them.
 func runs(cell []byte) bool {
 	if len(cell) == 0 || cell[0] >= '0' && cell[0] <= '9' || cell[0] >= 'A' && cell[0] <= 'Z' || cell[0] >= 'a' && cell[0] <= 'z' {
 		return false // as most begin
@@ -197,12 +198,12 @@ func markdown(text string) string {
 	return markdownEscapes.Replace(entities.ReplaceAllString(text, "&amp;$1"))
 }
 
-// entities finds what Markdown would read as one character: "&colon;" can complete an address that is made a link.
+// entities finds texts that Markdown would read as one character: "&colon;" can complete an address that is made a
+// link.
 var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
 
-// markdownEscapes keeps data from being rendered as anything but text: links can mislead readers, and images are
-// fetched by the reader's program, which reveals data in their addresses. Bare addresses become links in most readers
-// as well.
+// markdownEscapes keeps data from being rendered as anything but text. Links can mislead readers. The reader's program
+// fetches images, which reveals data in their addresses. Bare addresses become links in most readers as well.
 var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;", "[", `\[`, "]", `\]`, "`", "\\`",
 	"://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 

@@ -144,7 +144,7 @@ func (n *node) absent(row value.Row) bool {
 	return n.optional && !slices.ContainsFunc(n.columns, func(i int) bool { return !row[i].IsNull() })
 }
 
-// value returns what append encodes, except that a followed pointer is only its id.
+// value returns the value that append encodes, except that a followed pointer is only its id.
 func (n *node) value(row value.Row) value.Value {
 	switch {
 	case n.column >= 0:
@@ -165,7 +165,7 @@ type size struct {
 	bytes int
 }
 
-// sizes returns how many bytes each member takes in row, with what was cut of it.
+// sizes returns how many bytes each member takes in row, including the part that was cut.
 func (n *node) sizes(row value.Row) []size {
 	out := make([]size, len(n.children))
 	for i, c := range n.children {

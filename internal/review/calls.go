@@ -27,7 +27,7 @@ func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	return seen, hidden
 }
 
-// unread says what is not known of the present state of what a call changes, or "" where it was read.
+// unread says which part of the present state of a call's target is not known, or "" if all was read.
 func unread(e change.Effect) string {
 	switch {
 	case e.Listed != nil && e.Listed.Total != nil && *e.Listed.Total > e.Listed.Rows:
@@ -61,7 +61,7 @@ func markUnknown(fields []Field, e change.Effect) []Field {
 	return fields
 }
 
-// came returns what became of the i-th of several calls that stopped, or "" for all else.
+// came returns the outcome of the i-th of several calls that stopped, or "" for all else.
 func came(c *change.Change, i int) string {
 	if len(c.Effects) == 1 || c.Op != write.OpCall || c.Outcome == nil || c.State != change.Unknown && (c.State != change.Failed || c.Outcome.Receipt == nil) {
 		return ""
@@ -103,7 +103,8 @@ func answered(c *change.Change, visibility func(class string) Visibility) value.
 	return value.OfArray(all)
 }
 
-// locations returns where the API says that what the calls of c made is, for those whose answer the viewer sees all of.
+// locations returns the addresses that the API gave for the results of the calls of c. It returns them only for calls
+// whose whole answer the viewer sees.
 func locations(c *change.Change, visibility func(class string) Visibility) (out []string) {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.Keys) > len(c.Effects) || len(c.Outcome.Receipt.Keys) != len(c.Outcome.Receipt.After) {
 		return nil
@@ -135,7 +136,8 @@ func earlierWrite(e change.Effect, field string) *change.Taken {
 	return nil
 }
 
-// refers has a field say which record's key it will hold. For people these are words, for agents what they wrote.
+// refers lets a field say which record's key it will hold. For people these are words, for agents the reference that
+// they wrote.
 func (d *differ) refers(f *Field, t change.Taken) {
 	f.is, f.Words, f.Unread, f.Same = nil, nil, 0, false
 	if d.viewer.Reviewer {
@@ -143,7 +145,7 @@ func (d *differ) refers(f *Field, t change.Taken) {
 	}
 }
 
-// applied reports whether the viewer sees what the source has written, with the keys that it has given.
+// applied reports whether the viewer sees the values that the source has written, with the keys that it has generated.
 func (d *differ) applied() bool {
 	o := d.change.Outcome
 	return d.viewer.Reviewer && d.change.State == change.Applied && o != nil && o.Receipt != nil && len(o.Receipt.After) == len(d.change.Effects)

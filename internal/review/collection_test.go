@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestUnreadCollection checks what a sheet says of a collection that was read in part.
+// TestUnreadCollection checks the note of a sheet on a collection that was read in part.
 func TestUnreadCollection(t *testing.T) {
 	n := func(n int64) *int64 { return &n }
 	for _, row := range []struct {

@@ -71,7 +71,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		}
 	}
 	if !d.viewer.Reviewer {
-		e.After = overlay(e.After, asked) // what the source sets is not shown
+		e.After = overlay(e.After, asked) // values that the source sets are not shown
 	}
 	now := d.now(i)
 	for _, field := range written(e, d.viewer.Reviewer || e.After.IsNull()) {
@@ -102,7 +102,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 	return item
 }
 
-// made returns the action that made the i-th of several writes, for people what that says, and what became of a call.
+// made returns the action that made the i-th of several writes, its sentence for people, and the outcome of a call.
 func (d *differ) made(i int) (action, says, became string) {
 	from := d.change.From(i)
 	if d.change.Origins != nil {
@@ -247,7 +247,7 @@ func (d *differ) field(s side) []Field {
 // unnamed reports whether the path of f is too long to be shown whole, so that two paths could look the same.
 func (f Field) unnamed() bool { return len(first(f.Path, maxLine)) < len(f.Path) }
 
-// fill sets what f shows of its two values.
+// fill sets the texts that f shows for its two values.
 func (d *differ) fill(f *Field, t schema.Type) {
 	f.Before, f.After = Shown{Kind: "absent"}, Shown{Kind: "absent"}
 	if f.was != nil && f.is != nil {

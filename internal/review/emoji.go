@@ -13,8 +13,8 @@ const (
 )
 
 // JoinsEmoji reports whether the invisible character at text[i] is part of an emoji. That is a joiner between two
-// pictures, one selector right behind a picture or in a keycap, or a letter of the flag of England, Scotland or Wales.
-// Anywhere else such a character may hide text.
+// pictures, or one selector right behind a picture or in a keycap. It is also a letter of the flag of England, Scotland
+// or Wales. Anywhere else such a character may hide text.
 func JoinsEmoji(text string, i int) bool {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	before, m := utf8.DecodeLastRuneInString(text[:i])

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// OpenValues records that a person has opened what at names, of a sheet that review.New has made. w is what they were shown.
-// The record may be dropped a day after the change has expired.
+// OpenValues records that a person has opened the value that at names, of a sheet that review.New has made. w is the
+// shown value. The record may be dropped a day after the change has expired.
 func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w *Whole) error {
 	part := w.Side
 	if part == "" {
@@ -76,8 +76,8 @@ func hasOpened(ctx context.Context, used once.Store, person string, l Long) (boo
 	return all(pages)
 }
 
-// ReadHistory adds to a sheet what the audit log has, if reader isn't nil: the record that ended the change, and, with reads, the
-// agent's calls before it.
+// ReadHistory adds records of the audit log to a sheet, if reader isn't nil. These are the record that ended the
+// change, and, with reads, the agent's calls before it.
 func ReadHistory(ctx context.Context, reader audit.Reader, found *change.Change, s *Sheet, reads bool) error {
 	if reader == nil {
 		return nil

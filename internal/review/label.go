@@ -12,10 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxLabel is the number of characters shown of what a record is called.
+// maxLabel is the number of characters shown of a record's label.
 const maxLabel = 80
 
-// title returns what happens to which records, in the gateway's words: never in those of an agent.
+// title says what happens to which records, in the gateway's words, never in those of an agent.
 func title(c *change.Change, visibility func(class string) Visibility, viewer Viewer) string {
 	var classes []string
 	for _, e := range c.Effects {
@@ -49,7 +49,7 @@ func title(c *change.Change, visibility func(class string) Visibility, viewer Vi
 	return line(out)
 }
 
-// one returns what happens to the only record of a change: with its name if it has one, else its id, or both if the id is
+// one says what happens to the only record of a change. It has the record's name, else its id, or both if the id is
 // short.
 func one(c *change.Change, visibility func(class string) Visibility, viewer Viewer) string {
 	const shortKey = 12
@@ -104,8 +104,8 @@ func updated(c *change.Change, visibility func(class string) Visibility) []strin
 	})
 }
 
-// labelOf returns what the record of e is called, as far as the viewer sees that, or "" if it has no label. The name
-// that an agent gives a new record is a label only if it asked for it: one that the source makes up is for reviewers.
+// labelOf returns the label of the record of e, as far as the viewer sees it, or "". The name of a new record is a
+// label for the agent only if the agent asked for it. A name that the source makes is only for reviewers.
 func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	if s.Call != nil {
 		return calledBy(acted(e, s))
@@ -121,7 +121,7 @@ func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	return v.String()
 }
 
-// acted returns what a call acts on, as far as the viewer sees it.
+// acted returns the thing that a call acts on, as far as the viewer sees it.
 func acted(e change.Effect, s Visibility) value.Value {
 	about := e.About
 	if about.IsNull() {
@@ -130,7 +130,7 @@ func acted(e change.Effect, s Visibility) value.Value {
 	return s.without(about)
 }
 
-// calledBy returns the member of an object that holds what it is called, or "".
+// calledBy returns the member of an object that holds its name, or "".
 func calledBy(object value.Value) string {
 	for _, name := range []string{"name", "displayName", "display_name", "title", "subject", "label", "key", "slug", "username", "email"} {
 		if v, _ := object.Get(name); v.Kind() == value.String && v.Text() != "" {
@@ -140,7 +140,8 @@ func calledBy(object value.Value) string {
 	return ""
 }
 
-// facts returns the short members of what a call acts on, its state first, or nil if nothing is known of it.
+// facts returns the short members of the thing that a call acts on, its state first, or nil if nothing is known about
+// it.
 func facts(e change.Effect, s Visibility) []Fact {
 	const most = 8
 	if s.Call == nil || e.About.IsNull() {

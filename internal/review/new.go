@@ -140,9 +140,9 @@ func through(e change.Effect, visibility func(class string) Visibility) Visibili
 	return fieldsOf(s.Class)
 }
 
-// Unseen returns how many things in c a reviewer with this visibility does not see whole: written fields that are hidden
-// or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the number of deleted
-// fields that the rules show to no principal.
+// Unseen returns how many things in c a reviewer with this visibility does not see whole. These are written fields that
+// are hidden or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the number of
+// deleted fields that the rules show to no principal.
 func Unseen(c *change.Change, visibility func(class string) Visibility) (hidden, denied int) {
 	for _, e := range c.Effects {
 		s := through(e, visibility)
@@ -171,8 +171,8 @@ func Unseen(c *change.Change, visibility func(class string) Visibility) (hidden,
 	return hidden, denied
 }
 
-// key returns the key of the i-th record as text, or "" for a record not created yet, and if a key field is hidden or
-// masked.
+// key returns the key of the i-th record as text. It returns "" for a record not created yet, and if a key field is
+// hidden or masked.
 func key(c *change.Change, i int, s Visibility) string {
 	id := c.Effects[i].Key
 	if id == "" && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {

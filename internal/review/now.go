@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// differs returns what the field f of record holds now. Where the record was read for this sheet, it returns nil for a value that
-// is as it was, and for one that the viewer sees masked.
+// differs returns the present value of the field f of record. If the record was read for this sheet, it returns nil for
+// an unchanged value, and for one that the viewer sees masked.
 func (d *differ) differs(one side, record value.Value, f Field) *Shown {
 	if d.viewer.Now == nil {
 		return one.now(record, f.Path)
@@ -34,7 +34,8 @@ const (
 	Gone    = "gone" // or hidden from the viewer
 )
 
-// moved returns what became of the i-th record since e was made, as far as the viewer sees it, or "" if nothing did, or it isn't known.
+// moved returns the state of the i-th record since e was made, as far as the viewer sees it. It returns "" for an
+// unchanged record, or if the state isn't known.
 func (d *differ) moved(i int, e change.Effect) string {
 	if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || e.Before.IsNull() {
 		return ""

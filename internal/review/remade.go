@@ -23,8 +23,8 @@ type Maker struct {
 	Reader  action.Reader
 }
 
-// Request returns what the actions of c propose now, if it equals what c asks for. Values that an action sets may
-// depend on the time. Then they must equal those of the time at which c was proposed.
+// Request returns the writes that the actions of c propose now, if they equal the writes of c. Values that an action
+// sets may depend on the time. Then they must equal those of the time at which c was proposed.
 func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (write.Request, error) {
 	made, other, err := m.again(ctx, c, now)
 	if err == nil && other != "" && !c.Now.IsZero() {
@@ -36,8 +36,8 @@ func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (wr
 	return made, err
 }
 
-// again returns what the actions of c propose at a time, and the first action that doesn't make its write of c then,
-// or "" if each does.
+// again returns the writes that the actions of c propose at a time. other is the first action that doesn't make its
+// write of c then, or "".
 func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made write.Request, other string, err error) {
 	kept, err := c.Asked()
 	if err != nil {
@@ -73,8 +73,8 @@ func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made
 	return made, "", nil
 }
 
-// qualified returns a printed write with the full name of its class: a program that makes the write of an action itself may
-// leave out the source.
+// qualified returns a printed write with the full name of its class. A program that makes the write of an action itself
+// may leave out the source.
 func (m Maker) qualified(w value.Value) value.Value {
 	class, _ := w.Get("class")
 	v, err := m.Policy.View(m.Who, class.Text(), "", true)

@@ -93,7 +93,7 @@ func (s Shown) String() string {
 	return out + ")"
 }
 
-// TestDiff checks what a reviewer and the agent see of a write.
+// TestDiff checks the parts of a write that a reviewer and the agent see.
 func TestDiff(t *testing.T) {
 	const update = write.OpUpdate
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Revision is what a reviewer puts in the place of values that a change asks for.
+// A Revision is a reviewer's replacement of values that a change asks for.
 type Revision struct {
 	Digest string // of the change as the reviewer saw it
 	Edits  []Edit
@@ -47,8 +47,8 @@ func Revisable(c *change.Change) error {
 	return nil
 }
 
-// Apply returns the writes of c with the values of the revision. It fails if c isn't what the reviewer saw, doesn't set
-// a field, or would ask for the same.
+// Apply returns the writes of c with the values of the revision. It fails if c isn't the change that the reviewer saw,
+// doesn't set a field, or would ask for the same.
 func (r Revision) Apply(c *change.Change) ([]write.Write, error) {
 	if r.Digest != c.Digest {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}

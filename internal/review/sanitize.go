@@ -13,7 +13,7 @@ func Inert(text string) string {
 	return links.Replace(tags.ReplaceAllString(text, `\<$1`))
 }
 
-// entities finds what Markdown would read as one character: "&colon;" can complete an address.
+// entities finds texts that Markdown would read as one character: "&colon;" can complete an address.
 var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
 
 // tags finds the beginning of an address or an element in angle brackets.
@@ -21,7 +21,7 @@ var tags = regexp.MustCompile(`<([A-Za-z/!?])`)
 
 var links = strings.NewReplacer("](", `]\(`, "][", `]\[`, "]:", `]\:`, "![", `!\[`, "://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 
-// InertJSON does the same for JSON, which stays JSON of the same values: what it changes is within texts, where it writes escapes.
+// InertJSON does the same for JSON. The values stay the same, because it only writes escapes within texts.
 func InertJSON(text string) string {
 	text = entities.ReplaceAllString(text, `\u0026$1`)
 	return escapes.Replace(tags.ReplaceAllString(text, `\u003c$1`))

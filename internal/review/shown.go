@@ -109,9 +109,9 @@ func first(text string, most int) string {
 	return text
 }
 
-// Visible returns text with all characters visible, so that different texts look different: invisible characters,
-// control characters and those that change the writing direction are written like ⟨U+202E⟩. Spaces, tabs and newlines
-// stay, and what joins the parts of an emoji.
+// Visible returns text with all characters visible, so that different texts look different. Invisible characters,
+// control characters and those that change the writing direction are written like ⟨U+202E⟩. Spaces, tabs, newlines and
+// the joiners of an emoji stay.
 func Visible(text string) string {
 	var out strings.Builder
 	marks := 0

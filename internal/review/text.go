@@ -18,8 +18,9 @@ const (
 	textValue  = 120 // characters of one value
 )
 
-// Text renders s for an agent and the people reading along: what would happen, old → new of each field, and that a
-// person must approve it. Texts of records are quoted, on one line, and make no links where the text is shown as Markdown.
+// Text renders s for an agent and the people reading along. It says which effect the change would have, old → new of
+// each field, and that a person must approve it. Texts of records are quoted, on one line, and make no links where the
+// text is shown as Markdown.
 func Text(s *Sheet) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s. %sID: %s\n\nOperation: %s\n", Heading(s.State), s.unread(), s.ID, s.Title)
@@ -74,7 +75,7 @@ func Text(s *Sheet) string {
 	return Inert(out.String())
 }
 
-// unread says, for the first line of a sheet, what nobody has looked up of the present state, or "" where all was.
+// unread says, for the first line of a sheet, which parts of the present state were not looked up, or "".
 func (s *Sheet) unread() string {
 	for i, item := range s.Items {
 		switch {
@@ -87,8 +88,8 @@ func (s *Sheet) unread() string {
 	return ""
 }
 
-// fields writes a line for each field of i while lines are left, and counts those whose end says nothing: they are null, and will be gone.
-// It returns how many lines are left then, below 0 for those that had no room.
+// fields writes a line for each field of i while lines are left. It counts fields whose end says nothing, because they
+// are null and will be gone. It returns how many lines are left then, below 0 for those that had no room.
 func (i Item) fields(out *strings.Builder, indent string, left int) int {
 	void := 0
 	for _, f := range i.Fields {
@@ -104,7 +105,7 @@ func (i Item) fields(out *strings.Builder, indent string, left int) int {
 	return left
 }
 
-// moved says what became of the record since the change was made, or "" if nothing did.
+// moved says how the record has changed since the change was made, or "".
 func (i Item) moved() string {
 	switch i.Moved {
 	case Changed:
@@ -120,7 +121,8 @@ func (s *Sheet) Moved() bool {
 	return slices.ContainsFunc(s.Items, func(i Item) bool { return i.Moved != "" })
 }
 
-// Lines returns the first lines of what s changes, as Text writes them, at most that many, and how many fields more there are.
+// Lines returns the first lines of the differences of s, as Text writes them. It returns at most that many lines, and
+// how many more fields there are.
 func Lines(s *Sheet, most int) (lines []string, more int) {
 	for _, item := range s.Items {
 		for _, f := range item.Fields {

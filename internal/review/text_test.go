@@ -2,7 +2,7 @@ package review
 
 import "testing"
 
-// TestSentence checks how what was said becomes a sentence.
+// TestSentence checks how a text becomes a sentence.
 func TestSentence(t *testing.T) {
 	for text, want := range map[string]string{"": "", "the change is another": "The change is another.", "Until then:": "Until then:", "It is so. ": "It is so.", "é": "É."} {
 		if got := Sentence(text); got != want {

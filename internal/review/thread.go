@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Said is an entry of the thread of a change: what a person or the agent decided or said about it.
+// Said is an entry of the thread of a change: a decision or a comment of a person or of the agent.
 type Said struct {
 	By      string           `json:"by"`
 	Event   change.EventKind `json:"event"`
@@ -29,7 +29,7 @@ func (s Said) Approves() bool {
 	return s.Event == change.EventApproved || s.Event == change.EventDecided
 }
 
-// Verb returns what happened, in a past tense: "approved".
+// Verb returns the verb of the entry in the past tense: "approved".
 func (s Said) Verb() string {
 	switch s.Event {
 	case change.EventCreated:
@@ -46,7 +46,7 @@ func (s Said) Verb() string {
 var spoken = []change.EventKind{change.EventCreated, change.EventDecided, change.EventApproved, change.EventRejected, change.EventCommented, change.EventAsked,
 	change.EventAnswered, change.EventCancelled, change.EventSettled}
 
-// thread returns what was said about c and the versions before it, oldest first. The first proposal is not an entry.
+// thread returns the entries about c and the versions before it, oldest first. The first proposal is not an entry.
 func thread(c *change.Change) []Said {
 	versions := append(slices.Clone(c.Earlier), change.Edition{ID: c.ID, Reason: c.Reason, Digest: c.Digest, History: c.History})
 	var out []Said
@@ -93,7 +93,7 @@ const (
 	changed = "changed"
 )
 
-// Compare sets what c asks for otherwise than prev, the version before it.
+// Compare sets the differences of c from prev, the version before it.
 func (s *Sheet) Compare(c, prev *change.Change, visibility func(class string) Visibility, viewer Viewer) {
 	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
 	left := map[string][]int{}
@@ -124,10 +124,10 @@ func (s *Sheet) versus(item Item) {
 	}
 }
 
-// place identifies what an effect is about.
+// place identifies the record of an effect.
 func place(e change.Effect) string { return string(e.Op) + "\x00" + e.Class + "\x00" + e.Key }
 
-// requested returns what the i-th write of c asks for.
+// requested returns the values that the i-th write of c asks for.
 func requested(c *change.Change, i int, s Visibility) value.Value {
 	e := c.Effects[i]
 	var members []value.Member

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// VisibilityOf returns a function that returns what principal sees of a class "source.Class", computed once per class. Values
-// are masked with key. It covers fields only, not which records the principal sees.
+// VisibilityOf returns a function that returns principal's visibility of a class "source.Class", computed once per
+// class. Values are masked with key. It covers fields only, not which records the principal sees.
 func VisibilityOf(p *policy.Policy, principal identity.Principal, key plan.MaskKey) func(class string) Visibility {
 	known := map[string]Visibility{}
 	return func(class string) Visibility {
@@ -69,8 +69,8 @@ func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, clas
 	return s
 }
 
-// visibilityOfCall returns what principal sees of calls of an operation. A name hidden in any schema is hidden everywhere: the
-// data that is sent doesn't say which schema its parts belong to.
+// visibilityOfCall returns principal's visibility of calls of an operation. A name hidden in any schema is hidden
+// everywhere, because the request doesn't say which schema its parts belong to.
 func visibilityOfCall(p *policy.Policy, principal identity.Principal, api, operation string) Visibility {
 	reach, err := p.APIs().Reach(principal, api, "")
 	if err != nil {

@@ -38,7 +38,7 @@ type Whole struct {
 	Page   int    `json:"page"`
 	Pages  int    `json:"pages"`
 	Side   string `json:"-"` // Place.Side
-	Exact  string `json:"-"` // the value on this side, as it is, or "" for a page
+	Exact  string `json:"-"` // the exact value on this side, or "" for a page
 }
 
 // A Size describes a value.
@@ -55,8 +55,8 @@ func sizeOf(v *value.Value) *Size {
 	return &Size{utf8.RuneCountInString(text), sumOf(text)}
 }
 
-// Whole returns what at names, of a sheet that New has made. It fails with a problem.NotFound for a field that the
-// sheet doesn't have, or that is masked for its viewer.
+// Whole returns the value that at names, of a sheet that New has made. It fails with a problem.NotFound for a field
+// that the sheet doesn't have, or that is masked for its viewer.
 func (s *Sheet) Whole(at Place) (*Whole, error) {
 	if at.Digest != "" && at.Digest != s.Digest {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}

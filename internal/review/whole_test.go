@@ -19,7 +19,7 @@ func retitled(t testing.TB, before, after string) *change.Change {
 	return of(t, write.OpUpdate, `{"id":42,"title":`+string(value.AppendQuoted(nil, before))+`}`, `{"id":42,"title":`+string(value.AppendQuoted(nil, after))+`}`, "title")
 }
 
-// TestUnread checks that a sheet counts whatever it leaves out of what changes.
+// TestUnread checks that a sheet counts all changed parts that it leaves out.
 func TestUnread(t *testing.T) {
 	long := strings.Repeat("é", maxWhole)
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func TestWholeRefuses(t *testing.T) {
 	}
 }
 
-// TestMarks checks that what one person opened of one version counts for nothing else.
+// TestMarks checks that a value that one person opened in one version counts only for that person and version.
 func TestMarks(t *testing.T) {
 	mark := func(id, digest, after, person, part string) string {
 		c := retitled(t, "", after+strings.Repeat("x", 2*maxWhole))

@@ -87,8 +87,8 @@ func end(text string, most int) string {
 	return text[at:]
 }
 
-// ends returns the number of bytes a and b have in common at their beginning and at their end, moved back to a
-// boundary between words.
+// ends returns the number of bytes that a and b have in common at their beginning and at their end. Both are moved back
+// to a boundary between words.
 func ends(a, b string) (head, tail int) {
 	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++
@@ -163,7 +163,7 @@ func (d *differ) compare(a, b []string) []run {
 	return append(out, d.section(a[i:], b[j:])...)
 }
 
-// section compares two lists of words without what they have in common at both ends.
+// section compares two lists of words without the common words at both ends.
 func (d *differ) section(a, b []string) []run {
 	head, tail := 0, 0
 	for head < min(len(a), len(b)) && a[head] == b[head] {

@@ -20,7 +20,7 @@ const looksAtOnce = 4
 // A Withheld is a field that is hidden because of its values.
 type Withheld struct {
 	Class, Field string // "source.Class" and the name of the field
-	Why          string // what its values look like, and how many of how many. Never a value
+	Why          string // the kind of its values, and how many of how many. Never a value
 	Whole        bool   // the class is hidden with it, because its rule compares the field in canonical or stale.version
 }
 
@@ -29,7 +29,7 @@ func (w Withheld) Confirm() (confirm, lift string) {
 	return fmt.Sprintf("denied: [%s]", w.Field), fmt.Sprintf("lift: [%s]", w.Field)
 }
 
-// String returns w as two sentences: what is hidden and why, and what to do about it.
+// String returns w as two sentences: which field is hidden and why, and how to change that.
 func (w Withheld) String() string {
 	confirm, lift := w.Confirm()
 	what := w.Class + "." + w.Field
@@ -79,8 +79,8 @@ type Target struct {
 	Fields []string
 }
 
-// Targets returns what to look at under p: all fields that can hold credentials and that no rule lifts, or only those that
-// were not looked at yet.
+// Targets returns the fields to look at under p. These are all that can hold credentials and that no rule lifts, or
+// only those that were not looked at yet.
 func (g *Guard) Targets(p *policy.Policy, all bool) []Target {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,7 +99,7 @@ func (g *Guard) Targets(p *policy.Policy, all bool) []Target {
 	return out
 }
 
-// note records what a look at t found.
+// note records the result of a look at t.
 func (g *Guard) note(t Target, seen map[string]Seen) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,8 +136,8 @@ func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targ
 	g.missed = missed
 }
 
-// Look looks at the values of targets, several at the same time, and calls note with what each look found. note must be safe
-// for concurrent use. It returns the classes that it could not look at, sorted.
+// Look looks at the values of targets, several at the same time, and calls note with the result of each look. note must
+// be safe for concurrent use. It returns the classes that it could not look at, sorted.
 func Look(ctx context.Context, sources map[string]source.Source, targets []Target, b Bounds, note func(Target, map[string]Seen)) (missed []string) {
 	by, samplers := map[string][]schema.Class{}, map[string]*Sampler{}
 	for _, t := range targets {
@@ -176,7 +176,7 @@ func Look(ctx context.Context, sources map[string]source.Source, targets []Targe
 	return missed
 }
 
-// Withheld returns the fields that p hides only because of what g saw, by class and field.
+// Withheld returns the fields that p hides only because of the samples of g, by class and field.
 func (g *Guard) Withheld(p *policy.Policy) []Withheld {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -197,7 +197,7 @@ func (g *Guard) Missed() []string {
 	return slices.Clone(g.missed)
 }
 
-// Notes returns what operators are told about w and the missed classes, one sentence or two each.
+// Notes returns the notes for operators about w and the missed classes, one sentence or two each.
 func Notes(w []Withheld, missed []string) (out []string) {
 	for _, w := range w {
 		out = append(out, w.String())

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Repeater calls a function in the background: when it is told to, and regularly. It is safe for concurrent use.
+// A Repeater calls a function in the background, on request and regularly. It is safe for concurrent use.
 type Repeater struct {
 	do     func(ctx context.Context, all bool)
 	every  time.Duration

@@ -35,7 +35,7 @@ func Usual() Bounds { return Bounds{Rows: 60, Time: 500 * time.Millisecond, Sche
 // Thorough returns the bounds for a class when an operator asks.
 func Thorough() Bounds { return Bounds{Rows: 1000, Time: 10 * time.Second} }
 
-// The bounds of what one sample takes.
+// The limits of one sample.
 const (
 	mostValue  = 16 << 10 // bytes of one value. The beginning of a longer one is looked at
 	mostSample = 8 << 20  // bytes of all values
@@ -78,8 +78,9 @@ func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
 	return &Sampler{source: s, policy: p.AtMost().InAnySchema(), bounds: b}, nil
 }
 
-// Look counts what values of fields of a class look like. It looks at the newest records by the key, at others as the source
-// returns them, and at records that have a value where these have none. An error means that nothing was seen.
+// Look counts the kinds of values of fields of a class. It looks at the newest records by the key, and at others as the
+// source returns them. It also looks at records that have a value where these have none. An error means that nothing
+// was seen.
 func (s *Sampler) Look(ctx context.Context, class *schema.Class, fields []string) (map[string]Seen, error) {
 	l := &look{Sampler: s, class: class, tallies: map[string]*Tally{}, rows: s.bounds.Rows}
 	for _, name := range fields {

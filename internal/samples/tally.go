@@ -52,7 +52,7 @@ type Tally struct {
 	Personal bool // personal data inside of texts is counted as well, which takes time
 
 	seen   Seen
-	values map[string]Seen // what each distinct value looks like
+	values map[string]Seen // the counts of each distinct value
 	cut    int             // values that were too long to be read
 }
 
@@ -95,7 +95,7 @@ func (t *Tally) Add(v value.Value) {
 	}
 }
 
-// count counts a value, given as text. look finds what it looks like, once for equal texts. None is kept but in t.values.
+// count counts a value, given as text. look judges it, once for equal texts. Only t.values keeps values.
 func (t *Tally) count(text string, look func(one *Seen)) {
 	one, known := t.values[text]
 	if !known {
@@ -124,7 +124,7 @@ func (s *Seen) inside(text string) {
 	}
 }
 
-// look sets what v, whose text isn't empty, looks like.
+// look sets the counts for one value v, whose text isn't empty.
 func (s *Seen) look(v value.Value, text string) {
 	verdict := secretnames.Judge(text)
 	s.Secrets, s.Likely, s.Random = number(verdict != secretnames.Harmless), number(verdict == secretnames.Likely), number(secretnames.Random(text))
@@ -163,7 +163,7 @@ func (t *Tally) Seen() Seen {
 var checksums = []string{"sha", "sha1", "sha256", "sha512", "md5", "checksum", "etag", "commit", "blurhash", "fingerprint", "uuid", "guid", "ulid", "cid", "oid", "slug", "path",
 	"url", "uri", "file", "filename", "version", "revision", "id", "ids", "ref", "reference", "number", "code", "sku", "ean", "isbn"}
 
-// Identifies reports whether the name of f is that of what identifies a thing: an address, a file, a code.
+// Identifies reports whether the name of f is one of a field that identifies a thing: an address, a file, a code.
 func Identifies(f *schema.Field) bool {
 	words := secretnames.Words(f.Name)
 	return slices.Contains(checksums, words[len(words)-1])

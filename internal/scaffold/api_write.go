@@ -23,8 +23,8 @@ type apiWriter struct {
 
 func (w *apiWriter) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-// write writes the configuration, with a comment where a person should look. Every operation is listed under its class, and what a
-// later document adds is excluded, so that nothing becomes visible without a person.
+// write writes the configuration, with a comment where a person should look. Every operation is listed under its class,
+// and operations that a later document adds are excluded, so that nothing becomes visible without a person.
 func (w *apiWriter) write() {
 	w.line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names: read it before agents are let in.`)
 	w.line(`#   bailiwick check                            what agents would see`)

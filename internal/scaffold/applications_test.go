@@ -24,10 +24,10 @@ type application struct {
 	typed   bool            // the columns have their types. All are texts otherwise
 }
 
-// applications reads the files of testdata/applications. A line is "table: column column". A column may have a letter for
-// its type after a colon, and then "#" if it is of a key or a pointer. One that holds credentials, or what verifies them,
-// ends with "!", and one with personal data with "@". One that only may hold secrets, such as a free text or a part of a
-// key, ends with "?" and counts neither way.
+// applications reads the files of testdata/applications. A line is "table: column column". A column may have a letter
+// for its type after a colon, and then "#" if it is of a key or a pointer. One that holds credentials, or values that
+// verify them, ends with "!", and one with personal data with "@". One that only may hold secrets, such as a free text
+// or a part of a key, ends with "?" and counts neither way.
 func applications(t *testing.T) (out []application) {
 	t.Helper()
 	files, err := filepath.Glob(recorded + "/*.txt")
@@ -101,14 +101,14 @@ func TestApplications(t *testing.T) {
 	all.check(t, 1900)
 }
 
-// An outcome counts what init hides of applications.
+// An outcome counts the columns of applications that init hides.
 type outcome struct {
 	secrets, others int
 	shown, alarms   []string // the secrets that are shown, and the others that are hidden
 	each            []string // the figures of each application
 }
 
-// add counts what the configuration that init writes for an application hides.
+// add counts the columns that init's configuration for an application hides.
 func (o *outcome) add(t *testing.T, app application, e Evidence) {
 	t.Helper()
 	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, e, Answers{Tenant: None, Personal: Show})
@@ -140,7 +140,7 @@ func (o *outcome) add(t *testing.T, app application, e Evidence) {
 				}
 			default:
 				if len(known) > 0 && known[0].Classes[app.classes[i].Name].Hidden != "" {
-					continue // not for what its names look like
+					continue // not because of the form of its names
 				}
 				if o.others++; hidden && !stores[app.classes[i].Name] {
 					o.alarms = append(o.alarms, app.name+" "+at)

@@ -8,7 +8,8 @@ import (
 // SampleSize is the number of records of a class that init looks at.
 const SampleSize = 200
 
-// Evidence is what records show in addition to the schema. The zero Evidence shows nothing. It keeps counts and no values.
+// Evidence is knowledge from records in addition to the schema. The zero Evidence shows nothing. It keeps counts and no
+// values.
 type Evidence struct {
 	Fields map[string]samples.Seen     // by "source.Class.field"
 	Counts map[string]int64            // how many records a class has, by "source.Class". A class without a known number is missing

@@ -22,7 +22,7 @@ func TestApplicationsFilled(t *testing.T) {
 	var all outcome
 	for i, app := range applications(t) {
 		if !app.typed || i%3 != 0 && os.Getenv("BAILIWICK_ALL_APPLICATIONS") == "" {
-			continue // without types there is no telling what its columns hold
+			continue // without types, the contents of its columns are unknown
 		}
 		seen := map[string]samples.Seen{}
 		for _, c := range app.classes {

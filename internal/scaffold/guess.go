@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// noted is a name and what is said about it.
+// noted is a name and a remark about it.
 type noted struct{ name, why string }
 
 // A guess is a rule for one class, guessed from names and types.
@@ -29,7 +29,7 @@ type guess struct {
 	pointers  []string // "field: class": pointers that no record contradicts
 	doubts    []string // pointers that some records contradict, as pointers
 	types     []string // "field: form"
-	label     string   // the field that holds what a record is called, or "" for the likeliest
+	label     string   // the field that holds the label of a record, or "" for the likeliest
 	known     []string // "field: class": pointers of the preset
 	preset    string   // the application whose preset hides the class, or adds to its rule, or ""
 }
@@ -116,8 +116,8 @@ func (g *guess) derived() {
 	}
 }
 
-// follow denies or masks the fields that the database makes from fields that are denied or masked, as the rules do anyway,
-// so that the configuration says so. It reports whether there are any.
+// follow denies or masks the fields that the database makes from fields that are denied or masked. The rules do so
+// anyway, and then the configuration says so. It reports whether there are any.
 func follow(guesses []guess, derivations []policy.Derivation) (changed bool) {
 	for _, d := range derivations {
 		i := slices.IndexFunc(guesses, func(g guess) bool { return g.class.FullName() == d.Class.FullName() })

@@ -83,7 +83,8 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// noSecrets checks that no secret of an application is among what "bailiwick check" reports as visible, and that classes are.
+// noSecrets checks that "bailiwick check" reports no secret of an application as visible, and that it reports visible
+// classes.
 func noSecrets(t *testing.T, app application, report string) {
 	t.Helper()
 	var checked struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// know adds to guesses what is known of an application. It never shows what a guess denies or masks.
+// know adds the knowledge about an application to guesses. It never shows a field that a guess denies or masks.
 func know(guesses []guess, p Preset) {
 	byName := classesByName(guesses)
 	for name, c := range p.Classes {
@@ -74,7 +74,7 @@ func (g *guess) kept(field string) bool {
 	return slices.Contains(g.floor, field) || slices.ContainsFunc(g.denied, func(n noted) bool { return n.name == field })
 }
 
-// whole reports whether a field is seen as it is, neither denied nor masked.
+// whole reports whether a field is neither denied nor masked.
 func (g *guess) whole(field string) bool {
 	return !g.kept(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 }

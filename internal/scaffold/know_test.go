@@ -16,8 +16,8 @@ var presetOf = map[string]string{"wordpress": "WordPress", "directus": "Directus
 	"moodle": "Moodle", "redmine": "Redmine", "mattermost": "Mattermost", "gitea": "Gitea", "grafana": "Grafana"}
 
 // TestPresets checks presets on the recorded schemas of real applications. Each application is recognised by its own
-// preset and by no other. All names of the preset exist. The rules hide what it hides, hold what it says of the rest,
-// and compile.
+// preset and by no other. All names of the preset exist. The rules hide the classes that it hides, contain its facts
+// about the others, and compile.
 func TestPresets(t *testing.T) {
 	all, err := All()
 	if err != nil || len(all) != len(presetOf) {
@@ -62,7 +62,7 @@ func checkPreset(t *testing.T, app application, p Preset) {
 		}
 		return c
 	}
-	of(Mask) // what is masked or hidden is not a label, pointer or condition
+	of(Mask) // a masked or hidden field is not a label, pointer or condition
 	of(Hide)
 	c := of(Show)
 	report, err := policyops.Report(c.Rules, app.classes)

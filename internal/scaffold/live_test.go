@@ -94,7 +94,7 @@ func (l *live) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the program and returns what it prints.
+// run runs the program and returns its output.
 func (l *live) run(args ...string) string {
 	l.t.Helper()
 	cmd := l.command(args...)
@@ -211,7 +211,7 @@ func TestInstalledCalls(t *testing.T) {
 		t.Error(got)
 	}
 	if got := l.call("call_api_read", `{"calls":[{"operationId":"readSingleItemsTickets","id":3,"fields":["data.due"]},{"operationId":"readSingleItemsTickets","id":99}]}`); !strings.Contains(got, `1. readSingleItemsTickets: {"data":{"due":"2026-12-03T10:00:00"}}`) ||
-		!strings.Contains(got, "2. readSingleItemsTickets: permission_denied") { // Directus answers so for what doesn't exist
+		!strings.Contains(got, "2. readSingleItemsTickets: permission_denied") { // Directus answers so for a record that doesn't exist
 		t.Error(got)
 	}
 	const update = `{"operationId":"updateSingleItemsTickets","id":1,"status":"closed","price":9.99}`

@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A kind of personal data: how names of its fields look, as lower-case words joined by "_", and what it is.
+// A kind of personal data: a pattern of the names of its fields, as lower-case words joined by "_", and a description.
 type personalKind struct {
 	names *regexp.Regexp
 	what  string
 	whole bool // no part of a value may show
 }
 
-// nameOfPerson is what a field with the name of a person is.
+// nameOfPerson describes a field with the name of a person.
 const nameOfPerson = "the name of a person"
 
 // personalKinds are looked through in order.
@@ -72,8 +72,8 @@ func person(class string) bool {
 	return slices.Contains(people, last) || slices.Contains(people, strings.TrimSuffix(last, "s"))
 }
 
-// personal returns what personal data f is, by its name, by the class or by its values, or "" if it doesn't look like
-// any. whole reports that no part of its values may show.
+// personal returns the kind of personal data in f, by its name, by the class or by its values, or "". whole reports
+// that no part of its values may show.
 func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string, whole bool) {
 	name := strings.TrimRight(strings.Join(secretnames.Words(f.Name), "_"), "0123456789") // phone1
 	if f.Type == schema.Boolean || technical.MatchString(name) {

@@ -16,22 +16,22 @@ import (
 //go:embed known
 var known embed.FS
 
-// A Preset is what is known about one application. A "*" at the beginning of a class is the prefix that the tables of
-// an installation have, such as wp_.
+// A Preset holds the knowledge about one application. A "*" at the beginning of a class is the prefix that the tables
+// of an installation have, such as wp_.
 type Preset struct {
 	Name    string           `yaml:"name"`
 	Schema  string           `yaml:"schema"`  // the version, and the source, of the schema that the file was written from
-	Has     []string         `yaml:"has"`     // what it is recognised by: a class, then classes, and fields as class.field
+	Has     []string         `yaml:"has"`     // the marks of the application: a class, then classes, and fields as class.field
 	Classes map[string]Class `yaml:"classes"` // by class
 
 	// Framework is true for tables that other applications are built on. The preset of such an application comes after it.
 	Framework bool `yaml:"framework"`
 }
 
-// A Class is what is known about one class.
+// A Class holds the knowledge about one class.
 type Class struct {
 	Hidden   string            `yaml:"hidden"`   // why it holds nothing for agents, or "" if it does
-	Label    string            `yaml:"label"`    // the field that holds what a record is called
+	Label    string            `yaml:"label"`    // the field that holds the label of a record
 	Live     map[string]string `yaml:"live"`     // the condition on each field for live records, as YAML
 	Denied   map[string]string `yaml:"denied"`   // why a field isn't for agents
 	Pointers map[string]string `yaml:"pointers"` // by field: the class whose key it holds
@@ -56,7 +56,8 @@ func All() ([]Preset, error) {
 	return out, nil
 }
 
-// recognise returns the applications whose tables are among classes, frameworks first. Each has the prefix in the place of "*".
+// recognise returns the applications whose tables are among classes, frameworks first. Each has the prefix instead of
+// "*".
 func recognise(classes []schema.Class) ([]Preset, error) {
 	all, err := All()
 	if err != nil {
@@ -113,7 +114,7 @@ func prefixed(name, prefix string) string {
 	return name
 }
 
-// with returns p with a prefix in the place of "*".
+// with returns p with a prefix instead of "*".
 func (p *Preset) with(prefix string) Preset {
 	out := Preset{Name: p.Name, Schema: p.Schema, Framework: p.Framework, Classes: map[string]Class{}}
 	for _, what := range p.Has {

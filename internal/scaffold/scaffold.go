@@ -10,8 +10,8 @@
 // compiles, and contains no value of a record.
 //
 // A Preset describes the tables of an application that many people run. It says which tables hold nothing for agents,
-// which pointers the database doesn't declare, what a record is called, and which records are live. Each application is
-// a file of the folder known. It is recognised by tables and columns that no other application has.
+// which pointers the database doesn't declare, which field labels a record, and which records are live. Each
+// application is a file of the folder known. It is recognised by tables and columns that no other application has.
 //
 // Package app samples the records and passes the Evidence.
 package scaffold
@@ -56,15 +56,15 @@ const (
 	None   = "none"
 )
 
-// Answers are what people know better than names and values. The zero Answers take the best guess at tenants, mask
-// personal data and let agents read only.
+// Answers are answers of people, who know these things better than names and values tell. The zero Answers take the
+// best guess at tenants, mask personal data and let agents read only.
 type Answers struct {
 	Tenant   string // the field with the tenant of a record, such as org_id, or None. "" means the best guess
 	Personal string // Mask, Show or Hide. "" means Mask
 	Writes   string // Off: agents only read. Review: they propose, and a person approves. "" means Off
 }
 
-// Known returns what is wrong with a, or nil.
+// Known returns the fault of a, or nil.
 func (a Answers) Known() error {
 	if !slices.Contains([]string{"", Mask, Show, Hide}, a.Personal) {
 		return fmt.Errorf("personal data: %q; write mask, show or hide", a.Personal)
@@ -75,8 +75,8 @@ func (a Answers) Known() error {
 	return nil
 }
 
-// Of returns the configuration of a source with these classes, as the source describes them, given what a look at its
-// records found.
+// Of returns the configuration of a source with these classes, as the source describes them, given the evidence of a
+// look at its records.
 func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) {
 	if err := a.Known(); err != nil {
 		return Draft{}, err

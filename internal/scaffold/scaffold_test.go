@@ -121,7 +121,8 @@ func TestKeysOfSeveralFields(t *testing.T) {
 	}
 }
 
-// TestHostileNames drafts rules over names that could be taken for something else in the file: it says the same names, and shows each as it is.
+// TestHostileNames drafts rules over names that could be taken for something else in the file. The file must contain
+// the same names, each readable.
 func TestHostileNames(t *testing.T) {
 	for name, want := range map[string]string{"${HOME}": `"app.${HOME}": {}`, "a\u202etxt.b": `"app.a\u202etxt.b": {}`, "a\u0085b": `"app.a\u0085b": {}`, "x: {}\nstore: y": `"app.x: {}\nstore: y": {}`, "é": `"app.é": {}`} {
 		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{table(name, "id:int", "title:text")}, Evidence{}, Answers{})
@@ -138,7 +139,7 @@ func TestNoTables(t *testing.T) {
 	}
 }
 
-// TestAnswers checks what the answers of a person change, and that others are refused with what there is.
+// TestAnswers checks the effects of a person's answers. Other answers are refused with a list of the possible ones.
 func TestAnswers(t *testing.T) {
 	classes := []schema.Class{table("store", "id:int"), table("staff", "id:int", "email:text", "store_id>store!"), table("film", "id:int"), table("actor", "id:int")}
 	of := func(a Answers) string {
@@ -171,7 +172,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestEvidence checks what sampled values change.
+// TestEvidence checks the effects of sampled values.
 func TestEvidence(t *testing.T) {
 	class := table("notes", "id:int", "memo:text", "extra:json", "code_word:text", "body_md:text", "contact:text", "sha:text", "shape:json", "none:json", "photo:bytes", "digest_of:bytes")
 	e := Evidence{Fields: map[string]samples.Seen{}}
@@ -237,7 +238,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestFollows expects what init writes about a view to say what its columns are made of.
+// TestFollows checks that init's comments on a view name the columns that it is made of.
 func TestFollows(t *testing.T) {
 	view := table("people", "id:int", "shown:text", "mail:text", "archived:bool", "login:text", "lost:text")
 	view.View, view.Key = true, nil

@@ -37,9 +37,10 @@ func hiddenClass(c *schema.Class) string {
 	return ""
 }
 
-// settingsNames matches names of classes that hold settings by name, and connectionNames those that describe connections
-// to other systems. Either holds passwords and keys among other things. doorNames are of what lets somebody in by a link
-// or a code, accessNames of programs and devices that sign in, and vaultNames of what people keep secret.
+// settingsNames matches names of classes that hold settings by name, and connectionNames those that describe
+// connections to other systems. Either holds passwords and keys among other things. doorNames are of links and codes
+// that let somebody in, and accessNames of programs and devices that sign in. vaultNames are of things that people keep
+// secret.
 var (
 	settingsNames = regexp.MustCompile(`(?:^|_)(?:\w*settings?|options?$|\w*configs?|configurations?|rad(?:group)?(?:check|reply)|preferences?|prefs|\w*macros?|parameter_values?|client_attributes?|variables?|environments?|env|systems?|` +
 		`user_?meta|site_?meta|config_(?:data|parameters?|entry)|key_?values?|kvs?|plugin_?(?:store|key)\w*|media_type_param|\w*_?store)(?:$|_)`)
@@ -102,8 +103,8 @@ func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	return unseen(f, last, seen)
 }
 
-// unseen returns why a column is denied for want of values to look at: objects in JSON and bytes may hold anything. The
-// values of a column that is shown are looked at again while the gateway runs.
+// unseen returns why a column is denied if it has no values to look at: objects in JSON and bytes may hold anything.
+// The values of a column that is shown are looked at again while the gateway runs.
 func unseen(f *schema.Field, last string, seen samples.Seen) string {
 	switch {
 	case f.Type != schema.JSON && f.Type != schema.Bytes, seen.Values > 0, slices.Contains(listed, last), f.Type == schema.Bytes && strings.HasSuffix(last, "id"):
@@ -142,7 +143,7 @@ var listed = []string{"ids", "tags", "filters", "filter", "roles", "role", "perm
 // networks matches names of classes of devices that are asked by SNMP.
 var networks = regexp.MustCompile(`snmp|^nas$|devices?$|routers?$|switch(?:es)?$|hosts?$`)
 
-// runs matches names of classes of what runs in an environment, given as text.
+// runs matches names of classes of programs that run in an environment, given as text.
 var runs = regexp.MustCompile(`(?:^|_)(?:tasks?|jobs?|builds?|runs?|steps?|executions?|deployments?)$`)
 
 // protected reports whether the records of a class have a password of their own: those of a share, or of a person with a code.

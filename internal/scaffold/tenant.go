@@ -34,7 +34,7 @@ type Tenancy struct {
 // Likely reports whether init takes t unless an answer says otherwise.
 func (t Tenancy) Likely() bool { return t.likely }
 
-// String describes what t rests on and what it would hide.
+// String describes the evidence for t and the records that it would hide.
 func (t Tenancy) String() string {
 	text := fmt.Sprintf("%s is in %d of %d classes", t.Field, len(t.Direct), t.Total)
 	if t.Target != "" {
@@ -61,8 +61,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// tenancies returns the ways to tell tenants, the likeliest first: a field that means the same in several classes. It is
-// likely only if its name says tenant, or it points at a class of them, and if few classes would be hidden by it.
+// tenancies returns the ways to tell tenants, the likeliest first: a field that means the same in several classes. It
+// is likely only if its name says tenant, or it points at a class of tenants. It must also hide only few classes.
 func tenancies(guesses []guess, e Evidence) []Tenancy {
 	var out []Tenancy
 	for i, word := range tenantWords {
@@ -198,8 +198,9 @@ func (t *Tenancy) alongKeys(guesses []guess) {
 	}
 }
 
-// parent returns the pointer of c to a class that has a tenant, with strict one that is never null: a record without it
-// would have no tenant. It prefers one to a thing over one to a person, since a person may change tenants.
+// parent returns the pointer of c to a class that has a tenant. With strict, the pointer must never be null, because a
+// record without it would have no tenant. It prefers one to a thing over one to a person, since a person may change
+// tenants.
 func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, strict bool) string {
 	best, score := "", -1
 	for _, f := range c.Fields {
@@ -238,8 +239,8 @@ func (t *Tenancy) apply(guesses []guess) {
 	}
 }
 
-// tenantField returns the field of c that holds a tenant called word: org_id, orgId, or org if it is a pointer or a class
-// is called so. A text such as a customer's company name is not a tenant.
+// tenantField returns the field of c that holds a tenant called word. It is org_id, orgId, or org if it is a pointer or
+// a class is called so. A text such as a customer's company name is not a tenant.
 func tenantField(c *schema.Class, word string, byName map[string]*guess) string {
 	for _, f := range c.Fields {
 		switch strings.Join(secretnames.Words(f.Name), "_") {

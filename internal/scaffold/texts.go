@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// freeNames matches names of fields that hold what people write, as lower-case words joined by "_".
+// freeNames matches names of fields that hold texts of people, as lower-case words joined by "_".
 var freeNames = regexp.MustCompile(`(?:^|_)(?:notes?|messages?|msg|comments?|body|bodies|description|desc|text|content|contents|remarks?|memos?|details?|repl(?:y|ies)|questions?|answers?|feedback|complaints?|` +
 	`reasons?|transcripts?|summary|instructions?|problem|symptom|resolution|solution|inquiry|enquiry|correspondence|conversation|history|minutes|letter|testimonial|observations?|about|bio|biography|statement|narrative|` +
 	`notiz(?:en)?|bemerkung(?:en)?|anmerkung(?:en)?|kommentare?|beschreibung|nachricht(?:en)?|hinweise?|frage|antwort|begruendung|` +
@@ -22,7 +22,7 @@ var freeNames = regexp.MustCompile(`(?:^|_)(?:notes?|messages?|msg|comments?|bod
 	`anteckning(?:ar)?|beskrivning|meddelande(?:n)?|kommentar(?:er)?|notat(?:er)?|besked|poznamk[ay]|popis|aciklama|mesaj|yorum)` +
 	`(?:_(?:md|html|text|txt|markdown|plain|raw|source|body|long|full|internal|external|public|private|other|[a-z]{2}))?$`)
 
-// talk lists words in names of classes that hold what people write to each other, or about each other.
+// talk lists words in names of classes that hold texts that people write to each other, or about each other.
 var talk = []string{"ticket", "note", "message", "msg", "comment", "conversation", "mail", "email", "chat", "reply", "replie", "case", "issue", "complaint", "feedback", "inquiry", "inquirie", "enquiry", "enquirie", "sms", "letter",
 	"correspondence", "memo", "interaction", "helpdesk", "incident", "thread", "utterance", "journal", "answer", "review", "notiz", "notizen", "kommentar", "nachricht", "nachrichten", "anfrage", "anfragen", "mensaje", "comentario", "nota", "mensagen", "commentaire", "messaggio", "messaggi", "bericht", "berichten", "opmerking", "opmerkingen"}
 
@@ -30,7 +30,7 @@ var talk = []string{"ticket", "note", "message", "msg", "comment", "conversation
 var talkParts = []string{"type", "types", "status", "statuses", "state", "states", "category", "categories", "template", "templates", "label", "labels", "tag", "tags", "setting", "settings", "priority", "priorities", "kind", "kinds",
 	"reaction", "reactions", "field", "fields", "format", "formats", "queue", "queues", "rule", "rules", "config", "configs", "macro", "macros"}
 
-// talks reports whether the records of a class are tickets, notes, messages or the like, by its name.
+// talks reports whether the records of a class are tickets, notes, messages or similar texts, by its name.
 func talks(class string) bool {
 	words := secretnames.Words(class)
 	if len(words) == 0 || slices.Contains(talkParts, words[len(words)-1]) {
@@ -46,8 +46,8 @@ func usualPatterns() []policy.Pattern {
 	return []policy.Pattern{"email", "phone", "iban", "card"}
 }
 
-// inside masks the texts in which personal data was found, and those of which nothing could be seen in a class of
-// tickets, notes or messages. It notes the other texts, for a comment. seen is what the sampled values of a field look like.
+// inside masks the texts in which personal data was found. In a class of tickets, notes or messages it also masks texts
+// without samples. It notes the other texts, for a comment. seen is the evidence of the sampled values of a field.
 func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]bool) {
 	for i := range g.class.Fields {
 		f := &g.class.Fields[i]
@@ -87,8 +87,8 @@ func (g *guess) mayHold(f *schema.Field) bool {
 func longText(f *schema.Field) bool { return f.Length == 0 || f.Length >= 200 }
 
 // inText returns the patterns of personal data that sampled values of f have inside of them, if they count. Telephone
-// numbers count in texts of people only: other numbers look like them. IP addresses count nowhere, since they are of
-// machines more often.
+// numbers count only in texts of people, because other numbers look like them. IP addresses never count, because they
+// are more often of machines.
 func inText(f *schema.Field, s samples.Seen, free bool, name string) (found []string) {
 	prose := s.Prose*2 >= s.Values && s.Values > 0
 	if !free && !prose && (samples.Identifies(f) || technical.MatchString(name)) {

@@ -37,8 +37,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTexts checks which texts are masked inside: those whose values have personal data, and those of tickets, notes and
-// messages of which nothing could be seen. Other texts are named in a comment.
+// TestTexts checks which texts are masked inside. These are texts whose values have personal data, and texts of
+// tickets, notes and messages without samples. Other texts are named in a comment.
 func TestTexts(t *testing.T) {
 	const usual = "{pattern: [email, phone, iban, card]}"
 	said := []string{"Please call me back at +49 171 1234567 before noon", "thanks a lot for the quick help yesterday", "write to ada@example.com if anything is unclear"}

@@ -44,7 +44,7 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	return out
 }
 
-// typed returns c with the field f in the place of its own of that name.
+// typed returns c with its field of the same name replaced by f.
 func typed(c *schema.Class, f *schema.Field) *schema.Class {
 	out := *c
 	out.Fields = slices.Clone(c.Fields)

@@ -89,7 +89,8 @@ func (w *writer) rules() string {
 	return w.b.String()
 }
 
-// parse writes the source of a Parse Server. Agents act as the user that they work for: then they see what that user sees.
+// parse writes the source of a Parse Server. Agents act as the user that they work for, so they see the same as that
+// user.
 func (w *writer) parse() {
 	w.line("  %s:", w.source.Name)
 	w.line("    url: %s", yamlQuoted(w.source.URL))
@@ -105,7 +106,7 @@ func (w *writer) parse() {
 	w.line("      user: principal.owner")
 }
 
-// tenants says which tenants there are and what that rests on.
+// tenants writes which tenants there are and the evidence for that.
 func (w *writer) tenants() {
 	switch {
 	case w.tenancy != nil:
@@ -176,7 +177,7 @@ func (w *writer) class(g *guess) {
 	w.line("")
 }
 
-// undeclared writes what a class has and its source doesn't declare.
+// undeclared writes the label, the pointers and the types of a class that its source doesn't declare.
 func (w *writer) undeclared(g *guess) {
 	if g.label != "" {
 		w.line("    label: %s", yamlText(g.label))

@@ -36,14 +36,15 @@ var (
 )
 
 // Credential reports whether a field's name suggests a credential. The same list decides which database fields are
-// hidden unless a rule lifts them, which fields of API answers are masked, and which fields init denies. The last words
-// of a name count most: token_expires_at and password_policy say something of a credential, and hold none.
+// hidden unless a rule lifts them. It also decides which fields of API answers are masked, and which fields init
+// denies. The last words of a name count most: token_expires_at and password_policy say something of a credential, and
+// hold none.
 func Credential(name string) bool {
 	words := numberless(Words(name))
 	return !about(words) && (marked(words) || hashed(words))
 }
 
-// A Form is what a column can hold, as far as it matters here.
+// A Form is a kind of values that a column can hold, as far as it matters here.
 type Form uint8
 
 // The forms. A column that isn't declared counts as AnyForm.
@@ -53,7 +54,7 @@ const (
 	never               // truth values, fractions, dates: no credential is one
 )
 
-// FormOf returns what a column of a type can hold.
+// FormOf returns the Form of a column of a type.
 func FormOf(t schema.Type) Form {
 	switch t {
 	case schema.Boolean, schema.Double, schema.Decimal, schema.Date, schema.Day:
@@ -69,7 +70,7 @@ func Column(name string, form Form) bool {
 	switch form {
 	case never:
 		return false
-	case Whole: // a PIN is a number, and a hash is none
+	case Whole: // a PIN is a number, and a hash isn't
 		return Credential(name) && marked(numberless(Words(name)))
 	}
 	return Credential(name)
@@ -141,13 +142,13 @@ func hashed(words []string) bool {
 	return len(words) > 1 && (last == "hash" || last == "digest") && !slices.Contains(contents, words[len(words)-2])
 }
 
-// contents are what hashes are identifiers of: they are asked for again, and aren't secret.
+// contents are things that hashes identify. Such hashes are used in requests, and aren't secret.
 var contents = []string{"commit", "tree", "blob", "git", "content", "query", "block", "transaction", "tx", "image", "artifact", "manifest", "layer", "info", "parent", "head", "base", "merge", "revision", "build", "schema",
 	"config", "configuration", "params", "parameters", "source", "version", "variation", "family", "cert", "certificate", "ca", "post", "comment", "result", "context", "file", "media", "body", "data", "dedupe", "dedup", "child", "subject",
 	"sha256", "sha", "md5", "256", "in", "include", "daily", "weekly", "document", "object", "row", "state", "input", "output", "url", "path", "name", "title", "message", "text", "template", "asset", "package", "chunk", "event", "perceptual", "geo"}
 
-// encrypted reports whether a name of several words calls what it holds encrypted: encrypted_value, token_enc, accessCiphertext, but
-// not is_encrypted. Why else would it be?
+// encrypted reports whether a name of several words calls its value encrypted: encrypted_value, token_enc,
+// accessCiphertext, but not is_encrypted. An encrypted value is a secret.
 func encrypted(words []string) bool {
 	last := words[len(words)-1]
 	if len(words) == 1 {
@@ -157,8 +158,9 @@ func encrypted(words []string) bool {
 		strings.Contains(strings.Join(words, ""), "ciphertext")
 }
 
-// Carrier reports whether texts under a name are credentials, even if numbers and objects under it aren't: the names of
-// Credential, plurals and names of environment variables. Pagination tokens and hashes of contents are excluded.
+// Carrier reports whether texts under a name are credentials, even if numbers and objects under it aren't. These are
+// the names of Credential, plurals and names of environment variables. Pagination tokens and hashes of contents are
+// excluded.
 func Carrier(name string) bool {
 	words := numberless(Words(name))
 	last := words[len(words)-1]
@@ -187,8 +189,8 @@ func Key(name, text string) bool {
 
 var inBase64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
 
-// SecretKey reports whether a field called a key is described as one that is secret. Kubernetes calls the names of what a
-// secret has its keys: "The key of the secret to select from. Must be a valid secret key."
+// SecretKey reports whether a field called a key is described as one that is secret. Kubernetes calls the names in a
+// secret its keys: "The key of the secret to select from. Must be a valid secret key."
 func SecretKey(name, description string) bool {
 	words := Words(name)
 	return words[len(words)-1] == "key" && secretKey.MatchString(description) && !aboutKey.MatchString(description)

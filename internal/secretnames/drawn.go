@@ -22,8 +22,8 @@ var (
 
 // Drawn reports whether text is a credential in a form that ids and hashes have too: random letters and digits, or a
 // UUID. name is its name in an object, and beside are the names of the other members. The name must be just key or
-// value. The object must say what the key allows (scopes, acl, actions), and have no member that is typical of files,
-// versions and things found by a key.
+// value. The object must say what the key allows (scopes, acl, actions). It must have no member that is typical of
+// files, versions and things found by a key.
 func Drawn(name, text string, beside iter.Seq[string]) bool {
 	value := strings.EqualFold(name, "value")
 	if !value && !called(name) || !random(text) {
@@ -43,8 +43,8 @@ func Drawn(name, text string, beside iter.Seq[string]) bool {
 	return rights > 0 && !key
 }
 
-// Named reports whether the members beside say that a key in their object is the name of a value, as in a store of keys
-// and values. Such a store may have the key in base64: etcd answers with {"key", "create_revision", "mod_revision",
+// Named reports whether the members beside show that a key in their object names a value, as in a store of keys and
+// values. Such a store may have the key in base64: etcd answers with {"key", "create_revision", "mod_revision",
 // "version", "value"}.
 func Named(beside iter.Seq[string]) bool {
 	for other := range beside {

@@ -76,7 +76,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestKey checks which values under the name of a key are masked, by their form or by what the document says of them.
+// TestKey checks which values under the name of a key are masked, by their form or by the description in the document.
 func TestKey(t *testing.T) {
 	const secret = "ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="
 	for _, row := range []struct {

@@ -82,7 +82,7 @@ func value(text string) bool {
 	return (len(text) < 3 || strings.Trim(text, "*•.xX-_") != "") && !strings.Contains(text, "…") && !stands.MatchString(text) && !strings.HasPrefix(text, "your")
 }
 
-// stands matches what stands for a value: ${NAME}, <token>, {{ token }}, $TOKEN, %(token)s.
+// stands matches placeholders of a value: ${NAME}, <token>, {{ token }}, $TOKEN, %(token)s.
 var stands = regexp.MustCompile(`^(?:[<\[{(]|\$[({a-z_]|%[({]|=)`)
 
 // pairOfBasic reports whether text is base64 of a name and a password, as in the header Authorization.
@@ -108,7 +108,7 @@ var (
 	codeLike = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:\(.*)?$`)
 )
 
-// unmasked returns text with something in the place of what is masked already.
+// unmasked returns text with the parts that are already masked replaced by something else.
 func unmasked(text, mask string) string {
 	if mask == "" {
 		return text

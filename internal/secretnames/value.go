@@ -16,7 +16,7 @@ var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|
 	`SCRAM-SHA-\d+\$\d+:|grub\.pbkdf2\.\w+\.\d+\.|AQAAAA[EI]AA[\w+/]{40})\S{8,}$|` +
 	`^(?:\*[0-9A-F]{40}|md5[0-9a-f]{32}|0x0[12]00[0-9A-Fa-f]{48,})$`)
 
-// A Verdict is what a text looks like.
+// A Verdict says whether a text looks like a credential.
 type Verdict uint8
 
 // The verdicts.

@@ -27,7 +27,7 @@ type aggregateBinder struct{ *Binder }
 
 func first(refs []plan.Expr) plan.Expr { return refs[0] }
 
-// An Aggregate is what a group computes for a call.
+// An Aggregate holds the accumulators that a group computes for a call.
 type Aggregate struct {
 	Accumulators []plan.Accumulator
 	Value        func(refs []plan.Expr) plan.Expr // of the accumulators
@@ -113,7 +113,7 @@ func (b *aggregateBinder) gathered(c *sqlparse.Call, x *node) (Aggregate, error)
 // whole marks a number of records.
 var whole = Marks{Number: bigint}
 
-// summed returns PostgreSQL's type of what an aggregate computes from numbers.
+// summed returns PostgreSQL's type of an aggregate over numbers.
 func summed(aggregate string, of numberType) numberType {
 	switch aggregate {
 	case "sum":
@@ -266,7 +266,7 @@ func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 	return a, nil
 }
 
-// mostSeparator is the greatest length of a separator: what it adds to a list is bounded as the list is.
+// mostSeparator is the greatest length of a separator. It limits the size that separators add to a list.
 const mostSeparator = 32
 
 // joined binds string_agg: the texts that aren't null, in order, with a separator between them.

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Windowed is what a window computes for a call.
+// A Windowed holds the functions that a window computes for a call.
 type Windowed struct {
 	Functions []plan.Window
 	Value     func(refs []plan.Expr) plan.Expr // of the functions

@@ -79,7 +79,7 @@ func isNumeral(x *node) bool {
 	return err == nil && v.IsNumber()
 }
 
-// lengthInstead returns what to write in the place of a comparison of a length of time with something else.
+// lengthInstead returns the replacement of a comparison of a length of time with something else.
 func lengthInstead(length, other *node) string {
 	k, constant := length.Expr.(plan.Const)
 	switch {

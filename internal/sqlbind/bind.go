@@ -124,7 +124,7 @@ type rel struct {
 	with     *with           // for sub-queries in expressions
 	used     bool            // the program refers to outer
 	single   bool            // it has one record at most
-	computed map[string]node // by key: what a group or a window has computed
+	computed map[string]node // by key: the values that a group or a window has computed
 	windows  []sqlparse.NamedWindow
 	affirmed bool // of the condition that is being bound, only whether it is true counts
 	depends  plan.Dependencies

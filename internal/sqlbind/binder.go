@@ -13,13 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Names resolves what an expression refers to outside of itself.
+// Names resolves the references of an expression.
 type Names interface {
 	// Column returns the node of a name. It refuses a column with a mask.
 	Column(*sqlparse.Name) (node, error)
 	// Passed is Column for a column that is only passed on. It may have a mask.
 	Passed(*sqlparse.Name) (node, error)
-	// Computed returns what a group or a window has computed for an expression, and whether there is such a thing.
+	// Computed returns the value that a group or a window has computed for an expression, and whether there is one.
 	Computed(sqlparse.Expr) (node, bool)
 	// Exists returns whether a query has a record.
 	Exists(*sqlparse.Exists) (plan.Expr, error)
@@ -37,10 +37,10 @@ type Binder struct {
 	Known  *statement
 }
 
-// A statement is what the Binders of one statement share: the functions by name, made when they are first asked for, and
-// how many expressions were bound.
+// A statement is the state that the Binders of one statement share. It has the functions by name, made on first use,
+// and how many expressions were bound.
 type statement struct {
-	Notes    []string // what the caller should know about how the statement was read
+	Notes    []string // notes for the caller about how the statement was read
 	Gathered []string // the columns of its SELECTs that hold a list or a joined text of a group
 	all      map[string]function
 	noted    map[string]bool
@@ -58,8 +58,8 @@ func (s *statement) Note(at, topic, format string, args ...any) {
 	}
 }
 
-// The bounds of expressions. One can be bound, or written, more often than it occurs in the text: the X of an IN is, for
-// each value of the list.
+// The bounds of expressions. One can be bound, or written, more often than it occurs in the text. The X of an IN is
+// bound for each value of the list.
 const maxBound, maxSize = 50_000, 5_000
 
 // bounded counts an expression, and refuses one that is too large.
@@ -89,7 +89,7 @@ func ofColumn(native string) Marks { return Marks{Number: numberOfColumn(native)
 // number returns PostgreSQL's type of x as a number.
 func (x *node) number() numberType { return x.Number.Of(x.Kind()) }
 
-// numberOf returns PostgreSQL's type of what is computed from numbers, or is one of them.
+// numberOf returns PostgreSQL's type of a value that is computed from numbers, or is one of them.
 func numberOf(list ...node) (t numberType) {
 	for i := range list {
 		t = max(t, list[i].number())
@@ -121,7 +121,7 @@ func invalid(p sqlparse.Pos, format string, args ...any) *problem.Error {
 	return problem.Invalid(At(p), format, args...)
 }
 
-// unsupported returns the error for what the language doesn't have, and how to write it.
+// unsupported returns the error for a form that the language doesn't support, with the form to write.
 func unsupported(p sqlparse.Pos, instead, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.Unsupported, Pointer: At(p), Detail: fmt.Sprintf(format, args...), Suggestion: instead}
 }
@@ -185,7 +185,7 @@ func (nothing) Scalar(e *sqlparse.Sub) (node, error) {
 	return node{}, invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
 
-// Kept returns what a value that is passed on keeps of x: everything but the expression.
+// Kept returns x without its expression, for a value that is passed on.
 func Kept(x *node) node {
 	n := node{Marks: x.Marks}
 	n.List = x.List

@@ -15,8 +15,8 @@ type noter struct {
 	Known *statement
 }
 
-// In notes the enums that are ordered in x: they come in the order of their letters, where the database has the order in which they
-// are declared. Nothing is noted if both are the same.
+// In notes the enums that are ordered in x. They come in the order of their letters, where the database has the order
+// in which they are declared. Nothing is noted if both are the same.
 func (n noter) In(x any) {
 	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
 		switch e := e.(type) {

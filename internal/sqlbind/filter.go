@@ -11,7 +11,7 @@ import (
 
 // Columns are the columns that a condition may name.
 type Columns interface {
-	// Stored returns the stored column that e names, if it can be compared, or nil if it is none.
+	// Stored returns the stored column that e names, if it can be compared, or nil.
 	Stored(e sqlparse.Expr) *plan.Column
 
 	// Allowed returns the values that a field may have, or nil for any.
@@ -46,7 +46,7 @@ func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
 	}
 }
 
-// filterOf returns e as a filter on a stored column of r, or nil if it is none.
+// filterOf returns e as a filter on a stored column of r, or nil.
 func filterOf(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	switch e := e.(type) {
 	case *sqlparse.Binary:
@@ -148,7 +148,7 @@ func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	return v, ok && v.Kind() == value.String
 }
 
-// filterMidnight notes what a bare day means beside a column of times.
+// filterMidnight notes the meaning of a bare day beside a column of times.
 func filterMidnight(r Columns, c *plan.Column, sign string, constant sqlparse.Expr) {
 	if c.Type != schema.Date {
 		return

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Letter is a piece of a format of to_char, strftime or DATE_FORMAT, and what it becomes: a format of plan.DateText, or a
-// text of a timeNames.
+// A Letter is a piece of a format of to_char, strftime or DATE_FORMAT, and its replacement. The replacement is a format
+// of plan.DateText, or a text of a timeNames.
 type Letter struct {
 	Theirs, Ours string
 	Table        *timeNames

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// frameOf returns the frame of a window: without one, the partition, or, in an order, its beginning up to the record and
-// those that are equal to it.
+// frameOf returns the frame of a window. Without one, it is the partition, or, in an order, the beginning up to the
+// record and those that are equal to it.
 func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 	f := w.Frame
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A function is what a name with arguments means.
+// A function binds a name with arguments.
 type function struct {
 	least, most int // arguments. A most of -1 means any number
 	bind        func(f *called, a []node) (node, error)

@@ -93,7 +93,7 @@ type grouping struct {
 	sorted string       // the key of the order in which lists are made
 }
 
-// An aggregation is a call with the place of its first accumulator and what makes its value of them.
+// An aggregation is a call with the place of its first accumulator and the function that makes its value from them.
 type aggregation struct {
 	key   string
 	from  int
@@ -323,7 +323,7 @@ func (g *grouping) columns(width int) {
 	}
 }
 
-// values sets what keys and aggregates are worth.
+// values sets the values of keys and aggregates.
 func (g *grouping) values(width int) {
 	r := g.rel
 	r.computed = map[string]node{}

@@ -23,7 +23,7 @@ func (b *Binder) member(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	return node{}, invalid(p, "-> takes a constant name or number on its right")
 }
 
-// leaf returns JSON as it is, or as text.
+// leaf returns JSON, unchanged or as text.
 func leaf(x plan.Expr, asText bool) node {
 	if asText {
 		x = plan.Convert{X: x, T: schema.String}

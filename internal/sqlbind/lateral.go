@@ -97,7 +97,7 @@ func (l *lateral) made(name string, x node) col {
 	return col{name: name, at: l.extended([]node{x})[0], Marks: x.Marks}
 }
 
-// records joins with what the query reads. A name means a column of the query first.
+// records joins with the records that the query reads. A name means a column of the query first.
 func (l *lateral) records(beside []col) ([]col, error) {
 	by, err := l.identity()
 	if err != nil {

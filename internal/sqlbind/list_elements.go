@@ -19,7 +19,7 @@ func listFunction(f sqlparse.From) *sqlparse.Function {
 	return nil
 }
 
-// listJoin returns what a join with a list means: whether records without elements stay, and the condition, or nil.
+// listJoin returns the meaning of a join with a list: whether records without elements stay, and the condition, or nil.
 func listJoin(j *sqlparse.Join) (keep bool, on sqlparse.Expr, err error) {
 	on = j.On
 	if w, ok := on.(*sqlparse.Word); ok && w.Text == "true" {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ofParts returns the functions that divide texts, and those that put a text in the place of a part.
+// ofParts returns the functions that divide texts, and those that replace a part by a text.
 func ofParts() map[string]function {
 	return map[string]function{
 		"string_to_array": {2, 2, divided},
@@ -71,7 +71,8 @@ func divided(f *called, a []node) (node, error) {
 // mostParts is the most parts of a text that substring_index takes: the text is written once for each.
 const mostParts = 4
 
-// upToSeparator binds substring_index: what comes before separator n, or, if n is negative, after separator -n from the end.
+// upToSeparator binds substring_index: the text before separator n, or, if n is negative, after separator -n from the
+// end.
 func upToSeparator(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
@@ -89,8 +90,8 @@ func upToSeparator(f *called, a []node) (node, error) {
 	return computedOf(splitParts(x, by, n), f.place()), nil
 }
 
-// overlaid binds overlay, which puts a text in the place of characters of another. MySQL's insert leaves a text as it is if it has no
-// character at that place.
+// overlaid binds overlay, which replaces characters of a text by another text. MySQL's insert leaves a text as it is if
+// it has no character at that place.
 func overlaid(insert bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if insert {

@@ -30,7 +30,7 @@ func Same(shape *plan.Shape) *mapping {
 	return m
 }
 
-// Column returns the number of the column that holds x: a hidden one, if there is none.
+// Column returns the number of the column that holds x. If there is none, it adds a hidden one.
 func (m *mapping) Column(x plan.Expr, c plan.Column) int {
 	if ref, ok := x.(plan.Ref); ok {
 		for i, have := range m.Columns {

@@ -43,8 +43,8 @@ func (g *grouping) masked(e sqlparse.Expr) *sqlparse.Name {
 	return n
 }
 
-// pseudonym binds e if it is a column with pseudonyms: a group by these is one by the key of the record, and leaves as they do. Grouping
-// sets have no such keys.
+// pseudonym binds e if it is a column with pseudonyms. A group by these is one by the key of the record, and its key is
+// returned as a pseudonym. Grouping sets have no such keys.
 func (g *grouping) pseudonym(e sqlparse.Expr) (node, bool) {
 	n, ok := e.(*sqlparse.Name)
 	if !ok || g.set {

@@ -45,7 +45,7 @@ func (b *Binder) noteTypes(x, constant *node) {
 	b.Known.Note(x.At, "types "+name, "%s may hold values of several types. This compares it with %s; CAST(%s AS %s) compares all of them", name, alone, name, cast)
 }
 
-// noteMidnight notes what a bare day means beside a column of times.
+// noteMidnight notes the meaning of a bare day beside a column of times.
 func (b *Binder) noteMidnight(sign string, x, y *node) {
 	if turned, ok := map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}[sign]; ok && x.Constant {
 		x, y, sign = y, x, turned

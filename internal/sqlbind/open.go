@@ -18,8 +18,8 @@ type Tables interface {
 	All() []*typecheck.Relation
 }
 
-// openTables opens the class that a name means: as it is written, without the name of a schema before it, or, without quotes,
-// in other case.
+// openTables opens the class that a name means. The name may be exact, have the name of a schema before it, or, without
+// quotes, be in another case.
 func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, error) {
 	parts := make([]string, len(name))
 	for i, p := range name {

@@ -57,7 +57,7 @@ func repeated(f *called, a []node) (node, error) {
 	return computedOf(copies(x, n), f.place()), err
 }
 
-// zoned binds x AT TIME ZONE z: what clocks in the zone show at the instant x, as if it were UTC.
+// zoned binds x AT TIME ZONE z: the time on clocks in the zone at the instant x, as if it were UTC.
 func (b *Binder) zoned(e *sqlparse.Binary) (node, error) {
 	instead := "a time here is an instant: write x AT TIME ZONE 'Europe/Oslo' for what clocks show there, and date_trunc('day', x, 'Europe/Oslo') for the instant at which its day begins"
 	placed := false

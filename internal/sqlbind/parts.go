@@ -26,7 +26,8 @@ func fromSeconds(x plan.Expr) plan.Expr {
 	return plan.DateShift{X: plan.Const{Value: value.OfDate(0), T: schema.Date}, Amount: wholeMillis(ms), Unit: "millisecond"}
 }
 
-// timePart returns a part of a Date by its name in SQL: an Integer, the epoch and the second Doubles, or nil for an unknown name.
+// timePart returns a part of a Date by its name in SQL, or nil for an unknown name. It is an Integer, or a Double for
+// the epoch and the second.
 func timePart(name string, d plan.Expr) plan.Expr {
 	get := func(part string) plan.Expr { return plan.DatePart{X: d, Part: part} }
 	since := Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date})
@@ -57,8 +58,8 @@ func wholeMillis(ms plan.Expr) plan.Expr {
 	return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{ms, timeWhole(0)}, T: schema.Double}, T: schema.Integer}
 }
 
-// partOfLength returns a part of a length of time, milliseconds, which counts days as postgresFormat does for the difference
-// of two times, or nil for an unknown name.
+// partOfLength returns a part of a length of time in milliseconds, or nil for an unknown name. It counts days as
+// postgresFormat does for the difference of two times.
 func partOfLength(name string, ms plan.Expr) plan.Expr {
 	if name == "epoch" {
 		return timeSeconds(ms)
@@ -86,7 +87,7 @@ func julianDay(d plan.Expr) plan.Expr {
 	return plan.Apply{Op: plan.Add, Args: []plan.Expr{days, number(2440587.5)}, T: schema.Double}
 }
 
-// Clock returns what clocks in a zone show at the instant d, as if it were UTC.
+// Clock returns the time on clocks in a zone at the instant d, as if it were UTC.
 func Clock(d plan.Expr, zone string) plan.Expr {
 	shown := func(zone string) plan.Expr {
 		return plan.Convert{X: plan.DateText{X: d, Format: "%Y-%m-%dT%H:%M:%S.%LZ", Zone: zone}, T: schema.Date}

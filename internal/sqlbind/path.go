@@ -28,7 +28,7 @@ func jsonStep(x plan.Expr, name string) plan.Expr {
 	return jsonMember(x, name)
 }
 
-// JSONRoute follows a path as #> has it, such as {a,b,0}, or false if it is none.
+// JSONRoute follows a path as #> has it, such as {a,b,0}. It returns false for another text.
 func JSONRoute(x plan.Expr, path string) (plan.Expr, bool) {
 	names, ok := sqlparse.Elements(path)
 	for _, name := range names {

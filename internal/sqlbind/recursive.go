@@ -117,8 +117,8 @@ func (d *descent) opened(c *with) (*rel, error) {
 	return r, nil
 }
 
-// nodes returns the records that can be reached, each with its key as k, as the right side of a closure from column from
-// to column to. The last result is the column of the key.
+// nodes returns the records that can be reached, each with its key as k. They are the right side of a closure from
+// column from to column to. The last result is the column of the key.
 func (d *descent) nodes(next *sqlparse.Name, c *with) (r *rel, from, to, id int, err error) {
 	if r, err = d.opened(c); err != nil {
 		return nil, 0, 0, 0, err

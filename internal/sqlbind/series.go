@@ -50,8 +50,9 @@ func integers(f *called, a []node) ([]value.Row, error) {
 	return rows, nil
 }
 
-// moments returns the values of generate_series over times, both ends included. As in PostgreSQL each is the one before and a step, so that
-// months from January 31 go on from the 28th or 29th of February. A step may lead backward, but must lead somewhere.
+// moments returns the values of generate_series over times, both ends included. As in PostgreSQL, each is the one
+// before and a step. So months from January 31 go on from the 28th or 29th of February. A step may lead backward, but
+// must lead somewhere.
 func moments(f *called, a []node) ([]value.Row, error) {
 	by := span(0, Millis("day"))
 	if len(a) == 3 {

@@ -12,8 +12,9 @@ import (
 // A numberType is PostgreSQL's type of a number, in the order in which an operator on two of them chooses its own.
 type numberType uint8
 
-// The types. ownNumber is what the type that a number is computed in says by itself: an Integer is an integer, a Decimal is numeric, a Double is
-// double precision. The others say more: an average of whole numbers is a Double here, and numeric there.
+// The types. ownNumber follows from the type in which a number is computed: an Integer is an integer, a Decimal is
+// numeric, a Double is double precision. The others differ from it: an average of whole numbers is a Double here, and
+// numeric in PostgreSQL.
 const (
 	ownNumber numberType = iota
 	bigint               // its sum is numeric
@@ -32,8 +33,9 @@ func (n numberType) Of(t schema.Type) numberType {
 	return n
 }
 
-// namedNumber returns the type in which numbers of a database's type are computed, by the name of that type in lower case, and PostgreSQL's type for them.
-// It is false for names of other types. INT64, LONG, SIGNED and UNSIGNED are the whole numbers of BigQuery, Spark and MySQL, of 64 bits.
+// namedNumber returns the type in which numbers of a database's type are computed, and PostgreSQL's type for them. name
+// is that of the database's type in lower case. It is false for names of other types. INT64, LONG, SIGNED and UNSIGNED
+// are the whole numbers of BigQuery, Spark and MySQL, of 64 bits.
 func namedNumber(name string) (schema.Type, numberType, bool) {
 	switch name {
 	case "int", "integer", "smallint", "int2", "int4", "int32", "tinyint":
@@ -114,14 +116,15 @@ func quotient(x, y plan.Expr, t schema.Type) plan.Expr {
 	return plan.Case{If: []plan.Expr{numberTest(plan.Same, y, numberWhole(-1))}, Then: []plan.Expr{of(plan.Sub, numberWhole(0), x)}, Else: of(plan.Quo, x, y), T: t}
 }
 
-// signOf returns -1, 0 or 1 as the number x is less than zero, zero or greater, and null for null: none of the three tests holds then.
+// signOf returns -1, 0 or 1 as the number x is less than zero, zero or greater. For null it returns null, because none
+// of the three tests holds.
 func signOf(x, zero plan.Expr) plan.Expr {
 	return plan.Case{If: []plan.Expr{numberTest(plan.Under, x, zero), numberTest(plan.Under, zero, x), numberTest(plan.Same, x, zero)},
 		Then: []plan.Expr{numberWhole(-1), numberWhole(1), numberWhole(0)}, Else: plan.Const{T: schema.Integer}, T: schema.Integer}
 }
 
-// bucketOf numbers the part of a range, of n equal parts, in which the Double x lies: 0 below the range, one more than the parts above. A range
-// whose first bound is the greater one is counted downwards.
+// bucketOf numbers the part of a range, of n equal parts, in which the Double x lies. It is 0 below the range, and one
+// more than the parts above. A range whose first bound is the greater one is counted downwards.
 func bucketOf(x plan.Expr, from, to float64, n int64) plan.Expr {
 	of := func(o plan.Op, x, y plan.Expr) plan.Expr {
 		return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Double}

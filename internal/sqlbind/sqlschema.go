@@ -67,8 +67,8 @@ func (w Wanted) has(column, text string) bool {
 	return true
 }
 
-// A described is a table of a catalogue: the names of its columns, of which those in numbers are integers, and the
-// records of a view.
+// A described is a table of a catalogue. It has the names of its columns, of which those in numbers are integers, and
+// the records of a view.
 type described struct {
 	names []string
 	of    func(t *typecheck.Relation, add func(...value.Value))

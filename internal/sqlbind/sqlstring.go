@@ -49,7 +49,8 @@ func textSide(x, n plan.Expr, right bool) plan.Expr {
 	return applyText(plan.Substr, x, start, count)
 }
 
-// textFrom takes n characters of x from a position, from 0, or all that follow, or null for a position before the first, and for fewer than none.
+// textFrom takes n characters of x, or all, from a position that is counted from 0. It is null for a negative position
+// or a negative n.
 func textFrom(x, start, n plan.Expr, counted bool) plan.Expr {
 	valid := test(plan.UpTo, stringWhole(0), start)
 	if counted {
@@ -58,7 +59,8 @@ func textFrom(x, start, n plan.Expr, counted bool) plan.Expr {
 	return choice(valid, applyText(plan.Substr, x, start, n), null())
 }
 
-// asText is x as concat and concat_ws have it, where x is the text of a value: of a truth the first letter, as PostgreSQL shows it.
+// asText is x as concat and concat_ws have it, where x is the text of a value. For a Boolean it is the first letter, as
+// in PostgreSQL.
 func asText(x plan.Expr, truth bool) plan.Expr {
 	if truth {
 		return applyText(plan.Substr, x, stringWhole(0), stringWhole(1))
@@ -150,7 +152,8 @@ func splitParts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
 	return choice(test(plan.UpTo, number(plan.Size, parts), stringWhole(count)), x, applyText(plan.Concat, all...))
 }
 
-// overlayText is x with y in the place of length characters from number from, counted from 1. withText within it is x if x has fewer characters than from.
+// overlayText is x with length characters from number from, counted from 1, replaced by y. withText within it is x if x
+// has fewer characters than from.
 func overlayText(x, y plan.Expr, from, length int64, within bool) plan.Expr {
 	out := applyText(plan.Concat, applyText(plan.Substr, x, stringWhole(0), stringWhole(from-1)), y, applyText(plan.Substr, x, stringWhole(from-1+length), stringWhole(-1)))
 	if within {

@@ -27,8 +27,9 @@ var now = function{0, 1, func(f *called, _ []node) (node, error) { return moment
 // today binds a function whose value is the day of the call.
 var today = function{0, 0, func(f *called, _ []node) (node, error) { return f.today(), nil }}
 
-// ofTime returns the functions that read the clock, take parts of times, truncate, convert and format them, under the names of
-// PostgreSQL, SQLite, MySQL and SQL Server. Every reading of the clock in a statement is the same time, that of the call.
+// ofTime returns the functions that read the clock, take parts of times, truncate, convert and format them. They have
+// the names of PostgreSQL, SQLite, MySQL and SQL Server. Every reading of the clock in a statement is the same time,
+// that of the call.
 func ofTime() map[string]function {
 	return map[string]function{
 		"now": now, "getdate": now, "sysdate": now, "statement_timestamp": now, "transaction_timestamp": now, "clock_timestamp": now, "curdate": today, "today": today,

@@ -62,7 +62,8 @@ func format(x *node, letters []Letter, what string) ([]piece, error) {
 	return out, nil
 }
 
-// formatInstead returns what gives the part of a time that a format doesn't know, by its letters in strftime, DATE_FORMAT and to_char.
+// formatInstead returns the expressions for the parts of a time that a format doesn't know, by their letters in
+// strftime, DATE_FORMAT and to_char.
 func formatInstead(unknown string) string {
 	for _, known := range []struct{ letters, instead string }{
 		{"%W %U %u %v %V %X WW W ww w", "weeks are those of ISO 8601, from Monday: to_char(x, 'IYYY-IW'), extract(week FROM x) or date_trunc('week', x)"},

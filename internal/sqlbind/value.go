@@ -28,7 +28,7 @@ func (b *Binder) Value(e sqlparse.Expr) (node, error) {
 		return node{}, err
 	}
 	x.At = At(e.Pos())
-	// A null with a type keeps it: typed takes any other constant as what its value fits.
+	// A null with a type keeps it. Any other constant may take the type that its context wants.
 	if k, ok := x.Expr.(plan.Const); ok && (k.T == schema.JSON || !k.Value.IsNull()) {
 		x.Become(k.Value, k.T)
 	}

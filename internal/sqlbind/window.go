@@ -152,7 +152,7 @@ func (s *windowing) function(c *sqlparse.Call, w *sqlparse.Window) error {
 	return nil
 }
 
-// finish adds the stage, and what its calls are worth.
+// finish adds the stage, and the values of its calls.
 func (s *windowing) finish() {
 	r := s.rel
 	width := len(r.shape.Columns)

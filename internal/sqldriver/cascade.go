@@ -27,7 +27,7 @@ type CountStatement struct {
 // A path is a sequence of references that lead away from the record that is written.
 type path []schema.Reference
 
-// effect returns what happens to the records at the end of p.
+// effect returns the effect on the records at the end of p.
 func (p path) effect(changed bool) string {
 	switch rule := p[len(p)-1].Delete; {
 	case changed && p[0].Changed == schema.SetNull, !changed && rule == schema.SetNull:
@@ -39,8 +39,8 @@ func (p path) effect(changed bool) string {
 }
 
 // CascadeCounts compiles statements that count the records that are deleted or changed with the record of c with the
-// key id, at most maxLevels references away. The record is deleted if fields is nil, and else gets other values for
-// fields. refs are all references of the database.
+// key id. They are at most maxLevels references away. The record is deleted if fields is nil, and else gets other
+// values for fields. refs are all references of the database.
 func CascadeCounts(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []string, refs []schema.Reference) ([]CountStatement, error) {
 	groups := map[[3]string][]path{}
 	for _, p := range dmlPaths(c, fields, refs) {

@@ -73,8 +73,8 @@ func (f *FoundTable) Place() string {
 	return fmt.Sprintf("%q.%q", f.Space, f.Table)
 }
 
-// SettleClasses turns what was read into the classes of source that choice keeps, sorted by name, and warnings. A class that
-// can't be one is left out with a warning.
+// SettleClasses turns the tables that were read into the classes of source that choice keeps, sorted by name, and
+// warnings. A table that can't be a class is left out with a warning.
 func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]schema.Class, []string) {
 	list, warnings := name(source, list, choice)
 	// Keys of all classes are settled before relations, which lead to them.
@@ -111,7 +111,7 @@ func (f *FoundTable) settleKey() {
 	}
 }
 
-// settleMade sets what generated columns are computed from. Some databases let one name another.
+// settleMade sets the columns from which generated columns are computed. Some databases let one name another.
 func (f *FoundTable) settleMade() {
 	for name := range f.Made {
 		field := f.Field(name)

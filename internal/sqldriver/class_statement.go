@@ -153,8 +153,8 @@ func DropTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 	return t.Statement(nil)
 }
 
-// BegunStatement compiles the UPDATE of a marker whose change is about to do something that can't be rolled back: a later attempt
-// that finds it continues.
+// BegunStatement compiles the UPDATE of a marker whose change is about to do something that can't be rolled back. A
+// later attempt that finds it continues.
 func BegunStatement(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))

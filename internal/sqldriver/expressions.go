@@ -18,8 +18,8 @@ func ends(t Token) bool {
 	return !slices.ContainsFunc([]string{"AND", "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "COLLATE", "BETWEEN", "THEN", "ELSE", "WHEN", "CASE", "OVER", "DIV", "MOD", "REGEXP", "RLIKE", "XOR", "ESCAPE", "FROM", "DISTINCT", "BINARY", "INTERVAL"}, t.Is)
 }
 
-// expression returns what an expression is made of: all columns that it names, and those of the queries in it. The
-// conditions of these queries don't count, and an EXISTS has no value of its records.
+// expression returns the columns of an expression: all that it names, and those of the queries in it. The conditions of
+// these queries don't count, and an EXISTS has no value of its records.
 func (s *selecting) expression(ts []Token, lv *level) origin {
 	o := origin{from: map[schema.Origin]bool{}}
 	for i := 0; i < len(ts); i++ {

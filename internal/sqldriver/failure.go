@@ -19,11 +19,11 @@ import (
 
 // Errors are how the errors of one driver are read.
 type Errors struct {
-	// Plain returns what logs may hold of an error of the driver, with Coded, or "" for other errors.
+	// Plain returns the part of a driver's error that logs may hold, with Coded, or "" for other errors.
 	Plain func(error) string
 	// Changed reports whether a table, a column or a type that the statement names is not as it was described.
 	Changed func(error) bool
-	// Meaning returns what an error of the driver means, and false for other errors.
+	// Meaning returns the Meaning of a driver's error, and false for other errors.
 	Meaning func(error) (Meaning, bool)
 }
 
@@ -39,11 +39,11 @@ func (e Errors) meaning(err error) Meaning {
 	return Busy
 }
 
-// Refuse turns an error of the database into one for the caller, whose Err is what operators may see.
+// Refuse turns an error of the database into one for the caller, whose Err is for operators.
 func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(ctx, err, "") }
 
-// refuse returns the error for the caller of a statement that failed with err: too slow, cancelled, or what the error means, without
-// details, which the log has. The database's own text never leaves.
+// refuse returns the error for the caller of a statement that failed with err: too slow, cancelled, or the error's
+// Meaning. The details are only in the log. The database's own text never leaves.
 func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	m := e.meaning(err)
 	late := errors.Is(ctx.Err(), context.DeadlineExceeded)

@@ -111,7 +111,7 @@ func (s *selecting) item(ts []Token, lv *level) error {
 		if !ok {
 			return errShape
 		}
-		made := s.expression(inner[:cut(inner, "COLUMNS")], lv) // what follows in JSON_TABLE are names and types
+		made := s.expression(inner[:cut(inner, "COLUMNS")], lv) // the rest of JSON_TABLE are names and types
 		alias, _ := aliasOf(after)
 		if alias == "" {
 			alias = name

@@ -54,7 +54,7 @@ var lite, pg, maria = sqlite.Dialect(), postgres.Dialect(), mariadb.Dialect()
 
 func column(t schema.Type, native string) schema.Field { return schema.Field{Type: t, Native: native} }
 
-// TestHeldNumbers writes the numbers at the ends of what columns hold.
+// TestHeldNumbers writes the numbers at the ends of the ranges of columns.
 func TestHeldNumbers(t *testing.T) {
 	number, text, i, d, m := value.OfInt, value.OfDecimal, schema.Integer, schema.Double, schema.Decimal
 	digits := func(n int) value.Value { return text("0." + strings.Repeat("1", n-2)) }
@@ -133,7 +133,8 @@ func TestHeldOthers(t *testing.T) {
 	})
 }
 
-// TestHeldDates writes instants at the ends of what columns hold, and in SQLite like the other values of the column.
+// TestHeldDates writes instants at the ends of the ranges of columns, and in SQLite in the form of the other values of
+// the column.
 func TestHeldDates(t *testing.T) {
 	at := func(s string) value.Value {
 		v, err := time.Parse(time.RFC3339Nano, s)

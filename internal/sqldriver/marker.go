@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A marker is what the database keeps about a change.
+// A marker is the database's record of a change.
 type marker struct {
 	change  string
 	digest  string

@@ -34,8 +34,8 @@ func ClaimStatement(d sqlgen.Dialect, change, digest string, fence int64) (sqlge
 	return t.Statement(nil)
 }
 
-// MarkerStatement compiles the SELECT of a change's marker, locked: the digest, the lowest fence that may apply the change, and
-// the receipt, null if it wasn't applied.
+// MarkerStatement compiles the SELECT of a change's marker, locked. It returns the digest, the lowest fence that may
+// apply the change, and the receipt, null if it wasn't applied.
 func MarkerStatement(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	t.Write("SELECT digest, fence, receipt FROM ", markers(d), " WHERE change_id = ", t.Arg(change))

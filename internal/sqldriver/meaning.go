@@ -2,7 +2,7 @@ package sqldriver
 
 import "github.com/bailiwick-dev/bailiwick/problem"
 
-// A Meaning is what an error of a database means to whoever made the call.
+// A Meaning is the meaning of a database's error for the caller.
 type Meaning uint8
 
 // The meanings. Waiting heals only Busy, Full and Slow.
@@ -81,8 +81,8 @@ func StateOf(state string) Meaning {
 	return States[state[:2]]
 }
 
-// said is what a caller is told for a meaning: the code, a sentence, and what to do next. The sentences hold nothing that the database
-// said.
+// said is the caller's error for a meaning: the code, a sentence, and the next step. The sentences contain no text of
+// the database.
 type said struct {
 	code               problem.Code
 	detail, suggestion string

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMoment compares with what package time reads: texts of the form, and such with a character changed.
+// TestMoment compares with package time: texts of the form, and such with a character changed.
 func TestMoment(t *testing.T) {
 	read := 0
 	rapid.Check(t, func(t *rapid.T) {

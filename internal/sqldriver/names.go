@@ -20,8 +20,8 @@ const (
 )
 
 // name sets the names of the classes that choice keeps, and returns them sorted by name. No two of them have the same
-// name: a class that would take the name of another one is left out, with a warning. If no class has the better claim to
-// a name, all of them are left out, because a rule for that name could apply to the wrong table.
+// name: a class that would take the name of another one is left out, with a warning. If no class has the better claim
+// to a name, all of them are left out. A rule for that name could apply to the wrong table.
 func name(source string, list []*FoundTable, choice schema.Choice) (kept []*FoundTable, warnings []string) {
 	claims := map[*FoundTable]claim{}
 	for _, f := range list {

@@ -12,7 +12,7 @@ import (
 )
 
 // Declare sets the statements that actions of the configuration may run (do: sql), replacing those before. A change
-// names its statement by the SHA-256 of its text: another text under the same name isn't what was reviewed.
+// names its statement by the SHA-256 of its text: another text under the same name wasn't reviewed.
 func (w *Writer) Declare(statements []string) {
 	known := map[string]string{}
 	for _, s := range statements {
@@ -22,7 +22,7 @@ func (w *Writer) Declare(statements []string) {
 	w.statements.Store(&known)
 }
 
-// statement returns what an action runs, and the values of its parameters.
+// statement returns the statement of an action, and the values of its parameters.
 func (w *Writer) statement(it *writes.Item) (statement string, parameters value.Value, err error) {
 	asked, ok := it.Write.(*write.Action)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// OwnedStatement compiles a statement that the application's owner has written about records of c, nil for any, in which :name is a parameter: each becomes an
-// argument. Quoted parts and comments are left alone. It refuses a text of several statements, and names without a
-// value.
+// OwnedStatement compiles a statement that the application's owner has written about records of c, or any records if c
+// is nil. In it, :name is a parameter, which becomes an argument. Quoted parts and comments are left alone. It refuses
+// a text of several statements, and names without a value.
 func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
 	t := sqlgen.NewText(d)
 	wrong := func(format string, args ...any) (sqlgen.Statement, error) {

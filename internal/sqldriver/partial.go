@@ -45,7 +45,7 @@ func ReadPartly(ctx context.Context, db Database, p policy.Permit, rows int) (so
 	return r.cut(out), err
 }
 
-// TextPartly returns the text of the statement that ReadPartly runs first, and what is computed after it.
+// TextPartly returns the text of the statement that ReadPartly runs first, and a description of the rest.
 func TextPartly(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	text, err := Text(p, d)
 	if problem.CodeOf(err) != problem.Unsupported {
@@ -58,8 +58,8 @@ func TextPartly(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	return st.Text + "\n-- " + rest, nil
 }
 
-// First returns the statement that ReadPartly runs first for a permit that the dialect can't write whole, and a sentence
-// about what is computed over its records.
+// First returns the statement that ReadPartly runs first for a permit that the dialect can't write whole. It also
+// returns a sentence about the computation over its records.
 func First(p policy.Permit, d sqlgen.Dialect) (sqlgen.Statement, string, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -154,7 +154,8 @@ func (r *partly) run(ctx context.Context, st *sqlgen.Statement, view string) ([]
 	return out, nil
 }
 
-// take counts a row that is kept to be computed with here, and refuses one with a value that was cut: the result would be wrong.
+// take counts a row that is kept for the computation. It refuses one with a value that was cut, because the result
+// would be wrong.
 func (r *partly) take(view string, row value.Row) error {
 	for _, v := range row {
 		if v.Kind() == value.Cut {

@@ -173,8 +173,8 @@ func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (chang
 	return e, nil, err
 }
 
-// undo rolls back an item that failed with err. If the database refused it, undo returns what the record would have been
-// and the refusal, else err.
+// undo rolls back an item that failed with err. If the database refused it, undo returns the record as it would have
+// been and the refusal, or else err.
 func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value.Value) (value.Value, error) {
 	if meant(err) {
 		return value.Value{}, err
@@ -239,7 +239,7 @@ func (r *run) do(ctx context.Context, statement string) error {
 	return err
 }
 
-// counts returns what will be deleted or changed with a record.
+// counts returns how many records will be deleted or changed with a record.
 func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, error) {
 	if it.Op != write.OpUpdate && it.Op != write.OpDelete {
 		return nil, nil

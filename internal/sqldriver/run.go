@@ -128,7 +128,7 @@ func (r *run) sound(ctx context.Context) error {
 		}
 		c := it.View.Class()
 		switch {
-		case seen[c], it.Op == write.OpAction && c.View: // the owner is responsible for what the statement of an action writes
+		case seen[c], it.Op == write.OpAction && c.View: // the owner is responsible for the writes of an action's statement
 			continue
 		case it.Op == write.OpAction:
 		case c.View:
@@ -196,8 +196,8 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 // key returns the key of the record that the n-th item has created, or nil if it was refused.
 func (r *run) key(n int) []value.Value { return r.made[n] }
 
-// write runs one item, and returns the key of the record, what it is now (Null if it is gone) and how many records were
-// written. A database error is returned as it is.
+// write runs one item. It returns the key of the record, its present values (Null if it is gone) and how many records
+// were written. It returns a database error unchanged.
 func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, n int64, err error) {
 	r.last = nil
 	if it.Op == write.OpAction {
@@ -258,7 +258,8 @@ func (r *run) send(ctx context.Context, it *writes.Item) (id []value.Value, n in
 	return id, n, nil
 }
 
-// placed returns an error of a write as one about a value of the caller, where it is about one: the value doesn't depend on any record.
+// placed returns an error of a write as one about a value of the caller, where it is about one. Such a value doesn't
+// depend on any record.
 func (r *run) placed(ctx context.Context, it *writes.Item, err error) error {
 	if meant(err) {
 		return it.Placed(err)

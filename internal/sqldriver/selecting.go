@@ -15,7 +15,7 @@ type selecting struct {
 	depth int
 }
 
-// A level is a SELECT, with what it reads, inside of others.
+// A level is a SELECT inside of others, with the tables that it reads.
 type level struct {
 	items   []item
 	common  map[string][]origin // the tables of WITH, by name in lower case

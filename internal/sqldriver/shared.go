@@ -70,7 +70,8 @@ func (p *writingPart) recovered(w *Writer) (err error) {
 	return p.alone(p.ctx, w)
 }
 
-// shares reports whether the plan can share a transaction. One of the schema can't: what was read of it may be kept for others.
+// shares reports whether the plan can share a transaction. A plan that changes the schema can't, because the schema
+// that it reads may be kept for other parts.
 func (w *Writer) shares(plan *writes.Plan) bool {
 	_, single := w.db.(Single)
 	return single && !slices.ContainsFunc(plan.Items, func(it writes.Item) bool { return it.Op == write.OpSchema })
@@ -171,8 +172,8 @@ func (w *Writer) apart(ctx context.Context, tx WriteTx, p *writingPart) (good bo
 	return failed == nil, r.do(ctx, "RELEASE SAVEPOINT "+partPoint)
 }
 
-// commit commits the transaction. In one that is shared, it fails if what the part has written would have the commit fail, which comes
-// later, for all.
+// commit commits the transaction. In a shared transaction, it fails if the part's writes would make the later commit
+// fail for all.
 func (r *run) commit(ctx context.Context) error {
 	if !r.shared {
 		return r.tx.Commit(ctx)

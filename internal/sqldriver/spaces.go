@@ -83,7 +83,8 @@ func OwnClasses(classes []schema.Class, space string) {
 	}
 }
 
-// part matches a comment, in which a quote quotes nothing, a literal with what it is cast to, a quoted name, or what is between them.
+// part matches a comment, in which a quote quotes nothing, a literal with its cast, a quoted name, or the text between
+// them.
 var part = regexp.MustCompile(`--[^\n]*|/\*(?s:.*?)\*/|'(?:[^']|'')*'(?:::reg[a-z]+)?|"(?:[^"]|"")*"\.?|[^'"/-]+|.`)
 
 // unqualified returns an expression as PostgreSQL writes it without names, each with its dot, where they qualify another name. A literal
@@ -136,8 +137,9 @@ func (t SchemaTemplate) Table(name string) bool {
 	return slices.ContainsFunc(t.Classes, func(c schema.Class) bool { return c.Table == name })
 }
 
-// Difference returns how the classes and the code of a schema differ from t in what statements and rules depend on, or "" if they
-// don't. It ignores further tables and functions, further indexes that are not unique, descriptions and the order of fields.
+// Difference returns how the classes and the code of a schema differ from t, or "". It compares only the parts that
+// statements and rules depend on. It ignores further tables and functions, further indexes that are not unique,
+// descriptions and the order of fields.
 func (t SchemaTemplate) Difference(classes []schema.Class, code RoutineCode) string {
 	for i := range t.Classes {
 		want := &t.Classes[i]
@@ -152,7 +154,8 @@ func (t SchemaTemplate) Difference(classes []schema.Class, code RoutineCode) str
 	return t.codeDifference(code)
 }
 
-// codeDifference returns how the code of a schema differs from t, or "" if it doesn't. Functions count that t has, and what belongs to its tables.
+// codeDifference returns how the code of a schema differs from t, or "" if it doesn't. A function counts only if t has
+// it, and other code only if it belongs to a table of t.
 func (t SchemaTemplate) codeDifference(code RoutineCode) string {
 	all := map[DefinedObject]bool{}
 	for at := range t.Code {
@@ -238,7 +241,7 @@ func paths(want, have *schema.Class) string {
 	return ""
 }
 
-// alike returns a field without what may differ between schemas.
+// alike returns a field without the parts that may differ between schemas.
 func alike(f *schema.Field) schema.Field {
 	out := *f
 	out.Description, out.Origins, out.Untraced = "", nil, "" // the code of views is compared by itself

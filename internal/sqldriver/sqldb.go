@@ -42,7 +42,7 @@ import (
 // jsonDepth is how deep the JSON of a column may nest to be read as JSON. Deeper JSON is shown as text.
 const jsonDepth = 100
 
-// A Database is what differs between the adapters once a permit is compiled.
+// A Database is the part of an adapter that runs a compiled permit.
 type Database interface {
 	// Dialect returns the dialect of its statements.
 	Dialect() sqlgen.Dialect
@@ -80,7 +80,7 @@ func Read(ctx context.Context, db Database, p policy.Permit) (source.Rows, error
 	}, nil
 }
 
-// Catalogued is what is said in place of a statement that reads only information_schema.
+// Catalogued is the text in place of a statement that reads only information_schema.
 const Catalogued = "-- answered from the catalogue in memory, without the database"
 
 // Text returns the text of the statement that a permit runs.
@@ -147,7 +147,7 @@ func Pool(s sql.DBStats) source.Pool {
 	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
 }
 
-// A Decoder converts what a driver returned for a column to a value. It keeps nothing of a []byte, which is the driver's.
+// A Decoder converts a driver's value for a column to a value. It keeps nothing of a []byte, which is the driver's.
 type Decoder func(*sqlgen.Column, any) value.Value
 
 // A cell converts one value of each row while it is scanned. Scanned into an any, bytes would be copied before.
@@ -204,8 +204,8 @@ func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Deco
 	return rows.Err()
 }
 
-// Moment reads a date and time of day as databases write them: "2006-01-02 15:04:05", with a space or T, and with or
-// without a Z after it. It reports false for any other text, also for one that package time reads. Moment is for the
+// Moment reads a date and time of day as databases write them: "2006-01-02 15:04:05". It accepts a space or T, with or
+// without a Z at the end. It reports false for any other text, also for one that package time reads. Moment is for the
 // most frequent form, which package time has no fast way to read.
 func Moment(text string) (value.Value, bool) {
 	if text = strings.TrimSuffix(text, "Z"); len(text) != len(time.DateTime) || text[10] != ' ' && text[10] != 'T' {

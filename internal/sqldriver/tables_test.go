@@ -39,7 +39,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestRefused checks that what can't be written is refused in every place.
+// TestRefused checks that a value that can't be written is refused in every place.
 func TestRefused(t *testing.T) {
 	c, v, id := pairs(pg), view(t, pg, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
 	wrong := []writes.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}
@@ -94,7 +94,7 @@ func TestLimitsOfTables(t *testing.T) {
 		name   string
 		class  string
 		fields []value.Value
-		want   string // what is wrong, or "" if nothing is
+		want   string // the fault, or ""
 	}{
 		{"100 fields", "n", fields(100), ""}, {"101 fields", "n", fields(101), "a class has 1 to 100 fields, not 101"},
 		{"a long name", long, fields(1), ""}, {"a longer name", long + "n", fields(1), "a class is named"}, {"a name of SQLite", "SQLite_x", fields(1), "a class is named"}, {"a name of PostgreSQL", "pg_x", fields(1), "a class is named"},
@@ -122,8 +122,8 @@ func tracker(name string) *schema.Class {
 	return &schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
 }
 
-// TestPathsOfCascades counts what is deleted along many references: at most four away from the record, over at most 64
-// paths, and never into another space.
+// TestPathsOfCascades counts the records that are deleted along many references. They are at most four away from the
+// record, over at most 64 paths, and never in another space.
 func TestPathsOfCascades(t *testing.T) {
 	id := []value.Value{value.OfInt(7)}
 	ref := func(table, to string, rule schema.Rule) schema.Reference {
@@ -223,7 +223,7 @@ func TestOwnedParts(t *testing.T) {
 	}
 }
 
-// TestColumns shows what the rows of statements hold.
+// TestColumns shows the columns of statements.
 func TestColumns(t *testing.T) {
 	c, id := pairs(pg), []value.Value{value.OfInt(1), value.OfString("a")}
 	for _, tt := range []struct {

@@ -18,18 +18,18 @@ type FoundViews struct {
 	Routines map[string]string        // the texts of the functions that users made, by name
 	Unread   string                   // why a text can't be read
 	kept     map[[2]string]bool       // by space and table: the classes
-	done     map[*FoundTable][]origin // by view: what its columns are made of
+	done     map[*FoundTable][]origin // by view: the origins of its columns
 }
 
-// An origin is what a column of a query is made of, with the name by which the query around knows it.
+// An origin is the columns that a column of a query is made of, with its name in the query around.
 type origin struct {
 	name    string
 	from    map[schema.Origin]bool
-	unknown string // what wasn't understood, so that from isn't all, or ""
+	unknown string // the part that wasn't understood, so that from isn't complete, or ""
 	note    string // why from may be too much, or "" if it isn't
 }
 
-// add adds what another column is made of.
+// add adds the origin of another column.
 func (o *origin) add(other origin) {
 	if o.from == nil {
 		o.from = map[schema.Origin]bool{}
@@ -38,8 +38,8 @@ func (o *origin) add(other origin) {
 	o.unknown, o.note = cmp.Or(o.unknown, other.unknown), cmp.Or(o.note, other.note)
 }
 
-// Trace sets what the fields of views among classes are made of. A view that can't be traced counts as made of all that
-// its text names.
+// Trace sets the origins of the fields of views among classes. A view that can't be traced counts as made of all
+// columns that its text names.
 func (v *FoundViews) Trace(classes []schema.Class) {
 	v.keep(classes)
 	for _, f := range v.List {
@@ -72,7 +72,7 @@ func compareOrigins(a, b schema.Origin) int {
 
 var errShape = errors.New("its text has a form that isn't understood")
 
-// columns returns what the columns of a view are made of, in order.
+// columns returns the origins of the columns of a view, in order.
 func (v *FoundViews) columns(f *FoundTable) []origin {
 	if have, ok := v.done[f]; ok {
 		return have
@@ -169,8 +169,8 @@ func (v *FoundViews) find(space, name string) *FoundTable {
 	return v.List[i]
 }
 
-// call adds what a function may read: the tables that its text names, with those of the functions that it calls. A text
-// that runs others may read any table.
+// call adds the tables that a function may read: the tables that its text names, with those of the functions that it
+// calls. A text that runs others may read any table.
 func (v *FoundViews) call(name string, o *origin, seen map[string]bool) {
 	if seen[name] {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A WriteForm is how a column of SQLite, which has no type for dates, holds them: a value of the column (int64, float64 or
-// string), nil if unknown.
+// A WriteForm is the form of dates in a column of SQLite, which has no type for them. It is a value of the column
+// (int64, float64 or string), or nil if unknown.
 type WriteForm any
 
 // RecordStatement compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has
@@ -196,5 +196,5 @@ func SampleStatement(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.St
 		return sqlgen.Statement{}, problem.New(problem.Internal, fmt.Sprintf("no field %s in what is written", field))
 	}
 	t.Write("SELECT ", t.Read(t.Name(field), f), " FROM ", t.Table(c.Space, c.Table), " WHERE ", t.Name(field), " IS NOT NULL LIMIT 1")
-	return t.Statement([]sqlgen.Column{{Field: &schema.Field{}}}) // as it is stored, not as a value of f
+	return t.Statement([]sqlgen.Column{{Field: &schema.Field{}}}) // in its stored form, not as a value of f
 }

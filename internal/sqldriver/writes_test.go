@@ -70,7 +70,7 @@ func pairs(d sqlgen.Dialect) schema.Class {
 		{Name: "org", Type: schema.String, Native: text}, {Name: "note", Type: schema.String, Native: text}, {Name: "secret", Type: schema.String, Native: text}}}
 }
 
-// view returns the view of a class for a principal of the tenant acme. live is what records of things must satisfy.
+// view returns the view of a class for a principal of the tenant acme. live is the condition on records of things.
 func view(t *testing.T, d sqlgen.Dialect, name string, live ...query.Filter) *policy.View {
 	t.Helper()
 	things := policy.ClassRule{}
@@ -259,7 +259,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestValues writes one value into one field: what each dialect is given, or why it is refused.
+// TestValues writes one value into one field. It expects the argument for each dialect, or the reason to refuse it.
 func TestValues(t *testing.T) {
 	for _, test := range []struct {
 		field, value string

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WriteDatabase is what differs between the databases.
+// A WriteDatabase is the part of writing that differs between the databases.
 type WriteDatabase interface {
 	// Dialect returns the dialect of its statements.
 	Dialect() sqlgen.Dialect
@@ -29,7 +29,7 @@ type WriteDatabase interface {
 	References(context.Context, WriteTx) ([]schema.Reference, error)
 	// Sound fails with problem.Unsupported if writes to c can't be rolled back.
 	Sound(ctx context.Context, tx WriteTx, c *schema.Class) error
-	// Refusal returns what err means for op on a record of c, or nil if it isn't a refusal.
+	// Refusal returns the refusal that err means for op on a record of c, or nil.
 	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
 	// Again reports whether err has rolled back the transaction only because of a conflict with another one.
 	Again(err error) bool
@@ -96,8 +96,9 @@ func (w *Writer) Apply(ctx context.Context, p writes.Permit) (change.Receipt, er
 	return w.apply(ctx, &plan)
 }
 
-// apply runs an approved change once: its effect and a marker with its fence are one transaction. After a definite failure the fence is
-// raised, so that an executor with an older lease can't write later what was reported as not written.
+// apply runs an approved change once: its effect and a marker with its fence are one transaction. After a definite
+// failure the fence is raised. So an executor with an older lease can't later write a change that was reported as not
+// written.
 func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, error) {
 	if plan.Change == "" || plan.Fence < 1 {
 		return change.Receipt{}, problem.New(problem.Internal, "a permit without a change or a lease")
@@ -208,7 +209,7 @@ func meant(err error) bool {
 	return said || moved || errors.Is(err, change.ErrFenced)
 }
 
-// unsupported returns the error for what this source can't write.
+// unsupported returns the error for a write that this source doesn't support.
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }

@@ -61,8 +61,7 @@ func (w *writer) long(f *schema.Field) bool {
 	return f.Type.Open() && (length != "" || f.Type != schema.String || f.Length == 0 || f.Length > leastValue/8)
 }
 
-// size returns the size in bytes of a column as it is selected. Databases know it for stored text without reading the
-// text.
+// size returns the size in bytes of a selected column. Databases know it for stored text without reading the text.
 func (w *writer) size(x string, f *schema.Field) string {
 	return w.Bytes(w.AsText(x, f), f)
 }

@@ -18,8 +18,8 @@ var (
 	sizes   = regexp.MustCompile(`, CASE WHEN octet_length\([^?]+? THEN concat_ws\(',', (.+?)\) END FROM`)
 )
 
-// plain returns a statement's text without the bounds on the lengths of values, which TestBounds shows. It checks that
-// their number is that of the statement's Bounded.
+// plain returns a statement's text without the bounds on the lengths of values, which TestBounds shows. It checks their
+// number against the statement's Bounded.
 func plain(t *testing.T, st sqlgen.Statement) string {
 	t.Helper()
 	if n := len(guarded.FindAllString(st.Text, -1)); n != len(st.Bounded) {
@@ -64,8 +64,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundOfRecords checks that a record is at most four MiB however many values it has, or at most as large as a
-// caller allows for a single one. Each of its values may have 64 KiB.
+// TestBoundOfRecords checks that a record is at most four MiB however many values it has. A caller can allow another
+// size for a single one. Each of its values may have 64 KiB.
 func TestBoundOfRecords(t *testing.T) {
 	for _, tt := range []struct{ columns, most, want int }{
 		{1, 0, 1 << 20}, {4, 0, 1 << 20}, {5, 0, 838860}, {64, 0, 64 << 10}, {200, 0, 64 << 10}, {1, 100_000, 100_000}, {41, 100_000, 100_000}, {64, 100_000, 64 << 10},
@@ -92,8 +92,8 @@ func TestBoundOfRecords(t *testing.T) {
 	}
 }
 
-// TestShortValues checks that values that can't be long are unbounded: in SQLite, whose columns hold values of any type,
-// these are only numbers, dates and ids.
+// TestShortValues checks that values that can't be long are unbounded. In SQLite, whose columns hold values of any
+// type, these are only numbers, dates and ids.
 func TestShortValues(t *testing.T) {
 	field := func(typ schema.Type, length int) *schema.Field {
 		return &schema.Field{Type: typ, Length: length, Native: "x"}

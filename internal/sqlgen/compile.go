@@ -20,9 +20,10 @@
 // own folder and passes it in. Standard has the forms that most of them share, and regex.go translates regular
 // expressions of RE2 to two other syntaxes.
 //
-// Texts of expressions are plain strings in which Scope.Arg has left the places of values. So texts are joined like strings, and values
-// stay apart from them. Stages become clauses of one SELECT as long as that means the same. Otherwise the stages so far become a derived
-// table, whose columns are named by their positions: the names in a pipeline may be longer than a database accepts.
+// Texts of expressions are plain strings in which Scope.Arg has left the places of values. So texts are joined like
+// strings, and values stay apart from them. Stages become clauses of one SELECT as long as that means the same.
+// Otherwise the stages so far become a derived table. Its columns are named by their positions, because the names in a
+// pipeline may be longer than a database accepts.
 package sqlgen
 
 import (
@@ -39,7 +40,7 @@ import (
 type Statement struct {
 	Text    string
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
-	Columns []Column // what a row holds, or nil for a count, whose row is one integer
+	Columns []Column // the columns of a row, or nil for a count, whose row is one integer
 	Foreign bool     // code of the application may run in it: triggers, defaults, or all of it
 	Tenant  string   // with Foreign: the schema whose records it writes, of a source with one schema per tenant, or "" for others
 	Order   []int    // the columns that hold the values of the plan's order, or nil if the order isn't unique
@@ -129,8 +130,8 @@ func (w *writer) count() error {
 	return w.from()
 }
 
-// find writes the statement of a Find: the columns, those of the order for the next page's place, the views with their joins, the order
-// and the limit. One record more than the limit is asked for, to know whether there are more.
+// find writes the statement of a Find. It has the columns, those of the order for the next page's place, the views with
+// their joins, the order and the limit. One record more than the limit is asked for, to know whether there are more.
 func (w *writer) find() error {
 	if err := w.near(); err != nil {
 		return err
@@ -243,7 +244,7 @@ type searched struct{ *writer }
 // Column implements SearchedView.
 func (s searched) Column(name string) string { return s.column(view(-1), name) }
 
-// derived writes a view as a derived table. Classes are named nowhere else.
+// derived writes a view as a derived table. It is the only place that names classes.
 func (w *writer) derived(v *policy.View, alias string) error {
 	w.Write("(SELECT ")
 	for i, f := range v.Fields() {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// An Operand is what a comparison is about: a column, or a JSON node.
+// An Operand is a column or a JSON node that a condition compares.
 type Operand struct {
 	Text  string        // the column, or the node
 	Field *schema.Field // the column's field, or nil for a node
@@ -41,7 +41,7 @@ func Nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uF
 // table has a column of that name, they are that column.
 const always, Never = "1=1", "1=0"
 
-// Unsupported returns a refusal of what a dialect can't write.
+// Unsupported returns a refusal of a form that a dialect can't write.
 func Unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
@@ -54,7 +54,7 @@ func Misread(f *schema.Field, text string) error {
 	return problem.New(problem.InvalidQuery, fmt.Sprintf("%s is %s, and %q is not one", f.Name, f.Form, problem.Cut(text)))
 }
 
-// Successor returns the least text above all that begin with prefix, "" if there is none.
+// Successor returns the least text above all that begin with prefix, or "".
 func Successor(prefix string) string {
 	runes := []rune(prefix)
 	for len(runes) > 0 {

@@ -10,9 +10,9 @@ import (
 
 // A Dialect is how one database writes statements. Each adapter of a database has one in its folder, and passes it to this package.
 //
-// In names, conditions and orders an operand x is the SQL text of a column or of a JSON node. In expressions x and y are the texts of
-// operands, which are in parentheses if they need them, as are the texts that the methods return. A computed value is held in the
-// dialect's own type:
+// In names, conditions and orders an operand x is the SQL text of a column or of a JSON node. In expressions x and y
+// are the texts of operands. They are in parentheses if they need them, and so are the texts that the methods return. A
+// computed value is held in the dialect's own type:
 //
 //	           PostgreSQL  SQLite                                   MariaDB
 //	String     text        TEXT                                     utf8mb4_nopad_bin
@@ -72,9 +72,9 @@ type Dialect interface {
 	Pieces() (characters, most string)
 	// Sorted returns the term that orders by a column, and whether its value is in milliseconds.
 	Sorted(x string, f *schema.Field) (term string, millis bool)
-	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read, or 0 for
-	// any. A record with a longer one isn't in the view. With a bound of what is read, views are computed apart: what the
-	// caller asks for reads nothing but their records.
+	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read. 0
+	// means any size. A record with a longer one isn't in the view. With a bound on reading, views are computed apart,
+	// so that the caller's conditions read only their records.
 	Bounds() (copied, read int)
 	// Negation returns the texts around a condition that make it hold where the condition is false or null.
 	Negation() (before, after string)
@@ -149,23 +149,26 @@ type Dialect interface {
 	DateShift(s Scope, x, amount, unit, zone string) string
 	DateDiff(s Scope, from, to string, e plan.DateDiff) string
 	// Over writes an Over. Its body writes the text of the Body, given the text of an element and, in a Reduce, of the
-	// result so far. The Scope passed to it is that of the element, whose Atom may return its argument even if it is
-	// long.
+	// result so far. The Scope passed to it is the scope of the element, whose Atom may return its argument even if it
+	// is long.
 	Over(s Scope, o Over) (string, error)
 
-	// Find returns a condition on two stored columns that holds if their values, as expressions see them, are equal, and that
-	// can use an index on x. It returns "" if none is better than the comparison itself. It is exact if it holds for no others.
+	// Find returns a condition on two stored columns that can use an index on x. It holds if their values, as
+	// expressions see them, are equal. It returns "" if none is better than the comparison itself. It is exact if it
+	// holds for no others.
 	Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool)
 	// Order returns the terms that order by x, of type t, each with its direction. Null is first, or last if desc.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
 	// Written returns the text of x, JSON, in a form that is the same for the same held value.
 	Written(x string) string
-	// Key returns what to group x by, and how to show the key: an expression over the group, the same for the same
-	// records in any physical order. short reports that a text has at most shortText characters.
+	// Key returns the expression to group x by, and one to show the key. The latter is an expression over the group,
+	// and the same for the same records in any physical order. short reports that a text has at most shortText
+	// characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
 	// KeyOf is Key for a stored column x of field f, where a group by the column itself costs less, or else "".
 	KeyOf(x string, f *schema.Field) (by, show string)
-	// Divided returns what GROUP BY names in place of by, which divides the same records in the same groups and costs less.
+	// Divided returns the expression for GROUP BY in place of by. It divides the same records into the same groups and
+	// costs less.
 	Divided(by string) string
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
@@ -177,29 +180,29 @@ type Dialect interface {
 	Pick(s Scope, x, when string, t schema.Type) string
 	// Collect writes the JSON list l over a group. It is empty for an empty group, and null if it is too large.
 	Collect(s Scope, l Gathered) string
-	// Size writes what x, JSON, adds to the size of a list (plan.ListBytes), if Collect needs the size of the list as a
-	// column. Otherwise "", and Collect measures the list itself.
+	// Size writes the size that x, JSON, adds to a list (plan.ListBytes), if Collect needs the size of the list as a
+	// column. Otherwise it returns "", and Collect measures the list itself.
 	Size(s Scope, x string) string
-	// Short returns the text x, or another value where x has more than most bytes: Collect and Distinct take what ToJSON
-	// makes of that for too large. x may be used twice.
+	// Short returns the text x, or another value where x has more than most bytes: Collect and Distinct treat that
+	// value's JSON as too large. x may be used twice.
 	Short(x string, most int) string
 	// Distinct writes the JSON list of the distinct x, JSON, over a group, as AddToSet has them. It is null if it has
 	// more than most bytes. Distinct returns "" if the dialect has no function for it.
 	Distinct(s Scope, x string, most int) string
 	// Digest writes the md5, in hex, of texts joined by U+001F after a seed. Each of xs is of the type in types.
 	Digest(s Scope, seed string, xs []string, types []schema.Type) string
-	// Elements writes a FROM item with a row for each element of the JSON x (plan.Unwind): the texts of the element and
-	// of its position from 0. It may refer to preceding items of the FROM clause.
+	// Elements writes a FROM item with a row for each element of the JSON x (plan.Unwind). A row has the texts of the
+	// element and of its position from 0. It may refer to preceding items of the FROM clause.
 	Elements(s Scope, x string) (from, element, position string)
 	// Barrier returns the end of a derived table that must not be merged into the surrounding statement.
 	Barrier() string
-	// Materialized returns the keyword that makes a WITH query run once however often it is read (keep), or each time,
-	// or "" if the dialect has none.
+	// Materialized returns the keyword that makes a WITH query run once however often it is read (keep), or each time.
+	// It returns "" if the dialect has none.
 	Materialized(keep bool) string
 	// Start returns x, of type t, as the start of a recursion: later values may be longer, and have more digits.
 	Start(x string, t schema.Type) string
 	// Correlates reports whether a derived table may refer to the surrounding query.
 	Correlates() bool
-	// Gathers reports whether a group sorts the columns that its expressions read, and not what they are worth.
+	// Gathers reports whether a group sorts the columns that its expressions read, and not their values.
 	Gathers() bool
 }

@@ -26,7 +26,7 @@ type Scope interface {
 // shortText is the most characters of a text that every database sorts in full: MariaDB compares 1,024 bytes.
 const shortText = 200
 
-// A Gathered is what a group gathers into one list of JSON.
+// A Gathered describes the values that a group gathers into one list of JSON.
 type Gathered struct {
 	X     string   // JSON
 	Terms []string // the order

@@ -58,7 +58,8 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	return next, nil
 }
 
-// stored returns what to group by and how to show it for a key that is a stored column of s, if Dialect.KeyOf has it.
+// stored returns the expressions to group by and to show for a key that is a stored column of s, if Dialect.KeyOf has
+// them.
 func (b *builder) stored(s *scope, k plan.Expr) (by, show string) {
 	if _, ok := k.(plan.Ref); !ok {
 		return "", ""
@@ -80,8 +81,8 @@ func brief(r *relation, e plan.Expr) bool {
 	return n > 0 && n <= shortText
 }
 
-// narrow returns x, the text of e, or a column below the group that holds it where the database would sort long texts to
-// compute it.
+// narrow returns x, the text of e. If the database would sort long texts to compute x, narrow returns a column below
+// the group that holds it.
 func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	long := func(ref plan.Ref) bool { return r.shape.Columns[ref.Column].Type.Open() && !brief(r, ref) }
 	if _, ok := e.(plan.Ref); ok || !b.d.Gathers() || !plan.Reads(e, long) {
@@ -212,7 +213,7 @@ func (b *builder) number(s *scope, by []string, back bool) string {
 	return b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.terms(s, order))+")")
 }
 
-// percentile picks the value whose number from the greatest, among those of its group that aren't null, is that of a.
+// percentile picks one of the values of a group that aren't null, by the number from the greatest that a asks for.
 func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string) string {
 	t := a.X.Type()
 	x = s.Atom(b.oneForm(s, x, t))
@@ -236,7 +237,8 @@ func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string
 	return b.d.Pick(s, x, number+" = "+place, t)
 }
 
-// oneForm returns x with equal numbers in one form (0 for 0.00 and -0): which of them is shown must not depend on where it is stored.
+// oneForm returns x with equal numbers in one form (0 for 0.00 and -0). The shown form must not depend on where the
+// number is stored.
 func (b *builder) oneForm(s *scope, x string, t schema.Type) string {
 	switch t {
 	case schema.Decimal:

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// layers writes the conditions that hold for every record of a view, under the alias of its class or of a derived table
+// layers writes the conditions that hold for every record of a view. alias is that of its class or of a derived table
 // of all its fields.
 func (w *writer) layers(v *policy.View, alias string) error {
 	return w.conditions(v, v.Layers(), alias)
@@ -63,7 +63,7 @@ func (w *writer) unguarded(v *policy.View, l policy.Layer, alias string) error {
 	return nil
 }
 
-// barrier returns what ends a view that is computed apart, "" if views aren't.
+// barrier returns the end of a view that is computed apart, or "" if views aren't.
 func (w *writer) barrier() string {
 	if _, read := w.Bounds(); read > 0 {
 		return w.Dialect.Barrier()

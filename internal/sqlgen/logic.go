@@ -244,7 +244,7 @@ func definite(e plan.Expr) bool {
 	return false
 }
 
-// UnsupportedForm returns the problem for what a database can't do, with the nearest form that works.
+// UnsupportedForm returns the problem for a form that a database doesn't support, with the nearest form that works.
 func UnsupportedForm(detail, nearest string) error {
 	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
 }

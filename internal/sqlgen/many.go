@@ -33,8 +33,8 @@ func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error
 	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Shape.Columns))}, nil
 }
 
-// facet runs the records through its branches, each a subquery over the input, which runs once unless it is a view that
-// a branch reads faster by itself.
+// facet runs the records through its branches, each a subquery over the input. The input runs once unless it is a view
+// that a branch reads faster by itself.
 func (b *builder) facet(r *relation, st *plan.Facet, outer *scope) (*relation, error) {
 	name := b.s.Alias("f")
 	input := &relation{shape: r.shape, alias: name, columns: r.columns}

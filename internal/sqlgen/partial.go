@@ -28,8 +28,8 @@ func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error)
 	return Statement{}, 0, refused
 }
 
-// A Part is a part of the records of a view: those whose field Key equals one of In, or all of them if Key is "". Limit
-// and Most are as for Prefix.
+// A Part is a part of the records of a view. It has those whose field Key equals one of In, or all of them if Key is
+// "". Limit and Most are as for Prefix.
 type Part struct {
 	Key         string
 	In          []value.Value

@@ -32,7 +32,7 @@ type relation struct {
 
 	cut     bool // order, skip and limit are set
 	order   []string
-	inOrder bool // it is cut, and order is that of shape
+	inOrder bool // it is cut, and has the order of shape
 	skip    int64
 	limit   int64
 }

@@ -26,14 +26,14 @@ func sameOptional(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (stri
 	return between{d, at, in}.same(x, y, func(left, right string) (string, error) { return o.EqualOptional(at, left, right, x.Type()), nil })
 }
 
-// A between compares what is in two scopes.
+// A between compares expressions in two scopes.
 type between struct {
 	d      Dialect
 	at, in Scope
 }
 
-// same writes that x in the first scope equals y in the second, as equal writes it. Stored columns are found by what the dialect's
-// Find returns, which an index can serve.
+// same writes that x in the first scope equals y in the second, as equal writes it. Stored columns use the test of the
+// dialect's Find, which an index can serve.
 func (b between) same(x, y plan.Expr, equal func(left, right string) (string, error)) (string, error) {
 	left, err := WriteExpr(b.d, b.at, x)
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 
 // A scope is the columns of a relation, as expressions see them. It implements Scope.
 type scope struct {
-	b       *builder
-	r       *relation
-	outer   *scope // the record for which r is a list
-	uses    []int  // how often each column is used. A computed one that is used twice is computed below. nil: once each
-	lets    bool   // all computed columns are computed below
-	atoms   bool   // stored columns are converted below, since they are used inside of a subquery
-	count   []int  // if not nil, what is written is discarded, but how often it uses each column is counted here
-	closed  bool   // no column can be added below
-	refused bool   // a column had to be
+	b     *builder
+	r     *relation
+	outer *scope // the record for which r is a list
+	uses  []int  // how often each column is used. A computed one that is used twice is computed below. nil: once each
+	lets  bool   // all computed columns are computed below
+	atoms bool   // stored columns are converted below, since they are used inside of a subquery
+	// If not nil, the written text is discarded, and this counts how often it uses each column.
+	count   []int
+	closed  bool // no column can be added below
+	refused bool // a column had to be
 }
 
 // Arg implements Scope.
@@ -83,7 +84,7 @@ func (s *scope) Column(i int) string {
 	return s.b.d.Stored(s, x, f)
 }
 
-// raw returns column i as it is held.
+// raw returns column i in its stored form.
 func (s *scope) raw(i int) string {
 	x := s.r.columns[i]
 	if s.count != nil {

@@ -42,8 +42,8 @@ func selectSQL(t *testing.T, database int, text string) string {
 	return st.Text + "\n            " + arguments(st.Args)
 }
 
-// TestSelects shows the SELECTs of callers and what databases get for them side by side. A line of testdata/selects.txt
-// that begins with > is one.
+// TestSelects shows the SELECTs of callers and the statements for databases side by side. A line of
+// testdata/selects.txt that begins with > is one.
 func TestSelects(t *testing.T) {
 	dialecttest.Shown(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
 }

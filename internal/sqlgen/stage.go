@@ -164,7 +164,7 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write %T", st))
 }
 
-// A place is what a program inside of a stage may refer to.
+// A place holds the scopes that a program inside of a stage may refer to.
 type place struct {
 	input *relation
 	outer *scope

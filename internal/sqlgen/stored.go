@@ -29,7 +29,8 @@ func (w *writer) inClass(c *schema.Class, alias string) fields {
 	}
 }
 
-// fields returns the operand for the first name of a filter's path. An operand without a field means there is none.
+// fields returns the operand for the first name of a filter's path. An operand without a field means that no field has
+// this name.
 type fields func(name string) Operand
 
 // of returns the fields of a class under an alias.

@@ -49,8 +49,8 @@ func (t *Text) Size(x string, f *schema.Field) string {
 	return t.w.size(x, f)
 }
 
-// View appends the class of v with the predicate that every record of v satisfies, as "… AS t [WHERE …]", and returns
-// what joins a further condition: " AND " or " WHERE ". InView returns its columns.
+// View appends the class of v with the predicate that every record of v satisfies, as "… AS t [WHERE …]". It returns
+// the word before a further condition: " AND " or " WHERE ". InView returns its columns.
 func (t *Text) View(v *policy.View) (next string, err error) {
 	if len(v.Layers()) == 0 {
 		return " WHERE ", t.w.scoped(v)
@@ -75,8 +75,8 @@ func (t *Text) LayersBut(v *policy.View, alias string, but func(policy.Layer) bo
 // InView returns the column of a field after View.
 func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 
-// Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly. The types
-// of both sides are those of an operator of the database itself, which comes before any other.
+// Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly. Both
+// sides have the types of an operator of the database itself, which takes precedence over any other.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
 	if f.Native == "varchar" && t.w.Name() == "postgresql" {
 		x += "::text"
@@ -87,7 +87,8 @@ func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
 // Fits reports whether a text is in the form of a field that only the source knows, as far as the dialect reads its type.
 func (t *Text) Fits(f *schema.Field, text string) bool { return t.w.Fits(f, text) }
 
-// Identified writes that the column x, of the field f of a key, holds v or what else the id of v stands for: see schema.Field.Also.
+// Identified writes that the column x, of the field f of a key, holds v or another value that the id of v stands for.
+// See schema.Field.Also.
 func (t *Text) Identified(x string, f *schema.Field, v value.Value) error {
 	fits := v.Kind() != value.String || f.Type == schema.String || f.Type == schema.UUID || f.Type == schema.Any
 	also := f.Also(v.String(), fits)

@@ -11,7 +11,7 @@ import (
 )
 
 // Whole statements are tested in package sqlgen, side by side with their pipelines. The tests here are about the rest:
-// what stages find in the texts of expressions, and values that the classes there don't have.
+// the names that stages find in the texts of expressions, and values that the classes there don't have.
 
 // TestShort shows which texts may be repeated: names, arguments, and casts of one.
 func TestShort(t *testing.T) {
@@ -75,8 +75,8 @@ func scopeOver(columns ...plan.Column) *scope {
 	return &scope{b: &builder{d: correlating{}}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
 }
 
-// TestRaw shows what is computed below: texts that aren't names, unless they are stored, over a group or over several
-// FROM items.
+// TestRaw shows which texts are computed below: texts that aren't names, unless they are stored, over a group or over
+// several FROM items.
 func TestRaw(t *testing.T) {
 	stored := plan.Column{Field: &schema.Field{Type: schema.String, Native: "text"}}
 	for _, tt := range []struct {
@@ -168,7 +168,7 @@ func TestSameOrder(t *testing.T) {
 	}
 }
 
-// TestWindowed shows which parts of an aggregate's text become window functions: its calls, not what is quoted.
+// TestWindowed shows which parts of an aggregate's text become window functions: its calls, not quoted texts.
 func TestWindowed(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`sum(v1.l2)`, `sum(v1.l2) OVER ()`}, {`coalesce(sum(x), 0) + count(*)`, `coalesce(sum(x) OVER (), 0) + count(*) OVER ()`},

@@ -30,13 +30,13 @@ var viewed = []dialecttest.Viewed{
 
 var inSQLite = map[schema.Type]string{schema.String: "TEXT", schema.Integer: "INTEGER", schema.Boolean: "BOOLEAN", schema.JSON: "JSON", schema.Bytes: "BLOB", schema.Date: "DATETIME"}
 
-// apart is a dialect with a bound of what the condition of a view may read.
+// apart is a dialect with a bound on the values that the condition of a view may read.
 type apart struct{ sqlgen.Dialect }
 
 func (apart) Bounds() (copied, read int) { return 4 << 20, 40 << 20 }
 
-// TestViews shows what questions become whose views have conditions on long values, and fields that the rules declare. A line of
-// testdata/views.txt that begins with > is a question.
+// TestViews shows the statements of questions whose views have conditions on long values, and fields that the rules
+// declare. A line of testdata/views.txt that begins with > is a question.
 func TestViews(t *testing.T) {
 	dialecttest.Views(t, "testdata/views.txt", viewed)
 }
@@ -88,7 +88,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestNoPart checks that a part of what can't be written is refused.
+// TestNoPart checks that a part of a form that can't be written is refused.
 func TestNoPart(t *testing.T) {
 	permit := viewed[0].Permit(t, `{"Class": "plain", "Pipeline": [{"$match": {"name": "x"}}]}`)
 	planned, err := permit.Plan()

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// The texts below abbreviate recurring parts: «step n1 n2 n3» is one step of a path from the node n1 through the objects
-// n2 to the node n3. Their expansions are exact as well.
+// The texts below abbreviate recurring parts. «step n1 n2 n3» is one step of a path from the node n1 through the
+// objects n2 to the node n3. Their expansions are exact as well.
 var fragments = map[sqlgen.Dialect]map[string]string{
 	sqlite.Dialect(): {
 		"ms": "CASE typeof($1) WHEN 'text' THEN CASE WHEN $1 GLOB '[0-9][0-9][0-9][0-9]-*' THEN" +

@@ -179,7 +179,7 @@ func aggregates(name string) bool {
 	return false
 }
 
-// quotedEnd returns the length of the quoted text that text begins with, or 1 if there is none, or no end of it.
+// quotedEnd returns the length of the quoted text that text begins with, or 1 if there is none, or if it doesn't end.
 func quotedEnd(text string) int {
 	if q := text[0]; q == '"' || q == '`' || q == '\'' {
 		return strings.IndexByte(text[1:], q) + 2

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// WriteExpr writes e in dialect d and scope s. It returns an UnsupportedForm problem for what d can't do.
+// WriteExpr writes e in dialect d and scope s. It returns an UnsupportedForm problem for a form that d doesn't support.
 func WriteExpr(d Dialect, s Scope, e plan.Expr) (string, error) {
 	return exprWriter{d: d, s: s}.expr(e)
 }
@@ -25,7 +25,7 @@ type exprWriter struct {
 	overs []over // the Overs around e, the innermost last
 }
 
-// An over is what the body of an Over can refer to: the texts of the element and of the result so far.
+// An over holds the texts that the body of an Over can refer to: those of the element and of the result so far.
 type over struct{ element, before string }
 
 // expr writes e by its kind. unary writes expressions with one operand, so that each dialect's method takes texts and

@@ -51,14 +51,14 @@ func (w *Writer) Arg(v any, cast string) string {
 	return "\x00" + strconv.Itoa(len(w.args)-1) + "\x00"
 }
 
-// Unwritable returns the text in place of what a dialect can't write, where its method returns no error. The statement that has it in
-// its text is refused for the reason.
+// Unwritable returns the text in place of a form that a dialect can't write, where its method returns no error. The
+// statement that has it in its text is refused for the reason.
 func Unwritable(reason string) string { return "\x00!" + reason + "\x00" }
 
 // Put writes the place of a value.
 func (w *Writer) Put(v any, cast string) { w.Write(w.Arg(v, cast)) }
 
-// Captured returns what write writes into w, which holds no text yet.
+// Captured returns the text that write writes into w, which holds no text yet.
 func (w *Writer) Captured(write func() error) (string, error) {
 	err := write()
 	text := w.text.String()
@@ -95,7 +95,7 @@ func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 		return "", nil, problem.New(problem.Internal, "a NUL in the text of a statement")
 	}
 	var b strings.Builder
-	b.Grow(len(text) + 8*len(w.args)) // "$1::text" in the place of a number between NULs
+	b.Grow(len(text) + 8*len(w.args)) // "$1::text" instead of a number between NULs
 	args := make([]any, 0, len(w.args))
 	numbers := make([]int, len(w.args)) // from 1, or 0 for those that haven't appeared yet
 	for i, part := 0, ""; text != ""; i++ {

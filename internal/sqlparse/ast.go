@@ -21,7 +21,7 @@ type Query struct {
 	With   []CTE
 	Body   Body
 	Order  []Order
-	Limit  Expr // or nil
+	Limit  Expr // may be nil
 	Offset Expr
 	At     Pos
 }
@@ -49,7 +49,7 @@ type Select struct {
 	Sets     [][]int // of GROUPING SETS, ROLLUP and CUBE: which of Group each groups by, or nil for one set of all
 	GroupAll bool    // by each item without an aggregate
 	Having   Expr
-	Qualify  Expr // tests what the window functions computed, or nil
+	Qualify  Expr // tests the results of the window functions, or nil
 	Windows  []NamedWindow
 	At       Pos
 }
@@ -76,7 +76,7 @@ func (*Query) isBody()  {}
 // An Item is an element of a select list.
 type Item struct {
 	X     Expr   // a Star for * and t.*
-	Alias *Ident // or nil
+	Alias *Ident // may be nil
 	Text  string // X as written, on one line
 }
 
@@ -145,7 +145,7 @@ type (
 		Ordinality bool
 		Alias      Alias
 	}
-	// Join is a join of kind "inner", "left", "right", "full" or "cross". A Bare one is a cross join for want of ON.
+	// Join is a join of kind "inner", "left", "right", "full" or "cross". A Bare one is a cross join without ON.
 	Join struct {
 		Kind        string
 		Bare        bool

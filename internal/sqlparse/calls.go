@@ -186,7 +186,7 @@ func idiomWord(e Expr) string {
 // idiomUnits are the parts of a time that functions take as words.
 var idiomUnits = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "isoweek": true, "day": true, "hour": true, "minute": true, "second": true}
 
-// unit returns the unit that e is, as a text, or nil if it is none. Where words name units a week begins on Sunday.
+// unit returns the unit in e as a text, or nil. Where words name units, a week begins on Sunday.
 func (t *taker) unit(e Expr) Expr {
 	u := idiomWord(e)
 	if !idiomUnits[u] {

@@ -72,7 +72,7 @@ func (p *parser) binary(level int) Expr {
 	}
 }
 
-// operator reads op and what follows it.
+// operator reads op and its right operand.
 func (p *parser) operator(x Expr, op string, strong int) Expr {
 	at := p.peek().at
 	switch op {
@@ -201,7 +201,7 @@ func (p *parser) typeName() string {
 	return name
 }
 
-// primary reads a constant, a name, a call, or what parentheses hold.
+// primary reads a constant, a name, a call, or the contents of parentheses.
 func (p *parser) primary() Expr {
 	t := p.peek()
 	switch t.kind {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// RewriteIdioms writes the idioms in q as what they mean. An idiom with a part whose meaning isn't known is an error.
+// RewriteIdioms replaces the idioms in q by their meaning. An idiom with a part whose meaning isn't known is an error.
 func RewriteIdioms(q *Query) error {
 	t := &taker{}
 	t.in(reflect.ValueOf(q))
@@ -62,7 +62,7 @@ func (t *taker) in(v reflect.Value) {
 	}
 }
 
-// item replaces the expression of a select list, whose column keeps the name of what was written.
+// item replaces the expression of a select list, whose column keeps the name of the written expression.
 func (t *taker) item(v reflect.Value) {
 	it := v.Addr().Interface().(*Item)
 	before, named := it.Title()
@@ -72,7 +72,7 @@ func (t *taker) item(v reflect.Value) {
 	}
 }
 
-// expression returns what e means.
+// expression returns the meaning of e.
 func (t *taker) expression(e Expr) Expr {
 	switch e := e.(type) {
 	case *Call:

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// TestMeanings checks that an idiom is the same statement as what it means.
+// TestMeanings checks that an idiom becomes the statement of its meaning.
 func TestMeanings(t *testing.T) {
 	for _, tt := range []struct{ idiom, means string }{
 		{"nvl2(a, 1, 2)", "CASE WHEN a IS NOT NULL THEN 1 ELSE 2 END"},
@@ -99,7 +99,7 @@ func taken(t *testing.T, expr string) string {
 	return text
 }
 
-// TestGrowth checks that what idioms mean isn't longer than a few times their text, however they are nested.
+// TestGrowth checks that the meaning of idioms isn't longer than a few times their text, however they are nested.
 func TestGrowth(t *testing.T) {
 	for _, idiom := range []string{"nvl2(@, 1, 2)", "isnull(@, 1)", "decode(@, 1, 2, 3, 4, 5)", "safe_divide(@, 2)", "last_day(@)", "date_trunc(@, MONTH)", "regexp_like(@, 'a')", "isnull(@)", "format('%s, %s', @, b)"} {
 		text := "a"

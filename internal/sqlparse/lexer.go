@@ -215,7 +215,7 @@ func bracketed(s string) bool {
 	return true
 }
 
-// quote reads what is between two quotes, which are doubled inside.
+// quote reads the text between two quotes. Quotes inside are doubled.
 func (l *lexer) quote(t token, k kind, q byte, what string) (token, error) {
 	rest := l.src[l.i:]
 	for i := 1; i < len(rest); i++ {

@@ -26,7 +26,7 @@ func (e *Name) Written() string {
 	return strings.Join(parts, ".")
 }
 
-// Mode returns what a mode is of: mode() WITHIN GROUP (ORDER BY x), or mode(x), as other databases have it. X is nil if
+// Mode returns the argument of a mode: mode() WITHIN GROUP (ORDER BY x), or mode(x), as in other databases. X is nil if
 // the call is neither.
 func (e *Call) Mode() Order {
 	of := e.Within

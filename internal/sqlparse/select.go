@@ -95,7 +95,7 @@ func (p *parser) except(star *Star) {
 	}
 }
 
-// clauseEnds reports whether what is next ends a clause.
+// clauseEnds reports whether the next token ends a clause.
 func (p *parser) clauseEnds() bool {
 	t := p.peek()
 	return t.kind == end || t.kind == symbol && (t.low == ")" || t.low == ";") ||

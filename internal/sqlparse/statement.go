@@ -18,7 +18,7 @@ var others = map[string]string{
 
 const writes = "changes are proposed with the tools for changes, and a person reviews them"
 
-// statement refuses what is not a query, by name.
+// statement refuses a statement that is not a query, by name.
 func (p *parser) statement() {
 	t := p.peek()
 	if t.kind != word {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Walk calls visit for each expression in x, which is an Expr or contains some, from the outside in, and goes into those
+// Walk calls visit for each expression in x, which is an Expr or contains some, from the outside in. It goes into those
 // for which visit returns true. It doesn't go into sub-queries.
 func Walk(x any, visit func(Expr) bool) { walk(reflect.ValueOf(x), visit) }
 
@@ -22,8 +22,9 @@ func Windowed(x any) bool {
 	return found
 }
 
-// walk calls visit for the expressions in v, and goes into every field, element and interface, but not into a Query: its names are
-// those of another scope. Reflection keeps it complete when a kind of expression gets a new field.
+// walk calls visit for the expressions in v, and goes into every field, element and interface. It doesn't go into a
+// Query, whose names are those of another scope. Reflection keeps it complete when a kind of expression gets a new
+// field.
 func walk(v reflect.Value, visit func(Expr) bool) {
 	if !v.IsValid() || v.Type() == reflect.TypeFor[*Query]() {
 		return
@@ -131,7 +132,7 @@ func queried(e Expr) bool {
 }
 
 // Gathering returns the name of a column that gathers values, or nil. Its expression has a list or a joined text of the
-// values of a group, which has a bound, or a column that inner queries gathered.
+// values of a group, which has a bound. It may also have a column that inner queries gathered.
 func Gathering(it Item, name string, inner []string) (gathered []string) {
 	Walk(it.X, func(e Expr) bool {
 		switch e := e.(type) {
@@ -199,8 +200,8 @@ func Groupings(x any) []*Call {
 	return out
 }
 
-// Replace puts what of returns in the place of each name in x, but not in queries inside of it, where they may mean
-// something else. A name for which it returns nil stays.
+// Replace replaces each name in x by the result of of, but not in queries inside of x, where a name may mean something
+// else. A name for which it returns nil stays.
 func Replace(x *Expr, of func(*Name) Expr) { replace(reflect.ValueOf(x), of) }
 
 // replace is Replace within v. It goes into everything but queries, and sets the interfaces that hold names.

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Among returns w with one of the named windows in the place of its name.
+// Among returns w with its name replaced by the named window.
 func (w *Window) Among(named []NamedWindow) (*Window, error) {
 	if w.Base == nil {
 		return w, nil

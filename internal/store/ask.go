@@ -162,7 +162,7 @@ func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
 	}
 }
 
-// word returns s without what PostgreSQL's text type can't hold. Such a value matches nothing.
+// word returns s without the characters that PostgreSQL's text type can't hold. Such a value matches nothing.
 func word(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

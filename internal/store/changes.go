@@ -39,7 +39,7 @@ type ChangeRow struct {
 	Body    string          // JSON
 	Events  []string        // of the steps that are stored with it, in order, as JSON without their Seq
 	Records []*audit.Record // of these steps, without those that have none
-	of      *change.Change  // what Body encodes
+	of      *change.Change  // the change that Body encodes
 }
 
 // NewChangeRow returns the row of a change filed at now, and that of the version that it replaces, or nil.
@@ -140,7 +140,8 @@ func row(c *change.Change, now time.Time) (*ChangeRow, error) {
 // named returns the entry of a record in the index of classes. No class has a name that contains the separator.
 func named(at change.Target) string { return at.Class + "\x1f" + at.Key }
 
-// lower returns s in the form used for searching: lower case, and without what PostgreSQL's text type can't hold.
+// lower returns s in the form used for searching: lower case, and without the characters that PostgreSQL's text type
+// can't hold.
 func lower(s string) string { return strings.ToLower(word(s)) }
 
 // decoded decodes the body of a row.

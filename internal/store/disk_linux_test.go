@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFailingDisk syncs to a disk what it has no room for. The error is the sync's, each time.
+// TestFailingDisk syncs to a full disk. Each time, the sync returns the error.
 func TestFailingDisk(t *testing.T) {
 	disk := segment{fullDisk(t)}
 	for range 3 {

@@ -2,7 +2,7 @@ package store
 
 import "fmt"
 
-// An Failure says what could not be done, where and why. Its text is safe for logs: it holds no value of a record.
+// A Failure says which step failed, where and why. Its text is safe for logs: it holds no value of a record.
 type Failure struct {
 	Doing, At string // "append to the audit log", "bailiwick.db"
 	Why       string // "the disk is full", or "" if only Code is known

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// Fold moves all records that are in the journal now into the tables. It passes them to JournalOptions.Keep in order, and then
-// the end of the chain without rows: if the tables end before it then, records were lost.
+// Fold moves all records that are in the journal now into the tables. It passes them to JournalOptions.Keep in order,
+// and then the end of the chain without rows. If the tables end before it then, records were lost.
 func (j *Journal) Fold() error {
 	unlock, err := j.lock()
 	if err != nil {
@@ -60,7 +60,7 @@ func (j *Journal) Exclusive(do func() error) error {
 }
 
 // Try returns nil if Append would succeed. It folds the journal. Then it writes and removes a file that is larger than
-// a segment grows at once, because a full disk can have room for only the folding.
+// a segment grows at once. A full disk can have room for only the folding.
 func (j *Journal) Try() error {
 	return j.Exclusive(func() (err error) {
 		if j.moved() {

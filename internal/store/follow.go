@@ -39,7 +39,7 @@ func first(name string) int64 {
 	return n
 }
 
-// follow brings j's idea of the end of the chain up to date with what other processes did. The lock is held.
+// follow updates j's end of the chain with the work of other processes. The caller holds the lock.
 func (j *Journal) follow() error {
 	now, m := j.getMark()
 	j.fault = j.fault || m.end == faulty
@@ -68,7 +68,7 @@ func (j *Journal) follow() error {
 		}
 		to, further := ends(data, from)
 		if further.Seq > m.head.Seq {
-			// A process ended without noting that it has synced this, and what follows must not outlive it.
+			// A process ended without noting that it has synced this. Later frames must not outlive it.
 			if err := j.syncSegment(path); err != nil {
 				return err
 			}
@@ -79,7 +79,8 @@ func (j *Journal) follow() error {
 			last, end, size = head, to, int64(len(data))
 		}
 	}
-	// After the segments, since others fold without the lock: what was gone from them is in the tables now.
+	// This comes after the segments, because others fold without the lock. Records that left the segments are in the
+	// tables now.
 	table, err := j.options.Head()
 	if err != nil {
 		return err

@@ -151,7 +151,7 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 // appended, that a segment was cut, and that the tables end before records that they had.
 type journalMark struct {
 	name string // of the segment that is appended to, or ""
-	end  int64  // of what was appended to it, or faulty, or settled
+	end  int64  // of the appended frames, or faulty, or settled
 	head audit.Head
 }
 

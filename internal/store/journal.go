@@ -20,8 +20,8 @@ const (
 	// which Append refuses.
 	JournalFull, mostBehind = 4 << 20, 256 << 20
 
-	// A segment grows by zeros ahead of what is written, because a sync that needn't change the file's size takes half
-	// the time.
+	// A segment grows by zeros ahead of the written frames, because a sync that needn't change the file's size takes
+	// half the time.
 	leastAhead, mostAhead = 16 << 10, 256 << 10
 )
 
@@ -33,7 +33,8 @@ var (
 	ErrMoved         = errors.New("the audit's journal was removed or replaced while it was in use; put it back and restart")
 	errJournalClosed = errors.New("the audit's journal is closed")
 	ErrLocked        = errors.New("another process has kept the audit's journal locked for 10 s")
-	// ErrForeign is returned if the tables don't have what they had when the journal was last used. Records, and changes with them, are missing.
+	// ErrForeign is returned if the tables lack records that they had when the journal was last used. Records, and
+	// changes with them, are missing.
 	ErrForeign = errors.New("the store lacks records that the audit's journal shows. Its -wal file was removed, or it was replaced by a copy, or the journal is another store's. Put the right one back. " +
 		"To go on without these records, move the journal's folder away, and audit verify reports the loss")
 )
@@ -64,7 +65,7 @@ type Journal struct {
 	unordered bool     // some process keeps the lock of the folder
 	claimed   bool     // the folder of lockFile
 	mark      []byte   // as this process wrote it last
-	current   file     // or nil
+	current   file     // may be nil
 	name      string   // of current
 	end       int64    // of the last frame in current
 	ahead     int64    // the size of current
@@ -86,7 +87,8 @@ type file interface {
 	Close() error
 }
 
-// OpenJournal opens the folder dir, and creates it if there is none. It folds what processes that ended have left.
+// OpenJournal opens the folder dir, and creates it if there is none. It folds the records that ended processes have
+// left.
 func OpenJournal(dir string, o JournalOptions) (*Journal, error) {
 	j := &Journal{dir: dir, options: o}
 	if o.open == nil {
@@ -197,7 +199,7 @@ func (j *Journal) write(frame []byte) error {
 	return nil
 }
 
-// sync syncs what Append left.
+// sync syncs the frames that Append left.
 func (j *Journal) sync() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -207,8 +209,8 @@ func (j *Journal) sync() {
 	}
 }
 
-// fail removes what a failed write may have left. If it can't, the frame is part of the chain or incomplete, and perhaps
-// not on the disk: no process appends before all is in the tables.
+// fail removes the bytes that a failed write may have left. If it can't, the frame is part of the chain or incomplete,
+// and perhaps not on the disk. Then no process appends before all is in the tables.
 func (j *Journal) fail() {
 	j.fault = true
 	if j.current == nil {

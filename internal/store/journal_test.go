@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A table is where the tests' records go. It keeps what a store's tables do.
+// A table is where the tests' records go. It keeps the same as a store's tables.
 type table struct {
 	mu   sync.Mutex
 	rows []RecordRow
@@ -221,7 +221,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A disk makes segments on which writes and syncs fail, and loses what was not synced when the power fails.
+// A disk makes segments on which writes and syncs fail, and loses bytes that were not synced when the power fails.
 type disk struct {
 	rand   *rand.Rand
 	rate   float64           // of failures
@@ -271,7 +271,7 @@ func (f *unsafeFile) Sync() error {
 	return err
 }
 
-// powerFails leaves of each file what was synced, with some sectors of what was written since.
+// powerFails leaves the synced bytes of each file, with some sectors that were written since.
 func (d *disk) powerFails(t testing.TB) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(d.synced)) {
@@ -300,8 +300,8 @@ func (d *disk) powerFails(t testing.TB) {
 	}
 }
 
-// TestFaults appends from two processes on a disk that fails at random, and fails the power: what was promised is there,
-// once, and the chain is undamaged.
+// TestFaults appends from two processes on a disk that fails at random, and fails the power. Each promised record
+// exists once, and the chain is undamaged.
 func TestFaults(t *testing.T) {
 	for seed := range uint64(120) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -377,8 +377,8 @@ func TestKilledBetween(t *testing.T) {
 	to.wantChain(t, []string{"a", "killed", "b"})
 }
 
-// TestFoldedMeanwhile checks that a process that looks for the end of the chain, without a mark, while another one folds
-// the segments, finds it in the tables.
+// TestFoldedMeanwhile checks a process that looks for the end of the chain, without a mark, while another one folds the
+// segments. It must find the end in the tables.
 func TestFoldedMeanwhile(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	j, other := open(t, dir, to, JournalOptions{}), open(t, dir, to, JournalOptions{})
@@ -494,8 +494,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestTablesWentBack checks that tables which end before, or beside, what they had are noticed: at the next start, and by a process that goes
-// on. They had it by way of the journal, or directly.
+// TestTablesWentBack checks that tables that end before, or beside, their former end are noticed: at the next start,
+// and by a process that goes on. The tables had their records from the journal, or directly.
 func TestTablesWentBack(t *testing.T) {
 	for name, last := range map[string]func(j *Journal, to *table) error{
 		"folded":   func(j *Journal, _ *table) error { return errors.Join(j.Append(batchOf("b")), j.Fold()) },

@@ -114,7 +114,8 @@ func (a *appender) read() bool {
 	return true
 }
 
-// appendForever appends to a journal behind what the tests' table has, which it doesn't fold, and says what is on the disk.
+// appendForever appends to a journal after the records of the tests' table, which it doesn't fold, and prints the
+// records on the disk.
 func appendForever(dir string) error {
 	var name string
 	var head audit.Head

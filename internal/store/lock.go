@@ -17,7 +17,7 @@ const (
 )
 
 // lock takes the lock of the folder, which holds for one process and one goroutine. The kernel gives the lock of a file
-// to any process that asks, and one that appends batch after batch asks again before another one looks. So lock first
+// to any process that asks. A process that appends batch after batch asks again before another one looks. So lock first
 // takes the lock of the folder itself, and gives it back when it has the lock of the file. Then a process that waits is
 // the next one. A process that was stopped while it waited keeps its turn. The others go on without turns until it
 // gives the lock back.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTurns has one process wait for the lock that another one holds, gives back and at once asks for again, as it does for
-// the next batch. The one that waited has it first.
+// TestTurns lets one process wait for the lock that another one holds. The other process gives the lock back and at
+// once asks for it again, as for the next batch. The one that waited has it first.
 func TestTurns(t *testing.T) {
 	dir, to := t.TempDir(), &table{}
 	for range 20 {

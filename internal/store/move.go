@@ -30,16 +30,16 @@ type ArchiveStore interface {
 	Prune(ctx context.Context, from, to audit.Head) error
 }
 
-// ArchiveOptions say what MoveRecords moves.
+// ArchiveOptions are options of MoveRecords.
 type ArchiveOptions struct {
 	Dir    string    // of the files. It is created if it doesn't exist
 	Before time.Time // the first record that is not older, and all behind it, stay
-	By     string    // the principal in the log's records of what was moved
+	By     string    // the principal in the log's records of the move
 
 	PerFile int // the number of records in a file. 0 is 10,000
 }
 
-// MovedRecords is what MoveRecords moved.
+// MovedRecords is the result of MoveRecords.
 type MovedRecords struct {
 	Records int64      `json:"records"`
 	Files   []string   `json:"files"`
@@ -110,7 +110,7 @@ func (o ArchiveOptions) moveFile(ctx context.Context, s ArchiveStore, done *Move
 }
 
 // collect returns the lines of the records behind base that are old enough, for one file, and the last one. Each must
-// follow the one before: what was changed stays in the store, where verify finds it.
+// follow the one before. A changed record stays in the store, where verify finds it.
 func (o ArchiveOptions) collect(ctx context.Context, s ArchiveStore, base audit.Head) ([]byte, audit.Head, error) {
 	var body []byte
 	var broken error
@@ -150,8 +150,8 @@ func put(name string, body []byte) error {
 	return syncFolder(dir)
 }
 
-// write writes a file that is complete or absent under name: it is written beside, synced, read back and renamed, because the store
-// deletes what the file has.
+// write writes a file that is complete or absent under name. It writes another file, syncs it, reads it back and
+// renames it, because the store deletes the records of the file.
 func write(dir, name string, body []byte) (err error) {
 	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {

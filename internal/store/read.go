@@ -233,8 +233,8 @@ type archiveWalk struct {
 	seen       [2 * perFile]audit.Head
 }
 
-// strange passes on what the store has before record 1, which verify reports. One is enough. It reports false when the
-// walk ended.
+// strange passes on records that the store has before record 1, which verify reports. One is enough. It reports false
+// when the walk ended.
 func (w *archiveWalk) strange(ctx context.Context, store audit.Chain) (bool, error) {
 	if w.from > 0 {
 		return true, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// Limits of what RecentChanges keeps.
+// Limits of the changes that RecentChanges keeps.
 const (
 	mostRecent  = 128
 	longestBody = 32 << 10 // bytes
@@ -92,7 +92,8 @@ func (r *RecentChanges) Page(bodies []string, f change.Filter) (found []*change.
 	return found, more, nil
 }
 
-// owned returns a copy of c whose parts can be replaced. It shares what is never altered: values, and what is in a list.
+// owned returns a copy of c whose parts can be replaced. It shares parts that are never altered: values, and the
+// elements of a list.
 func owned(c *change.Change) *change.Change {
 	out := *c
 	out.Writes, out.Effects, out.Cascades, out.Doubts = slices.Clone(c.Writes), slices.Clone(c.Effects), slices.Clone(c.Cascades), slices.Clone(c.Doubts)
@@ -105,7 +106,7 @@ func owned(c *change.Change) *change.Change {
 	return &out
 }
 
-// own returns a pointer to a copy of what p points to, or nil for nil.
+// own returns a pointer to a copy of *p, or nil for nil.
 func own[T any](p *T) *T {
 	if p == nil {
 		return nil

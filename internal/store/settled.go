@@ -22,12 +22,13 @@ func settled(c *change.Change) (out *change.Change, ok bool) {
 	return out, settles != nil && settles(reflect.ValueOf(out).Elem())
 }
 
-// A settler makes of a copy of a value, in its place, what decoding its JSON would make of it. It returns false if it can't tell.
+// A settler changes a copy of a value, in place, to the result of decoding its JSON. It returns false if it can't tell.
 type settler func(reflect.Value) bool
 
 var settlerOfChange = sync.OnceValue(func() settler { return settlerOf(reflect.TypeFor[change.Change]()) })
 
-// settlerOf returns the settler of a type, or nil for types that are encoded by rules of their own, or by rules that aren't written here.
+// settlerOf returns the settler of a type. It returns nil for types that are encoded by rules of their own, or by rules
+// that aren't written here.
 func settlerOf(t reflect.Type) settler {
 	switch t {
 	case reflect.TypeFor[value.Value]():
@@ -118,7 +119,7 @@ func settlerOfSlice(t reflect.Type) settler {
 }
 
 // settlerOfPointer returns the settler of a pointer type, which has each pointer point to a copy, as decoding does. It
-// returns nil if that of what it points to is nil.
+// returns nil if the settler of the element type is nil.
 func settlerOfPointer(t reflect.Type) settler {
 	to := settlerOf(t.Elem())
 	if to == nil {

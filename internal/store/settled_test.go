@@ -21,10 +21,10 @@ var texts = []string{"", "a", "Ärger", "\x00", "<b>&\u2028\"\\\n", "\U0001F600"
 // broken is a text that isn't UTF-8.
 const broken = "a\xffb"
 
-// decimals are what a source may give for a number.
+// decimals are forms in which a source may return a number.
 var decimals = []string{"1.50", "0", "-0", "12345678901234567890", "1e400", "7", "-1.0"}
 
-// TestSettled compares what is settled with what decoding makes of the same change, for thousands of random ones.
+// TestSettled compares the settled and the decoded form of the same change, for thousands of random ones.
 func TestSettled(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 1))
 	known := 0

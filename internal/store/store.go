@@ -1,4 +1,4 @@
-// Package store is what both stores share, over a small door to their SQL database.
+// Package store holds the code that both stores share, over a small interface to their SQL database.
 //
 //	store/sqlite, store/postgres → store: changes, tokens, records of the audit, migrations
 //

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// syncData syncs what is written to f, without the time of the last change.
+// syncData syncs the data of f, without the time of the last change.
 func syncData(f *os.File) error {
 	for {
 		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {

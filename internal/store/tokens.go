@@ -25,7 +25,7 @@ type TokenColumns struct {
 	More    string // JSON of more
 }
 
-// more is what tokens have that are not credentials.
+// more holds the parts of tokens that are not credentials.
 type more struct {
 	Use     identity.Use `json:"use,omitempty"`
 	Parent  string       `json:"parent,omitempty"`
@@ -102,7 +102,7 @@ const versionAge = 400 * time.Millisecond
 // A TokenVersion caches the version of the tokens for a short time. The zero TokenVersion is empty.
 type TokenVersion struct{ last atomic.Pointer[version] }
 
-// A version is that of a store's tokens, and when it was read.
+// A version is the version of a store's tokens, and when it was read.
 type version struct {
 	number int64
 	read   time.Time

@@ -103,8 +103,8 @@ func (w *RecordWriter) run() {
 // mostGathers is how often a batch waits for callers that are about to append.
 const mostGathers = 4
 
-// batch writes first and the records waiting after it, and answers their callers. Larger batches are fewer syncs: callers that can run
-// come first, again as long as that brings records. At rest nobody is waited for.
+// batch writes first and the records waiting after it, and answers their callers. Larger batches are fewer syncs:
+// callers that can run come first, again as long as that brings records. At rest, batch doesn't wait.
 func (w *RecordWriter) batch(first *waiting) {
 	all := []*waiting{first}
 	for range mostGathers {

@@ -99,7 +99,7 @@ func (c *collector) send(ctx context.Context, body []byte) (after *time.Duration
 		return nil, err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	// The connection can be used again if the answer was read. Its words are the collector's, and nobody gets them.
+	// The connection can be used again if the answer was read. The text of the collector's answer is not returned.
 	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Watch is what is read when metrics are requested. Nil fields are not reported.
+// A Watch has the functions that are read when metrics are requested. Nil fields are not reported.
 type Watch struct {
 	Load   func() wire.Load // of the MCP transport
 	Policy func() string    // the version of the rules in force

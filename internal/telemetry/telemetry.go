@@ -38,7 +38,7 @@ type Traces struct {
 	// Sample is the fraction of calls traced, from 0 to 1, unless the client has decided by sending a traceparent. 0
 	// means DefaultSample. A negative value traces only the calls that clients trace.
 	Sample float64
-	// Environment lets OTEL_* variables set what isn't set here. Otherwise they are ignored.
+	// Environment lets OTEL_* variables set options that aren't set here. Otherwise they are ignored.
 	Environment bool
 }
 

@@ -63,7 +63,8 @@ func (r *ChangeTools) propose(ctx context.Context, c *bailiwick.Call, req write.
 	return r.picked(c, s), nil
 }
 
-// picked returns the result about a change of the caller, with what the tool that filed it shows of the API's answer.
+// picked returns the result about a change of the caller, with the part of the API's answer that the tool that filed it
+// shows.
 func (r *ChangeTools) picked(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	if pick, ok := r.pickers.Load(s.Tool); ok && s.State == change.Applied {
 		s.Answer = pick.(Picker)(c.Who(), s)
@@ -71,7 +72,8 @@ func (r *ChangeTools) picked(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	return r.Answer(c, s)
 }
 
-// Answer returns the result for an agent about a change of its own, with the tool to go on with if the agent may call it.
+// Answer returns the result for an agent about one of its own changes. It names the tool to go on with if the agent may
+// call it.
 func (r *ChangeTools) Answer(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	link := r.link(s.ID)
 	doc := []value.Member{changeText("status", status(s.State)), changeText("change_id", s.ID), changeText("summary", s.Title), member("diff", diff(s.Items)),
@@ -122,7 +124,7 @@ func (r *ChangeTools) Answer(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source, Failed: s.Refusal != nil}
 }
 
-// said returns what people and the agent said about a change.
+// said returns the comments of people and the agent about a change.
 func said(thread []review.Said) (words []value.Value) {
 	for _, d := range thread {
 		one := []value.Member{changeText("by", d.By), changeText("event", d.Verb())}
@@ -137,7 +139,7 @@ func said(thread []review.Said) (words []value.Value) {
 	return words
 }
 
-// goOn returns the tool to call next about a change, and what to do with it, or "".
+// goOn returns the tool to call next about a change, and its purpose, or "".
 func goOn(s *review.Sheet) (next, advice string) {
 	switch {
 	case s.State == change.Returned:
@@ -160,7 +162,7 @@ func (r *ChangeTools) tried(s *review.Sheet) tool.Result {
 	return tool.Result{Structured: doc.AppendJSON(nil), Text: "Dry run: nothing was proposed.\n" + strings.TrimSuffix(rest, "\n") + "\n", Class: s.Source}
 }
 
-// diff returns what happens to each record, by field.
+// diff returns the changes of each record, by field.
 func diff(items []review.Item) value.Value {
 	out := make([]value.Value, len(items))
 	for i, item := range items {

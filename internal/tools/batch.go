@@ -23,10 +23,10 @@ const (
 	spare = 3 * time.Second
 )
 
-// An outcome is what became of one call of a batch.
+// An outcome is the outcome of one call of a batch.
 type outcome struct {
 	reply *reply
-	class string // what was read
+	class string // as Call.From returns it
 	err   error
 }
 
@@ -152,8 +152,8 @@ func failed(p *problem.Error) value.Value {
 	return without(doc, "correlation_id")
 }
 
-// share cuts the bodies of answers so that all of them fit into budget bytes together: what is shorter than its share leaves room for the
-// others. A body that not even the least budget fits is left out.
+// share cuts the bodies of answers so that all of them fit into budget bytes together. A body that is shorter than its
+// share leaves room for the others. A body that not even the least budget fits is left out.
 func share(all []outcome, budget int) {
 	sizes := make([]int, len(all))
 	for i, one := range all {

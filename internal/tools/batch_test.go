@@ -32,7 +32,7 @@ const shopDocument = `{"openapi":"3.0.0","paths":{"/orders":{"get":{"operationId
 	"/items/{id}":{"get":{"operationId":"getItem","parameters":[{"in":"path","name":"id","required":true,"schema":{"type":"string"}},{"in":"query","name":"id","schema":{"type":"string"}}],"responses":{"200":{"description":""}}}},
 	"/secrets":{"get":{"operationId":"listSecrets","responses":{"200":{"description":""}}}}}}`
 
-// A shop is an API, the tools over it, and what it was asked at once.
+// A shop is an API, the tools over it, and its concurrent requests.
 type shop struct {
 	set     *tool.Set
 	log     *audit.Memory
@@ -115,7 +115,7 @@ func (s *shop) call(ctx context.Context, args string) (results []map[string]any,
 	return doc.Results, r.Text, json.Unmarshal(r.Structured, &struct{ Results *[]map[string]any }{&doc.Results})
 }
 
-// records returns what the audit holds.
+// records returns the records of the audit.
 func (s *shop) records(t *testing.T) (all []audit.Record) {
 	t.Helper()
 	if err := s.log.Records(t.Context(), 0, func(r audit.Record) bool { all = append(all, r); return true }); err != nil {
@@ -258,7 +258,8 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
-// TestBatchBudget checks that the answers of a batch share the size of one, and that each says what was cut and how to go on.
+// TestBatchBudget checks that the answers of a batch share the size of one. Each must say which part was cut and how to
+// go on.
 func TestBatchBudget(t *testing.T) {
 	s := newShop(t, bailiwick.Options{Budget: 3000})
 	results, text, err := s.call(t.Context(), `{"calls":[{"operationId":"getOrder","id":"LL"},{"operationId":"getOrder","id":"s"},{"operationId":"listOrders","n":200},{"operationId":"listOrders","n":200,"where":{"even":true}}]}`)
@@ -328,7 +329,8 @@ func TestBatchBudget(t *testing.T) {
 	}
 }
 
-// TestBatchEnds checks that a cancelled batch ends at once, and that one whose time is over answers with what it has.
+// TestBatchEnds checks that a cancelled batch ends at once, and that one whose time is over answers with the results so
+// far.
 func TestBatchEnds(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, bailiwick.Options{})

@@ -165,7 +165,7 @@ func without(v value.Value, names ...string) value.Value {
 	return value.OfObject(slices.DeleteFunc(slices.Clone(v.Members()), func(m value.Member) bool { return slices.Contains(names, m.Name) }))
 }
 
-// notes returns what is to be said of the answer.
+// notes returns the notes on the answer.
 func (r *reply) notes() []string {
 	got := r.got
 	out := slices.Clone(got.Notes)

@@ -42,8 +42,7 @@ func NewChangeTools(o ChangeOptions) *ChangeTools {
 // Gateway returns the gateway of the tools.
 func (r *ChangeTools) Gateway() *bailiwick.Gateway { return r.gateway }
 
-// A Picker returns what the tool that filed the change shows of the API's answer: the sheet's Answer itself if it picks
-// nothing.
+// A Picker returns the part of the API's answer that the tool that filed the change shows, or the sheet's whole Answer.
 type Picker func(p identity.Principal, s *review.Sheet) value.Value
 
 // Pick has pick make the answers of changes that the tool with that name filed, as agents see them.

@@ -150,7 +150,7 @@ func (x *tracker) first(where, field string) string {
 	return page.Results[0][field]
 }
 
-// plain replaces what differs between runs.
+// plain replaces texts that differ between runs.
 func plain(s string) string {
 	for _, r := range [][2]string{{`01[0-9a-z]{32}`, "ID"}, {`20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z| UTC)`, "TIME"}, {`token:[0-9a-z]{16}`, "token:T"}} {
 		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
@@ -299,7 +299,7 @@ func TestChangeScopes(t *testing.T) {
 	}
 }
 
-// TestShut checks that a record which a canonical filter leaves out is none to write to, if the filter is shut.
+// TestShut checks that nobody can write to a record that a canonical filter leaves out, if the filter is shut.
 func TestShut(t *testing.T) {
 	for _, shut := range []bool{false, true} {
 		x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) {

@@ -218,7 +218,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 	}
 }
 
-// TestLists: what remains after a principal's lists and a mask.
+// TestLists checks the classes and fields that remain after a principal's lists and a mask.
 func TestLists(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, describeDesk)

@@ -50,7 +50,8 @@ func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
 	return value.OfObject(members), nil
 }
 
-// flattened returns what a write without call has beside op, as arguments of a call, or null for one of a record or an action.
+// flattened returns the members of a write beside op, as arguments of a call. It returns null for a write of a record
+// or an action.
 func flattened(item value.Value) value.Value {
 	var out []value.Member
 	for _, m := range item.Members() {

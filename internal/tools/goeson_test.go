@@ -17,9 +17,9 @@ func TestGoesOn(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		happens func(d *desk, id, digest string) error
-		last    string // what the text ends with
+		last    string // the end of the text
 		next    string
-		again   string // what reply_to_change with another version says, or "" if the version is filed
+		again   string // the error of reply_to_change with another version, or "" if the version is filed
 	}{
 		{"it waits", func(*desk, string, string) error { return nil }, "To wait for the decision: get_change {\"change_id\": \"ID\", \"wait\": 50}\nReview: https://b.example/console/changes/ID", "get_change", ""},
 		{"sent back", func(d *desk, id, _ string) error {

@@ -165,7 +165,7 @@ func TestGroupRefused(t *testing.T) {
 	act := func(parts string) string { return `{"op":"action",` + parts + `}` }
 	for _, tt := range []struct {
 		writes []string
-		want   string // what pointer says, then the detail
+		want   string // the pointer, then the detail
 		faults string
 	}{
 		{[]string{urgent, act(`"class_name":"issues","method_name":"update_statu"`)}, `/writes/1/method_name issues has no method "update_statu"; did you mean update_status?`, ""},
@@ -262,7 +262,7 @@ func TestGroupRecheck(t *testing.T) {
 	}
 }
 
-// TestGroupTime: what an action sets to the time is applied as it was reviewed, however long that took.
+// TestGroupTime: a field that an action sets to the time is applied as it was reviewed, however long that took.
 func TestGroupTime(t *testing.T) {
 	d := newDesk(t, func(c *config.Config, o *bailiwick.Options) {
 		var doc value.Value

@@ -107,8 +107,8 @@ var asks = []string{
 	`{"operationId":"listSecrets"}`, `{"operationId":"listSecrets","from":2}`, `{"operationId":"GET /secrets"}`,
 }
 
-// bareDocument is marketDocument without its hidden parts. Its objects are closed: a name that no schema declares might be that of
-// what was lost.
+// bareDocument is marketDocument without its hidden parts. Its objects are closed: a name that no schema declares might
+// be one that was lost.
 var bareDocument = strings.NewReplacer(`,"margin":{"type":"integer"}`, "", `"password":{"type":"string"}}}`, `"password":{"type":"string"}},"additionalProperties":false}`,
 	`,{"$ref":"#/components/schemas/Internal"}`, "", `,"internal":"#/components/schemas/Internal"`, "",
 	`,
@@ -197,7 +197,8 @@ func readBatch(t *testing.T, set *tool.Set, in value.Value) string {
 	return string(r.Structured) + r.Text
 }
 
-// TestInterference checks over random worlds that batches, filters, parts, totals and headers tell nothing of what is hidden.
+// TestInterference checks over random worlds that batches, filters, parts, totals and headers reveal nothing about
+// hidden parts.
 func TestInterference(t *testing.T) {
 	var now atomic.Pointer[market]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().ServeHTTP(w, r) }))

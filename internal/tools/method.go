@@ -111,8 +111,8 @@ func (r *ChangeTools) act(ctx context.Context, c *bailiwick.Call, a *action.Acti
 	return res, nil
 }
 
-// wouldCall returns the preview of an action that can't be tried: that it would be proposed, and what would be
-// called.
+// wouldCall returns the preview of an action that can't be tried: that it would be proposed, and which function would
+// be called.
 func wouldCall(a *action.Action, id string, args value.Value) tool.Result {
 	would := []value.Member{changeText("class_name", a.Class.Name), changeText("method_name", a.Name)}
 	if id != "" {

@@ -175,7 +175,7 @@ func (r *ChangeTools) cancelChange() tool.Tool {
 	})
 }
 
-// told returns a function that makes the result for the caller of c about a change of its own.
+// told returns a function that makes the result for the caller of c about one of its own changes.
 func (r *ChangeTools) told(c *bailiwick.Call) func(*review.Sheet, error) (tool.Result, error) {
 	return func(s *review.Sheet, err error) (tool.Result, error) {
 		if err != nil {

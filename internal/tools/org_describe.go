@@ -69,8 +69,8 @@ func compact(schema string) []byte {
 	return v.AppendJSON(nil)
 }
 
-// answer returns a page of the objects that caches describe, as far as the budget goes, with the call for the next one, as JSON and as
-// lines.
+// answer returns a page of the objects that caches describe, as far as the budget goes, as JSON and as lines. It adds
+// the call for the next page.
 func answer(ctx context.Context, c *bailiwick.Call, args value.Value) (tool.Result, error) {
 	at := source.Place{Project: describeText(args, "project_path"), Connection: describeText(args, "connection_name")}
 	if env, ok := args.Get("environment"); ok {

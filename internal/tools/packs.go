@@ -53,7 +53,8 @@ func (r *PackTools) Tools(a PackAPI) []tool.Tool {
 	return out
 }
 
-// picker returns what t shows of the answer to a write of its own that ran after the call.
+// picker returns a function that picks the parts that t shows of the answer to one of its writes that ran after the
+// call.
 func picker(api string, t *pack.Tool) Picker {
 	return func(p identity.Principal, s *review.Sheet) value.Value {
 		if len(s.Items) != 1 {
@@ -78,8 +79,8 @@ func PackNeeds(a pack.Annotations) identity.Scope {
 	return identity.Write
 }
 
-// tool returns the tool of a declaration over PackAPI a. Its call checks the arguments against the class that describes them, makes the
-// reads and then returns an answer or, of one that writes, proposes a change.
+// tool returns the tool of a declaration over PackAPI a. Its call checks the arguments against the class that describes
+// them and makes the reads. Then it returns an answer or, for a tool that writes, proposes a change.
 func (r *PackTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 	name := t.Name
 	if a.Underscores {

@@ -303,7 +303,8 @@ func differences(said string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestHidden checks that a tool is absent if the API hides what it calls, or what it must preserve.
+// TestHidden checks that a tool is absent if the API hides an operation that it calls, or a field that it must
+// preserve.
 func TestHidden(t *testing.T) {
 	for _, tt := range []struct {
 		apis   string

@@ -52,7 +52,7 @@ func (p *page) add(o bailiwick.Object) bool {
 	return true
 }
 
-// note remembers what the suggestion must mention.
+// note remembers the objects that the suggestion must mention.
 func (p *page) note(o bailiwick.Object) {
 	switch {
 	case o.View == nil:
@@ -134,7 +134,7 @@ func describeListed(v *policy.View, fields []*schema.Field, keep int) value.Valu
 	return value.OfArray(out)
 }
 
-// suggestion returns what to do about objects that are missing, empty or broken, or "".
+// suggestion returns the next step for objects that are missing, empty or broken, or "".
 func (p *page) suggestion() string {
 	var parts []string
 	add := func(names []string, what string) {

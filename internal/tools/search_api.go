@@ -129,9 +129,9 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	return across(all, in)
 }
 
-// apiConcrete replaces a concrete call (GET /teams/7?limit=5, or a URL) in the place of an operation or of a query by
-// the id of the operation. It also returns the line that shows how to make this call. Other arguments are returned as
-// they are.
+// apiConcrete replaces a concrete call, such as GET /teams/7?limit=5 or a URL, by the id of the operation. The call is
+// given as an operation or as a query. It also returns the line that shows how to make this call. Other arguments are
+// returned as they are.
 func apiConcrete(c *bailiwick.Call, in value.Value) (value.Value, string, error) {
 	name := "operationId"
 	if word(in, name) == "" {
@@ -235,7 +235,7 @@ func within(reach *calls.Reach, in value.Value) (finding, error) {
 	return f, nil
 }
 
-// A hit is what a search found in one API.
+// A hit is the result of a search in one API.
 type hit struct {
 	reach  *calls.Reach
 	result search.Result
@@ -244,7 +244,8 @@ type hit struct {
 // apiBeside is the part of the best API's match that another needs for its operations to be shown beside it.
 const apiBeside = 0.6
 
-// across searches all APIs and shows what was found under their names, the best first. Those with a much worse match are only named.
+// across searches all APIs and shows the results under their names, the best first. Those with a much worse match are
+// only named.
 func across(all []*calls.Reach, in value.Value) (finding, error) {
 	var out strings.Builder
 	if word(in, "query") == "" && word(in, "service") == "" {

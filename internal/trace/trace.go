@@ -19,7 +19,7 @@ import (
 // Scope is the name of the instrumentation in traces.
 const Scope = "github.com/bailiwick-dev/bailiwick"
 
-// Start begins a step of the call in ctx. End ends it. The returned context is for what the step itself calls.
+// Start begins a step of the call in ctx. End ends it. The returned context is for calls within the step.
 func Start(ctx context.Context, step string) (context.Context, trace.Span) {
 	call := trace.SpanFromContext(ctx)
 	if !call.IsRecording() {

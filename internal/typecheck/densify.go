@@ -62,7 +62,8 @@ type generated struct {
 	own    int // the column that is 1 for a record, 0 for one that was made
 }
 
-// plain returns column i of the records with what holds for records that are made, too: they have no stored field, and may be null.
+// plain returns column i of the records as it also holds for records that are made: without a stored field, and
+// possibly null.
 func (g *generated) plain(i int) plan.Column {
 	c := g.shape.Columns[i]
 	return plan.Column{Path: c.Path, Type: c.Type, List: c.List, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}

@@ -13,7 +13,7 @@ import (
 
 // Names resolves the names in an expression.
 type Names interface {
-	// Field returns what a path refers to, or an error for the JSON pointer at.
+	// Field returns the node that a path refers to, or an error for the JSON pointer at.
 	Field(path query.Path, at string) (Node, error)
 	// Record returns the whole record.
 	Record(at string) Node
@@ -45,7 +45,7 @@ type let struct {
 type element struct {
 	name   string
 	before bool
-	known  *plan.Known // what each element is known to hold
+	known  *plan.Known // the known contents of each element
 }
 
 // expr binds e.

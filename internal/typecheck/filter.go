@@ -125,7 +125,7 @@ func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 	return out, nil
 }
 
-// An aspect is what a condition asks about a field.
+// An aspect is the kind of a condition on a field.
 type aspect uint8
 
 const (

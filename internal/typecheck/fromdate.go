@@ -36,7 +36,7 @@ func (d dated) assembled(zone string) (Node, error) {
 	return Node{Expr: x}, nil
 }
 
-// read binds $dateFromString: $toDate of a text, with other values for null and for what is not a date.
+// read binds $dateFromString: $toDate of a text, with other values for null and for texts that are not dates.
 func (d dated) read(zone string) (Node, error) {
 	if err := d.universal(zone); err != nil {
 		return Node{}, err

@@ -22,8 +22,8 @@ func (r *records) group(s query.Group) error {
 	return r.grouped(definition{path: id_, node: key, at: s.At}, s.Accumulators)
 }
 
-// grouping binds the key of a group. A plain path in it may name a field with pseudonyms: a group by these is one by the key of
-// the record, and leaves as they do.
+// grouping binds the key of a group. A plain path in it may name a field with pseudonyms. A group by these is one by
+// the key of the record, and its key is returned as a pseudonym.
 func (r *records) grouping(e query.Expr) (Node, error) {
 	switch e := e.(type) {
 	case query.FieldRef:
@@ -81,7 +81,7 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 	return nil
 }
 
-// plain adds a note for a constant key that is the name of a field: a group of all records is what it makes.
+// plain adds a note for a constant key that is the name of a field. Such a key makes one group of all records.
 func (r *records) plain(key definition) {
 	c, _ := key.node.Expr.(plan.Const)
 	if name := c.Value.Text(); name != "" && r.shape.Find(name) >= 0 {
@@ -122,8 +122,9 @@ func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumul
 	return lists, nil
 }
 
-// accumulator binds a with its operand n, and calls add for each column that it makes, at path: one for each point of a $percentile,
-// else one. A sum of 1 is a count. Sums keep the type of their numbers, averages and deviations are Doubles, lists are JSON.
+// accumulator binds a with its operand n, and calls add for each column that it makes, at path. It makes one for each
+// point of a $percentile, else one. A sum of 1 is a count. Sums keep the type of their numbers, averages and deviations
+// are Doubles, lists are JSON.
 func accumulator(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
 	c := plan.Column{Path: path}
 	acc := plan.Accumulator{}

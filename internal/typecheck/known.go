@@ -24,7 +24,7 @@ func (b *filters) compareKnown(c query.Compare, k *plan.Known) (query.Filter, er
 	return query.Never{}, nil
 }
 
-// known returns what is known of the value at a bound path, or nil.
+// known returns the Known of the value at a bound path, or nil.
 func (b *filters) known(path query.Path) *plan.Known {
 	if scope, ok := b.scope.(interface {
 		known(path query.Path) *plan.Known
@@ -34,7 +34,7 @@ func (b *filters) known(path query.Path) *plan.Known {
 	return nil
 }
 
-// single returns what is known of the single value, or of each element of the list, at a bound path, or nil.
+// single returns the Known of the single value, or of each element of the list, at a bound path, or nil.
 func (b *filters) single(path query.Path) *plan.Known {
 	k := b.known(path)
 	for k != nil && k.List {

@@ -40,7 +40,7 @@ func below(e plan.Expr) plan.Expr {
 	return e
 }
 
-// letOf returns the variable of a $let that is within the first elements of the scope, as it is seen here, and whether
+// letOf returns the variable of a $let within the first elements of the scope, as a node of this scope, and whether
 // there is one.
 func (s scope) letOf(e query.VariableRef, elements int) (Node, bool) {
 	for i := len(s.lets) - 1; i >= 0; i-- {

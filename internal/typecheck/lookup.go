@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// joins reports whether a $lookup and the $unwind after it form a join: its stages process each record by itself, and
-// the list isn't used otherwise.
+// joins reports whether a $lookup and the $unwind after it form a join. Then its stages process each record by itself,
+// and the list isn't used otherwise.
 func joins(l query.Lookup, u query.Unwind) bool {
 	return slices.Equal(u.Path, query.ParsePath(l.As)) && u.Index == "" && l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages)
 }
@@ -200,7 +200,7 @@ func (r *records) correlated(l query.Lookup, right *records, foreign Node, value
 	return right.unmasked(l.At)
 }
 
-// listed returns what is known of a list of these records.
+// listed returns the Known of a list of these records.
 func (r *records) listed() *plan.Known {
 	whole := r.Record("")
 	return plan.ListOf(whole.Knowledge())

@@ -50,12 +50,13 @@ func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) 
 	return nil, nil
 }
 
-// Keyed is a Scope for the filter on a key that ids become. Also returns what else the text of an id, or of a part of one, stands for.
+// Keyed is a Scope for the filter on a key that ids become. Also returns the other values that the text of an id, or of
+// a part of one, stands for.
 type Keyed interface {
 	Also(f *schema.Field, text string, fits bool) []value.Value
 }
 
-// also returns what else an id stands for. Nil in any other condition.
+// also returns the other values that an id stands for. Nil in any other condition.
 func (b *filters) also(f *schema.Field, v value.Value, fits bool) []value.Value {
 	if s, ok := b.scope.(Keyed); ok && v.Kind() == value.String {
 		return s.Also(f, v.Text(), fits)
@@ -63,7 +64,8 @@ func (b *filters) also(f *schema.Field, v value.Value, fits bool) []value.Value 
 	return nil
 }
 
-// contains returns the condition of $contains on the field at a path: that a list has the text as an element, or a text has it within.
+// contains returns the condition of $contains on the field at a path. A list must have the text as an element, or a
+// text must contain it.
 func (b *filters) contains(r query.Regex) (query.Filter, error) {
 	path := r.Path
 	f, err := b.target(&path, r.At, ranges)
@@ -82,8 +84,8 @@ func (b *filters) contains(r query.Regex) (query.Filter, error) {
 	return orNever(r, ok), err
 }
 
-// asType converts a text that stands for a number or a boolean, and 0 and 1 for a boolean, to the type of a field that holds these. It
-// returns false if v doesn't stand for one.
+// asType converts a text with a number or a boolean to the type of a field that holds these. For a boolean, it also
+// converts 0 and 1. It returns false if v doesn't stand for one.
 func (b *filters) asType(at string, f *schema.Field, v value.Value) (value.Value, bool) {
 	if b.relations == nil {
 		return v, false

@@ -18,7 +18,7 @@ type Node struct {
 	Column   *plan.Column // the column of a plain reference, or whose ids it may hold
 	Constant bool         // Expr is a Const as written
 	List     bool         // JSON that is always a list or null
-	Known    *plan.Known  // what JSON is known to hold, or nil
+	Known    *plan.Known  // the known contents of JSON, or nil
 	Members  []member     // of an object
 	Optional bool         // the object is null if all of its members are
 	At       string       // the JSON pointer
@@ -107,7 +107,7 @@ func Within(k *plan.Known, path, rest query.Path, at string) (*plan.Known, error
 		Near:   problem.Nearest(rest[n], known.Names(), 3)}
 }
 
-// Knowledge returns what is known of n once it is JSON.
+// Knowledge returns the Known of n once it is JSON.
 func (n *Node) Knowledge() *plan.Known {
 	switch {
 	case n.IsObject():

@@ -15,7 +15,7 @@ import (
 // The notes here point out conditions that may not mean what their author intended. They are made for callers' filters
 // only, not for those of rules, and depend only on the query and on what get_schema documents.
 
-// say adds a note once. "" is none.
+// say adds a note once. "" means no note.
 func (b *filters) say(note string) {
 	if note != "" && !slices.Contains(b.notes, note) {
 		b.notes = append(b.notes, note)
@@ -38,8 +38,7 @@ func (b *filters) listed(at string, f *schema.Field, path query.Path, equality b
 	}
 }
 
-// Unlisted says that v is none of the allowed values of a field, and which are near, or "" if it is one, or if all are
-// allowed.
+// Unlisted says that v is not one of the allowed values of a field, and which are near. It returns "" if v is allowed.
 func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 	text := v.String()
 	if allowed == nil || v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
@@ -85,8 +84,8 @@ func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op
 // A Whole is a Scope that knows whether its principal sees every record.
 type Whole interface{ Whole() bool }
 
-// strays returns the note of a condition on a field some of whose values are of another type, or "". How many is told to whoever
-// sees every record: it depends on all of them.
+// strays returns the note of a condition on a field some of whose values are of another type, or "". Only a caller who
+// sees every record learns how many, because the number depends on all of them.
 func strays(s Scope, f *schema.Field, at string) string {
 	if f.Strays == 0 {
 		return ""

@@ -219,7 +219,7 @@ func (r *records) projectStage(s query.Project) error {
 	return r.project(defs)
 }
 
-// output rejects what can't be a Column: a value of a type only the database knows, unless it is passed on unchanged.
+// output rejects a value that can't be a Column. Only the database knows its type, and it isn't passed on unchanged.
 func output(n *Node) error {
 	if _, plain := n.Expr.(plan.Ref); plain || n.IsObject() {
 		return nil

@@ -66,7 +66,7 @@ func (r *records) alias(name string) bool {
 		!slices.ContainsFunc(r.shape.Columns, func(c plan.Column) bool { return begins(c.Path, query.Path{name}) })
 }
 
-// note adds a note. "" is none.
+// note adds a note. "" means no note.
 func (b *binder) note(text string) {
 	if text != "" && !slices.Contains(b.notes, text) {
 		b.notes = append(b.notes, text)

@@ -48,7 +48,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 	return nil, "", 0, err
 }
 
-// known returns what is known of the value at a bound path.
+// known returns the Known of the value at a bound path.
 func (s columns) known(path query.Path) *plan.Known {
 	i := s.shape.Find(path[0])
 	if i < 0 {
@@ -165,7 +165,7 @@ func (s elementScope) Field(path query.Path, at string) (*schema.Field, string, 
 	return s.any, path[0], 1, nil
 }
 
-// known returns what is known of the value at a path.
+// known returns the Known of the value at a path.
 func (s elementScope) known(path query.Path) *plan.Known {
 	k, _, _ := s.element.At(path)
 	return k

@@ -94,7 +94,7 @@ func (r *records) stage(s query.Stage) error {
 	return problem.New(problem.Internal, fmt.Sprintf("bind knows no stage %T", s))
 }
 
-// costs counts what a stage costs.
+// costs counts the cost of a stage.
 func (r *records) costs(s query.Stage) error {
 	switch s := s.(type) {
 	case query.Lookup:

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Want returns n as a value of type t, as operand of op, or an error that says what it is instead. A value whose type
-// is known only at run time gives null if it is of another type.
+// Want returns n as a value of type t, as operand of op, or an error that says what n is. A value whose type is known
+// only at run time gives null if it is of another type.
 func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 	if t == schema.JSON {
 		return n.JSON(), nil
@@ -87,7 +87,8 @@ func fit(v value.Value, t schema.Type) (value.Value, bool) {
 	return v, false
 }
 
-// dollar says how a field is written, for an operator of pipelines that is given the name of one, or "" where v is none.
+// dollar says how to write a field, for an operator of pipelines that is given its name. It returns "" if v isn't the
+// name of a field.
 func dollar(op string, v value.Value) string {
 	if _, err := query.CheckPath(v.Text(), ""); err != nil || !strings.HasPrefix(op, "$") || strings.ContainsAny(v.Text(), " $") {
 		return ""
@@ -119,7 +120,8 @@ func AsID(n Node, with *plan.Column) Node {
 	return n
 }
 
-// single returns n, a value within JSON whose type is known, as a value of that type, and whether it is an id that is a text there.
+// single returns n, a value within JSON whose type is known, as a value of that type. The bool reports whether it is an
+// id that is a text there.
 func (n Node) single() (Node, bool) {
 	k := n.Known
 	if k == nil || k.List || k.Members != nil || n.List || n.IsObject() || n.Expr.Type() != schema.JSON {

@@ -46,13 +46,13 @@ type Data struct {
 	Link    string           `json:"url,omitzero"`
 	Seq     int64            `json:"seq"`            // of the event
 	Field   string           `json:"field,omitzero"` // of the event Withheld: "source.Class.field"
-	Why     string           `json:"why,omitzero"`   // likewise: what its values look like
+	Why     string           `json:"why,omitzero"`   // likewise: the kind of its values
 
 	// As the person sees it that the hook names, or else empty.
 	Title  string   `json:"title,omitzero"`
 	Lines  []string `json:"lines,omitzero"`
 	Says   string   `json:"says,omitzero"`       // the agent's unchecked sentence or reason, with its name
-	Digest string   `json:"digest,omitzero"`     // of what is decided about
+	Digest string   `json:"digest,omitzero"`     // of the version that is decided about
 	Answer string   `json:"answer_url,omitzero"` // takes signed decisions by POST, while people can decide
 }
 
@@ -168,7 +168,7 @@ func Plain(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
 }
 
-// verb returns what a notification says of an event, for people. Others are named as they are.
+// verb returns the verb of a notification about an event, for people. Other events keep their names.
 func verb(e change.EventKind) string {
 	switch e {
 	case change.EventCreated:

@@ -16,7 +16,7 @@ type note struct {
 	Sheet *review.Sheet // nil shows no title and no values
 }
 
-// title returns what happens to which records, in the gateway's words, or "" if n shows none.
+// title says what happens to which records, in the gateway's words, or "" if n shows none.
 func (n *note) title() string {
 	if n.Sheet == nil {
 		return ""
@@ -51,7 +51,7 @@ func (n *note) says() string {
 	return fmt.Sprintf("%s says, not checked: “%s”", by, cut(strings.Join(strings.Fields(words), " "), 200))
 }
 
-// open reports whether people can still decide about what n shows.
+// open reports whether people can still decide about the change that n shows.
 func (n *note) open() bool { return n.Sheet != nil && n.Sheet.State == change.Pending }
 
 // cut returns at most n characters of text.
@@ -102,7 +102,8 @@ func (n *note) slack(answers bool) map[string]any {
 	return out
 }
 
-// buttons returns those of a decision. Approving what has a high risk takes the console, where the person has signed in.
+// buttons returns the buttons of a decision. A change with a high risk must be approved in the console, where the
+// person has signed in.
 func (n *note) buttons() (out []any) {
 	button := func(id, label, style, sure string) map[string]any {
 		return map[string]any{"type": "button", "action_id": id, "text": text(label, 40), "style": style, "value": n.ID + " " + n.Sheet.Digest, "confirm": map[string]any{

@@ -6,8 +6,8 @@
 // It follows the events of package change with a cursor in the store. A restart loses nothing, and only one replica
 // sends each notification. A Delivery that still fails after its retries is marked dead.
 //
-// A notification says what happened to which change, and where to look at it. It contains a title, values of records
-// and words of an agent only if the hook names a person. They are then limited to that person's view of the change. The
+// A notification says which change had which event, and where to look at it. It contains a title, values of records and
+// words of an agent only if the hook names a person. They are then limited to that person's view of the change. The
 // receiver finds no markup in them. Addresses that aren't allowed are refused, and so are redirects.
 //
 // Mail is sent by SMTP. Without TLS the package sends no letter and no password, unless the server is of a private
@@ -47,7 +47,7 @@ type Hook struct {
 // A Person is someone who has been invited or has signed in.
 type Person struct{ Owner, Tenant string }
 
-// Answers reports whether people decide in the receiver's system about what h sends.
+// Answers reports whether people decide in the receiver's system about the changes that h sends.
 func (h *Hook) Answers() bool { return len(h.People) > 0 && h.Secret != nil && h.As.Owner != "" }
 
 // A Form is the format of a notification.

@@ -16,8 +16,8 @@ import (
 type Observer interface {
 	// Begin is called when a request begins. The context it returns is used to answer the request.
 	Begin(context.Context, Operation) context.Context
-	// End is called with how the request failed: a JSON-RPC error code such as "-32602", "tool_error" for a result
-	// that reports an error, or "" if it succeeded.
+	// End is called with the kind of failure: a JSON-RPC error code such as "-32602", "tool_error" for a result that
+	// reports an error. It is "" if the request succeeded.
 	End(ctx context.Context, failure string)
 }
 

@@ -90,7 +90,7 @@ func (s *Sessions) forget(id string) {
 	}
 }
 
-// Client returns what the client of a session said when it began, or nil if the SDK has no such session.
+// Client returns the client's message at the beginning of a session, or nil if the SDK has no such session.
 func (s *Sessions) Client(id string) *mcp.InitializeParams {
 	s.mu.Lock()
 	defer s.mu.Unlock()

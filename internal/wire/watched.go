@@ -61,5 +61,5 @@ func (w *Watched) Tell(each func(uri string)) {
 	})
 }
 
-// Wait waits until what Tell started has ended.
+// Wait waits until the goroutines of Tell have ended.
 func (w *Watched) Wait() { w.ended.Wait() }

@@ -11,7 +11,7 @@
 // Sessions are those of the protocols before 2026-07-28. Inflight has the calls of later protocols, and Watched the
 // resources that clients subscribed to. None of them depends on the content of a message.
 //
-// An Observer is told of every admitted request and decides nothing. Package telemetry implements it.
+// An Observer gets every admitted request and decides nothing. Package telemetry implements it.
 //
 // An Extension adds features made with the SDK only. It is for the fixtures of the official conformance suites
 // (test/conformance). Agents are never served one.
@@ -194,7 +194,7 @@ func asMessage(v value.Value) (m Message, f *RPCFault) {
 	return m, nil
 }
 
-// misshapen returns what is wrong with the params of a method, or "". The SDK would report it in terms of Go types.
+// misshapen returns the fault of the params of a method, or "". The SDK would report it in terms of Go types.
 func misshapen(m *Message) string {
 	is := func(name string, kind value.Kind) (given, right bool) {
 		v, ok := m.Params.Get(name)
@@ -225,7 +225,7 @@ func misshapen(m *Message) string {
 	return ""
 }
 
-// incomplete returns what is wrong with the params of completion/complete, or "".
+// incomplete returns the fault of the params of completion/complete, or "".
 func incomplete(params value.Value) string {
 	ref, _ := params.Get("ref")
 	typ, _ := ref.Get("type")

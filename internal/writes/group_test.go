@@ -98,7 +98,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestApartCalls checks that a call may change what its action was checked with, too.
+// TestApartCalls checks that a call may also change records that its action was checked with.
 func TestApartCalls(t *testing.T) {
 	const made = `{"op": "call", "source": "flow", "operation": "makeTeam", "request": {"body": {}}}`
 	checked := write.Origin{Action: "a", Reads: []write.Record{{Class: "app.issues", ID: "3"}}}
@@ -139,7 +139,7 @@ func TestSeveralCalls(t *testing.T) {
 	for _, tt := range []struct {
 		name, action string
 		asked        []string
-		want         string // what it begins with
+		want         string // the beginning of the error
 	}{
 		{"as many as there may be", "", slices.Repeat([]string{made}, 20), "flow call; flow call"},
 		{"one more", "", slices.Repeat([]string{made}, 21), "invalid_argument /writes/20: one change makes at most 20 calls"},
@@ -210,7 +210,7 @@ func TestModeAndTitle(t *testing.T) {
 	}
 }
 
-// TestEffect checks what is known of a write before it runs: what the rules add wasn't asked for.
+// TestEffect checks the known effect of a write before it runs. Values that the rules add don't count as asked for.
 func TestEffect(t *testing.T) {
 	p := compiled(t, func(r *policy.Rules) {
 		issues := r.Classes["issues"]
@@ -226,7 +226,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// TestMoved checks when a record isn't what was reviewed any more.
+// TestMoved checks when a record is no longer the reviewed one.
 func TestMoved(t *testing.T) {
 	for _, tt := range []struct {
 		before, now string

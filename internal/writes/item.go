@@ -93,7 +93,7 @@ func keyOf(f query.Filter) []value.Value {
 	return nil
 }
 
-// Effect returns what is known of i before it runs: all but Before and After.
+// Effect returns the known effect of i before it runs: all except Before and After.
 func (i *Item) Effect() change.Effect {
 	e := change.Effect{Op: i.Op, Class: i.View.Class().FullName(), Key: i.Key, Version: i.View.Rule().Version}
 	for _, s := range i.Sets {
@@ -104,7 +104,7 @@ func (i *Item) Effect() change.Effect {
 	return e
 }
 
-// Moved reports whether a record is no longer what was reviewed. now is its visible fields, or Null if it is gone.
+// Moved reports whether a record is no longer the reviewed one. now is its visible fields, or Null if it is gone.
 func (i *Item) Moved(now value.Value) bool {
 	if now.IsNull() || i.Before.IsNull() {
 		return true

@@ -47,7 +47,7 @@ const (
 	grace = "1b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a12"
 )
 
-// searched shows what lookups search for, each with what it says if it finds a stranger, or nothing.
+// searched shows the queries of lookups. Each has its error for a stranger's record, or for no record.
 func searched(lookups []writes.Lookup) string {
 	var out []string
 	for _, l := range lookups {

@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the
-// principal sees both, or else nil. effects are those of a preview. Of them only what stood there before counts, as
-// what the source makes of the write may depend on records that the principal doesn't see.
+// Pairs returns the error of the first write that a check constraint of the source over two fields forbids. It returns
+// nil if the principal doesn't see both. effects are those of a preview. Only their values before the write count,
+// because the source's result may depend on records that the principal doesn't see.
 func (p *Plan) Pairs(effects []change.Effect) error {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -50,8 +50,8 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 		Detail: fmt.Sprintf("%s must be %s %s, and would be %s with %s", name, b.Words(), b.Field, problem.Cut(v.String()), problem.Cut(w.String())), Suggestion: "write both so that they fit"}
 }
 
-// Compared returns the query of the fields that Pairs and Unique compare with those that an update sets, if it doesn't set
-// them itself, or nil.
+// Compared returns the query of the fields that Pairs and Unique compare with those that an update sets, or nil. The
+// update doesn't set these fields itself.
 func (i *Item) Compared() *query.Find {
 	if i.View == nil || i.Op != write.OpUpdate {
 		return nil

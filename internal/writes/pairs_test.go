@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestPairs checks which writes a comparison of two fields forbids: those that leave values which don't fit, if the
-// principal sees both as the source compares them.
+// TestPairs checks which writes a comparison of two fields forbids. They leave values that don't fit, and the principal
+// sees both as the source compares them.
 func TestPairs(t *testing.T) {
 	under := func(field string) []schema.Bound { return []schema.Bound{{Op: "<", Field: field}} }
 	classes := []schema.Class{

@@ -21,10 +21,10 @@ type Draft struct{ plan *Plan }
 // package makes a usable one. The zero Permit refuses.
 type Permit struct{ plan *Plan }
 
-// Plan returns what may be tried, or a PermissionDenied error for the zero Draft. The caller must not change its lists.
+// Plan returns the plan to try, or a PermissionDenied error for the zero Draft. The caller must not change its lists.
 func (d Draft) Plan() (Plan, error) { return planned(d.plan) }
 
-// Plan returns what may be written, or a PermissionDenied error for the zero Permit. The caller must not change its
+// Plan returns the plan to write, or a PermissionDenied error for the zero Permit. The caller must not change its
 // lists.
 func (p Permit) Plan() (Plan, error) { return planned(p.plan) }
 
@@ -45,7 +45,7 @@ func planned(p *Plan) (Plan, error) {
 	return *p, nil
 }
 
-// A Plan holds writes in terms of the principal's views: it refers to classes only through Views, and to APIs only
+// A Plan holds writes in terms of the principal's views. It refers to classes only through Views, and to APIs only
 // through permits for their calls.
 type Plan struct {
 	Source  string

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Mode returns how the writes of a plan may run, according to the rules of their classes, and for those of an action by its
-// own mode.
+// Mode returns how the writes of a plan may run, according to the rules of their classes. For the writes of an action,
+// its own mode decides.
 func (p *Plan) Mode(r write.Request) write.Mode {
 	said := map[write.Mode]bool{}
 	var last write.Mode

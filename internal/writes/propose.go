@@ -74,8 +74,8 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	return Permit{plan}, nil
 }
 
-// Placed refuses a change of a source with one schema per tenant if it was proposed for another schema than that of its
-// agent, the principal. A change is bound to the schema in which it was previewed and reviewed.
+// Placed refuses a change of a source with one schema per tenant if it was proposed for another schema. The schema must
+// be that of its agent, the principal. A change is bound to the schema in which it was previewed and reviewed.
 func Placed(p *policy.Policy, principal identity.Principal, c *change.Change) error {
 	now := p.Schema(principal, c.Source)
 	if c.Schema == now && (now == "" || p.HasSchema(c.Source, now)) {
@@ -88,8 +88,8 @@ func Placed(p *policy.Policy, principal identity.Principal, c *change.Change) er
 	return &problem.Error{Code: problem.Conflict, Kind: "schema", Detail: why}
 }
 
-// expect records what was reviewed, and which fields must not have changed: those set and the version of the record, or all for
-// a delete.
+// expect records the reviewed values, and which fields must not have changed: those set and the version of the record,
+// or all for a delete.
 func (i *Item) expect(e *change.Effect) {
 	i.Before, i.Reviewed = e.Before, *e
 	switch i.Op {
@@ -150,8 +150,8 @@ type writer struct {
 	before []Item // the writes before it
 }
 
-// item applies the rules to one write and returns it with what it is reviewed by, and its source. A new kind of write without a case is
-// an internal error, never allowed.
+// item applies the rules to one write and returns it with its effect for reviewers, and its source. A new kind of write
+// without a case is an internal error, never allowed.
 func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, error) {
 	if err := w.may(asked); err != nil {
 		return Item{}, "", err

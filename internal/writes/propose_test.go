@@ -225,7 +225,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestCalls checks the requests or errors for API calls, and that an approved call sends exactly what was approved.
+// TestCalls checks the requests or errors for API calls, and that an approved call sends exactly the approved request.
 func TestCalls(t *testing.T) {
 	d, err := spec.Load([]byte(`{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
 		"/teams/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
@@ -327,7 +327,8 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestRevertSets checks what a revert sets: what an agent may not, but not what the source generates again.
+// TestRevertSets checks the fields that a revert sets. They include fields that an agent may not set, but not those
+// that the source generates again.
 func TestRevertSets(t *testing.T) {
 	p, err := policy.New(policy.Rules{Version: "v", Gates: policy.Gates{Writes: policy.Review}, Classes: map[string]policy.ClassRule{"counted": {Permitted: []string{"n"}}, "documents": {}, "random": {},
 		"issues": {Tenant: &policy.TenantRule{Field: "org"}, Mask: map[string]policy.Mask{"phone": policy.Partial}}}}, append([]schema.Class{

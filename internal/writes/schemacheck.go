@@ -18,7 +18,7 @@ type CheckedRecord string
 // The kinds of CheckedRecord.
 const (
 	CheckNew      CheckedRecord = "new"    // a whole record: required fields must be given
-	CheckOnChange CheckedRecord = "change" // changed fields: only what is given is checked
+	CheckOnChange CheckedRecord = "change" // changed fields: only given fields are checked
 )
 
 // A Declaration is check_against as an owner writes it. The zero Declaration checks nothing.

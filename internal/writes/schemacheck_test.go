@@ -124,7 +124,7 @@ func checkOutcome(doubts []write.Doubt, err error) string {
 	return strings.Join(out, "\n")
 }
 
-// TestArguments checks what a caller who sees the class learns, and what reviewers do.
+// TestArguments checks the faults that a caller who sees the class gets, and those for reviewers.
 func TestArguments(t *testing.T) {
 	p, now := checkRules(t), account()
 	d := writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew}
@@ -135,8 +135,8 @@ func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		check  *writes.Check
 		args   string
-		whole  string // what a caller who sees the class learns
-		narrow string // what a caller who doesn't see it learns
+		whole  string // the faults for a caller who sees the class
+		narrow string // the faults for a caller who doesn't see it
 	}{
 		{check, `{` + good + `}`, "", ""},
 		{check, `{` + good + `, "Where": {"any": ["thing"]}, "reason": 5}`, "", ""},

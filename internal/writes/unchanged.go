@@ -7,8 +7,8 @@ import (
 )
 
 // Unchanged reports whether all writes of the plan are updates of fields that the caller sees whole, and that have the
-// asked values already. A field that is hidden or masked isn't compared, and neither is what the source makes of the
-// values: the answer would tell of hidden data.
+// asked values already. A field that is hidden or masked isn't compared, and neither is the source's result, because
+// the answer would reveal hidden data.
 func (p *Plan) Unchanged(effects []change.Effect) bool {
 	if len(p.Items) == 0 || len(effects) != len(p.Items) {
 		return false

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Document holds the positions of all keys and elements of what was read. The zero Document is empty.
+// A Document holds the positions of all keys and elements of a file and its included files. The zero Document is empty.
 type Document struct {
 	top    *file
 	places map[string]Position // position of each key and element, by JSON pointer
@@ -77,8 +77,8 @@ func (d Document) Now() string {
 	return now.state()
 }
 
-// WritableByOthers returns the paths of the files of the document, and of its secrets, that every user of the machine can write. Windows
-// has no such bit: there are none.
+// WritableByOthers returns the paths of the files of the document, and of its secrets, that every user of the machine
+// can write. Windows has no such bit, so the result is empty.
 func (d Document) WritableByOthers() []string {
 	if d.origin == nil || runtime.GOOS == "windows" {
 		return nil
@@ -120,11 +120,12 @@ type part struct {
 	info   os.FileInfo // of a large file, which is read again only if that has changed, or nil if it can't be trusted
 }
 
-// quiet is how long ago a file must have been written for its time to be trusted: longer than the resolution of the times of
-// file systems.
+// quiet is how long ago a file must have been written for its time to be trusted. It is longer than the resolution of
+// the times of file systems.
 const quiet = 2 * time.Second
 
-// infoOf returns what the system says of a file, or nil if the file could change without a change of that.
+// infoOf returns the system's information about a file, or nil if the file could change without a change of the
+// information.
 func infoOf(path string) os.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < quiet {
@@ -133,7 +134,7 @@ func infoOf(path string) os.FileInfo {
 	return info
 }
 
-// again notes a large file as it is now, without holding it.
+// again notes the present state of a large file, without holding it.
 func (o *origin) again(p part) {
 	if info := infoOf(p.path); info != nil && p.info != nil && os.SameFile(info, p.info) && info.Size() == p.info.Size() && info.ModTime().Equal(p.info.ModTime()) {
 		o.parts = append(o.parts, p)

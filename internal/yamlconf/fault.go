@@ -17,7 +17,7 @@ type PositionFault struct {
 	Line    int    `json:"line"`    // from 1, or 0 if it concerns the file as a whole
 	Column  int    `json:"column"`  // from 1, in characters
 	Path    string `json:"path"`    // the keys that lead there, separated by dots. "" at the top
-	Message string `json:"message"` // what is wrong and how to correct it
+	Message string `json:"message"` // the fault and how to correct it
 	Excerpt string `json:"excerpt"` // the line, with passwords in URLs masked, and a caret below the column
 }
 
@@ -76,7 +76,7 @@ func (p Position) File() string {
 	return p.file.name
 }
 
-// Wrong reports a fault at position p and JSON pointer at: what is wrong and how to correct it.
+// Wrong reports a fault at position p and JSON pointer at: the fault and how to correct it.
 func (r *Reader) Wrong(p Position, at, format string, args ...any) {
 	if len(r.faults) == maxFaults {
 		r.more++

@@ -1,8 +1,8 @@
 // Package yamlconf reads YAML strictly, as defined by tables of keys.
 //
-// A Shape defines what is allowed at one place: how it is read, and its JSON Schema for editors, made from the same
-// table. Unknown or duplicate keys, keys without a value, and ambiguous values are refused. All faults of a file are
-// reported in one Error, each with line, column and excerpt. The package does not depend on the meaning of keys.
+// A Shape defines the allowed values at one place: how they are read, and their JSON Schema for editors, made from the
+// same table. Unknown or duplicate keys, keys without a value, and ambiguous values are refused. All faults of a file
+// are reported in one Error, each with line, column and excerpt. The package does not depend on the meaning of keys.
 // Besides included files, it reads only the files named by ${file:…} and file:, and those that a Shape reads with
 // Reader.Large or Reader.Folder.
 package yamlconf
@@ -31,7 +31,7 @@ type Reader struct {
 	origin  *origin
 }
 
-// Options provide what a document may refer to.
+// Options provide the files and variables that a document may refer to.
 type Options struct {
 	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}. Nil has none
 	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path. Nil is secretFile

@@ -36,8 +36,8 @@ func (r *Reader) text(n Node, at string) (string, bool) {
 	return r.expand(raw, n, at)
 }
 
-// Text is the shape of a text, which may contain ${NAME} and ${file:path}. take returns "" to accept it, or what is
-// wrong with it. what names it in messages: "a URL".
+// Text is the shape of a text, which may contain ${NAME} and ${file:path}. take returns "" to accept it, or the fault.
+// what names it in messages: "a URL".
 func Text(what string, take func(string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		if !n.isText() {

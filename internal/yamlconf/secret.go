@@ -157,7 +157,7 @@ func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) e
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
 	}
-	info := infoOf(path) // before it is read: what is written meanwhile has another time
+	info := infoOf(path) // before it is read, because bytes that are written meanwhile have another time
 	digest, err := streamed(path, use)
 	if err != nil && digest == nil {
 		r.origin.note(aLarge, path, nil, err)
@@ -167,7 +167,8 @@ func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) e
 	return err
 }
 
-// streamed lets use read a file, and returns the digest of all of it, also if use fails, or nil if the file can't be read.
+// streamed lets use read a file, and returns the digest of all of it, also if use fails. It returns nil if the file
+// can't be read.
 func streamed(path string, use func(f io.Reader, size int64) error) ([]byte, error) {
 	f, size, err := openOrdinary(path)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A Shape defines what is allowed at one place of a file: how it is read, and its schema for editors. Read reads the
-// value at the JSON pointer at, reports its faults, and stores the result as set up by the constructor.
+// A Shape defines the allowed values at one place of a file: how they are read, and their schema for editors. Read
+// reads the value at the JSON pointer at, reports its faults, and stores the result as set up by the constructor.
 type Shape struct {
 	Read   func(r *Reader, n Node, at string)
 	Schema map[string]any // JSON Schema, draft 2020-12
@@ -127,10 +127,10 @@ func (s Shape) JSONSchema(title, doc string) []byte {
 
 // A Table is a mapping whose keys are names.
 type Table struct {
-	Names string                                       // what a name is for, in messages: "source"
+	Names string                                       // the purpose of a name, in messages: "source"
 	Blank bool                                         // names may be blank
 	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name. It may be nil
-	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and what to do after it is read. keep may be nil
+	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and a function to call after it is read. keep may be nil
 }
 
 // Each is the shape of a mapping from names to values. An empty one is refused.
@@ -164,7 +164,7 @@ func Each(t Table) Shape {
 		}}
 }
 
-// List is the shape of a list of distinct texts. check, which may be nil, returns what is wrong with a text, or "".
+// List is the shape of a list of distinct texts. check, which may be nil, returns the fault of a text, or "".
 func List(into *[]string, of string, check func(string) string) Shape {
 	return Shape{
 		Schema: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": map[string]any{"type": "string", "minLength": 1}},
@@ -199,7 +199,7 @@ func List(into *[]string, of string, check func(string) string) Shape {
 }
 
 // Items is the shape of a list of values, each with its own shape. of names them in messages: "rules". item returns the
-// shape of an element and what to do after it is read, which may be nil.
+// shape of an element and a function to call after it is read, which may be nil.
 func Items(of string, item func(i int) (Shape, func())) Shape {
 	one, _ := item(0)
 	return Shape{Schema: map[string]any{"type": "array", "items": one.Schema}, Read: func(r *Reader, n Node, at string) {

@@ -12,9 +12,10 @@ var (
 	reference = regexp.MustCompile(`\$\{[^}]*\}`)
 )
 
-// inURL returns a value as it stands in text in the place of the reference that begins at byte at. If text is a URL, the value can't change
-// what the URL's other parts are: it is percent-encoded in the name, the password, the path and the query. A host can't be encoded, so a
-// value with a delimiter of URLs is an error there. A reference before "://" is part of no URL: its value may be a whole one.
+// inURL returns a value in the form that replaces the reference at byte at in text. If text is a URL, the value can't
+// change the URL's other parts. It is percent-encoded in the name, the password, the path and the query. A host can't
+// be encoded, so a value with a delimiter of URLs is an error there. A reference before "://" is not part of a URL, and
+// its value may be a whole URL.
 func inURL(text string, at int, v string) (string, error) {
 	text = reference.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("x", len(s)) })
 	begins := scheme.FindString(text)

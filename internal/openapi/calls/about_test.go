@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestAbout checks what is read of a thing before it is acted on: by the longest path before the operation's, and only if the
-// principal may read it.
+// TestAbout checks the read of a thing before a call acts on it. It takes the longest path before the operation's, and
+// only if the principal may read it.
 func TestAbout(t *testing.T) {
 	const id, run = `{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}`, `{"name": "run", "in": "path", "required": true, "schema": {"type": "string"}}`
 	operation := func(method, name, parameters string) string {

@@ -28,8 +28,8 @@ const orders = `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "pa
     "get": {"operationId": "listSecrets", "responses": {}},
     "post": {"operationId": "makeSecret", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}}}, "responses": {}}}}}`
 
-// TestBack checks by which read a lost answer is looked for: that of a rule, else that of a link, and none that the principal
-// may not make.
+// TestBack checks by which read a lost answer is looked for. It is the read of a rule, else that of a link, and never
+// one that the principal may not make.
 func TestBack(t *testing.T) {
 	d, err := spec.Load([]byte(orders))
 	if err != nil {

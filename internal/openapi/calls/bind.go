@@ -132,8 +132,8 @@ func (b *binding) equal(given value.Value, at string) {
 	}
 }
 
-// body binds a top-level field of a body, of each object in a list, or what a JSON Patch does to it. A body that isn't an object, such as
-// a text in XML, can't be bound, and is refused where the operation declares the field.
+// body binds a top-level field of a body, of each object in a list, or the effect of a JSON Patch on it. A body that
+// isn't an object, such as a text in XML, can't be bound, and is refused where the operation declares the field.
 func (b *binding) body(r *Reach, op *spec.Operation, args *validate.Arguments) {
 	if op.Body == nil || b.err != nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestBodiesChecked has a row for each form of a body of text or with files: what is on the wire, or what is wrong. Parts of a form are separated by
-// bars, without the boundary.
+// TestBodiesChecked has a row for each form of a body of text or with files: the bytes on the wire, or the fault. Parts
+// of a form are separated by bars, without the boundary.
 func TestBodiesChecked(t *testing.T) {
 	const text, bare, bytes = `{"type":"string"}`, `{}`, `{"type":"string","format":"binary"}`
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

@@ -344,7 +344,8 @@ func TestMoreFaults(t *testing.T) {
 	}
 }
 
-// TestHides checks that a condition that fails hides, and that Whole shows all but what is hidden from every principal.
+// TestHides checks that a condition that fails hides, and that Whole shows all except the parts that are hidden from
+// every principal.
 func TestHides(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.Hidden = []calls.Hidden{{Operations: []string{"getA"}, When: "principal.claims.none == 1"}, {Fields: []string{"x"}}, {Fields: []string{"team"}, When: `principal.tenant == "t1"`}}

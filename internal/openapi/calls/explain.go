@@ -21,7 +21,7 @@ const (
 // An Explanation says whether a principal sees an operation of an API, and which rule hides it if not. It is for operators.
 type Explanation struct {
 	API       string
-	Operation *spec.Operation // nil if there is none of that name
+	Operation *spec.Operation // nil without a field of that name
 	Decision  spec.Decision
 	Kind      string   // why it isn't visible, or "" if it is, or doesn't exist
 	Path      []string // the keys of the deciding rule, below the API in a configuration, or nil if no rule decides

@@ -39,7 +39,7 @@ func (r Rules) Classes() (*spec.Classifier, error) {
 	return classes, nil
 }
 
-// confirms reports whether the rule that decided about op, or the list of what is shown, names op.
+// confirms reports whether the rule that decided about op, or the list Shown, names op.
 func (r Rules) confirms(op *spec.Operation, d spec.Decision) bool {
 	return d.Rule >= 0 && spec.NamesOperation(r.Access.Rules[d.Rule].Operations, op) || spec.NamesOperation(r.Shown, op)
 }

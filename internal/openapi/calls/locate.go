@@ -59,7 +59,8 @@ func (r Rules) serves(to *url.URL) bool {
 	})
 }
 
-// below returns a path without that of the API's address or of a server of the document, the longest first, and as it is.
+// below returns a path without the path of the API's address or of a server of the document, the longest first. It also
+// returns the whole path.
 func (r Rules) below(path string) []string {
 	out := []string{path}
 	of := append([]string{r.Base}, r.Document.Servers...)
@@ -108,7 +109,7 @@ func (r *Reach) matching(method, path string, query [][2]string) (best *route, v
 			best, values, fixed = &r.api.routes[i], found, len(of)
 		}
 	}
-	// A value in the form of a placeholder is none: the call is the template of an operation, with its own names.
+	// A value in the form of a placeholder isn't a value. The call is the template of an operation, with its own names.
 	values = slices.DeleteFunc(values, func(m value.Member) bool { return placeholder.MatchString(m.Value.Text()) })
 	return best, values
 }

@@ -19,7 +19,7 @@ type Rules struct {
 	Document *spec.Document `json:"-"`
 	Digest   string         // of the document's bytes, so that a new document counts as new rules
 
-	Description    string // for agents: what the API is for
+	Description    string // for agents: the purpose of the API
 	Access         spec.ClassOptions
 	Shown          []string // the visible operations, as in spec.ClassRule, or nil for all that Access doesn't exclude
 	Hidden         []Hidden
@@ -94,7 +94,7 @@ type api struct {
 	name       string
 	rules      Rules
 	access     *spec.Classifier
-	whole      *spec.View // without what is hidden from every principal
+	whole      *spec.View // without the parts that are hidden from every principal
 	there      *spec.View // everything, for operators
 	hidden     []hidden
 	parameters []parameter
@@ -292,8 +292,8 @@ func (p Parameter) check(d *spec.Document, there *spec.View) error {
 		Detail: fmt.Sprintf("no operation has a parameter or a field of a body called %q%s", problem.Cut(p.Name), problem.DidYouMean(near))}
 }
 
-// bindable returns the names of the parameters, of the members of objects that are sent as parameters, and of the top-level body fields of
-// an operation.
+// bindable returns names of an operation: of its parameters, of the members of objects that are sent as parameters, and
+// of its top-level body fields.
 func bindable(there *spec.View, op *spec.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {

@@ -42,13 +42,17 @@ type Plan struct {
 	View      *spec.View         // the principal's view, to which the answer is reduced
 	Arguments validate.Arguments // as given and bound
 	Body      value.Value        // the body sent, or Null
-	Whole     *spec.View         // the API without what is hidden from every principal: a change records this much, as reviewers may see more
-	Request   *HTTPRequest       // without credentials
-	Before    *Permit            // reads the resource before the change, by the same path, or nil if the principal has no such read
-	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop, or nil if there is no such read, or Before
-	Back      *Permit            // reads what a call made whose answer was lost, or nil if no rule says how
-	Look      Look               // what to look for in Back's answer
-	Who       identity.Principal // the principal that makes the call
+	// The API without the parts that are hidden from every principal. A change records this much, because reviewers may
+	// see more.
+	Whole   *spec.View
+	Request *HTTPRequest // without credentials
+	Before  *Permit      // reads the resource before the change, by the same path, or nil if the principal has no such read
+	// About reads the thing that the call acts on, by the path before it: /jobs/7 of /jobs/7/stop. It is nil without
+	// such a read, or with Before.
+	About *Permit
+	Back  *Permit            // reads the result of a call whose answer was lost, or nil if no rule says how
+	Look  Look               // the values to look for in Back's answer
+	Who   identity.Principal // the principal that makes the call
 
 	// References are the arguments that are known only once earlier calls have answered. Request then has them as they are
 	// written, and is not sent: Permit.Answered makes the request that is.
@@ -57,7 +61,7 @@ type Plan struct {
 	asked validate.Arguments // as given, not yet bound
 }
 
-// Plan returns what may be sent, or a PermissionDenied error for the zero Permit. The caller must not change it.
+// Plan returns the permitted call, or a PermissionDenied error for the zero Permit. The caller must not change it.
 func (p Permit) Plan() (Plan, error) {
 	if p.plan == nil {
 		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
@@ -201,7 +205,8 @@ func (r *Reach) collects(reads *spec.Operation) bool {
 	return arrays > 0
 }
 
-// named returns the arguments that reads has parameters for, by their names: a resource is found by the same query as it is changed by.
+// named returns the arguments that reads has parameters for, by their names. A resource is found by the same query by
+// which it is changed.
 func named(reads *spec.Operation, in string, given value.Value) value.Value {
 	var members []value.Member
 	for _, m := range given.Members() {
@@ -215,8 +220,8 @@ func named(reads *spec.Operation, in string, given value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// back returns the permit to read what a call of op makes, and what to look for. It returns nil if neither a rule nor
-// a link of the document says how, or p may not.
+// back returns the permit to read the result of a call of op, and the values to look for. It returns nil if neither a
+// rule nor a link of the document says how, or p may not.
 func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, Look) {
 	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule ReadBack) bool { return spec.ClassRule{Operations: rule.Operations}.Matches(op) })
 	var rule ReadBack

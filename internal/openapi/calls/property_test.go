@@ -88,8 +88,8 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-// text returns the document with the operations, schemas and "schema.field"s for which keep is true. Objects that lost something are
-// closed: a name that no schema declares might be that of what was lost.
+// text returns the document with the operations, schemas and "schema.field"s for which keep is true. Objects that lost
+// something are closed. A name that no schema declares might be one that was lost.
 func (w world) text(keep func(string) bool) string {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.0","paths":{"/base":{"get":{"operationId":"base","tags":["Base"],"parameters":[{"name":"teamId","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}`)
@@ -224,7 +224,7 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 		case !gone[op.id]:
 			left.Access.Rules = append(left.Access.Rules, w.rules.Access.Rules[at])
 		}
-		if left.Shown != nil && !gone[op.id] { // the list confirms what it names
+		if left.Shown != nil && !gone[op.id] { // the list confirms the operations that it names
 			left.Shown = append(left.Shown, op.id)
 		}
 	}

@@ -42,7 +42,7 @@ func (r *Reach) Shows(name string) bool { return !r.hidden[name] }
 // maxReaches is the most reaches cached for one API: more than the usual number of kinds of principals.
 const maxReaches = 64
 
-// reaches caches each Reach by what its principals can see.
+// reaches caches each Reach by the view of its principals.
 type reaches struct {
 	mu   sync.Mutex
 	made map[string]*Reach
@@ -185,7 +185,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 	return r
 }
 
-// session reports whether a cookie of that name holds a session or another credential, which is none of agents' business.
+// session reports whether a cookie of that name holds a session or another credential, which agents must not see.
 func session(name string) bool {
 	text := strings.ToLower(name)
 	return secretnames.Credential(name) || strings.Contains(text, "sess") || strings.Contains(text, "auth") || strings.HasSuffix(text, "sid") || strings.Contains(text, "csrf") || strings.Contains(text, "xsrf")

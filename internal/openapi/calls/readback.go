@@ -16,9 +16,9 @@ type ReadBack struct {
 	Operations  []string          // the calls, as in spec.ClassRule
 	By          string            // the id of the operation that reads
 	Path, Query map[string]string // its parameters, or nil
-	Match       map[string]string // fields of a record, as dotted paths, that together identify what a call made, at least one
+	Match       map[string]string // fields of a record, at least one, as dotted paths. Together they identify the result of a call
 
-	one bool // the read has what the call made, and nothing else. See Linked
+	one bool // the read has only the result of the call. See Linked
 }
 
 // Linked returns the rule that a link of op in its document makes. The link leads to a read of a single thing, and the
@@ -59,7 +59,7 @@ func requested(expression string) (string, bool) {
 	return rest, strings.HasPrefix(rest, "path.") || strings.HasPrefix(rest, "query.")
 }
 
-// Check returns what is wrong with r: at is its pointer.
+// Check returns the fault of r, or nil. at is its pointer.
 func (r ReadBack) Check(d *spec.Document, classes *spec.Classifier, at string) error {
 	wrong := func(key, format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at + key, Detail: fmt.Sprintf(format, args...)}

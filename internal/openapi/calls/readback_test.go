@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestConstants checks that parameters of the read may have texts of their own, and what a call is known by may not.
+// TestConstants checks that parameters of the read may have texts of their own. The fields that identify the result may
+// not.
 func TestConstants(t *testing.T) {
 	d, err := spec.Load([]byte(`{"openapi": "3.0.0", "paths": {"/a": {"get": {"operationId": "list", "responses": {}}, "post": {"operationId": "make", "responses": {}}}}}`))
 	if err != nil {

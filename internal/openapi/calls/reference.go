@@ -29,10 +29,10 @@ type Reference struct {
 // String returns the reference as it is written.
 func (r Reference) String() string { return fmt.Sprintf("$%d.%s", r.Call, strings.Join(r.Path, ".")) }
 
-// referring matches a reference. A price, "$1.50", is none.
+// referring matches a reference. A price, "$1.50", isn't one.
 var referring = regexp.MustCompile(`^\$([1-9][0-9]{0,2})\.([A-Za-z_][^.\s]*(?:\.[^.\s]+)*)$`)
 
-// Referred returns the reference that v is, or false if it is none.
+// Referred returns the reference in v, or false for another value.
 func Referred(v value.Value) (r Reference, ok bool) {
 	found := referring.FindStringSubmatch(v.Text())
 	if v.Kind() != value.String || found == nil {
@@ -87,8 +87,8 @@ func Refers(a validate.Arguments) bool {
 	return found
 }
 
-// references returns the references in a, of a call that comes after the calls earlier. It refuses one to a later call,
-// and one to what the document says is not in an answer.
+// references returns the references in a, of a call that comes after the calls earlier. It refuses a reference to a
+// later call, and one to a value that the document doesn't have in the answer.
 func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 	var all []Reference
 	_, err := replaced(a, func(r Reference) (value.Value, error) {
@@ -166,7 +166,7 @@ func answersWith(plan *Plan, r Reference) ([]string, error) {
 	return kind, nil
 }
 
-// missing returns the refusal of a reference to what isn't in an answer. known are the names that are.
+// missing returns the refusal of a reference to a value that isn't in an answer. known are the names in the answer.
 func missing(plan *Plan, r Reference, name string, known []string) error {
 	near := problem.Nearest(name, known, 2)
 	hint := problem.DidYouMean(near)

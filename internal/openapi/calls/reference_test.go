@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// chain is an API whose calls take what others answer with.
+// chain is an API whose calls take values from the answers of others.
 const chain = `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
   "/teams": {"post": {"operationId": "makeTeam", "responses": {"201": {"description": "", "content": {"text/plain": {"schema": {"type": "string"}}, "application/json": {"schema":
     {"type": "object", "properties": {"id": {"type": "string"}, "secret": {"type": "string"}, "free": {"type": "object"}, "token": {"type": "string"}, "token_count": {"type": "integer"}, "size": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}}}}}}}},
@@ -72,7 +72,7 @@ func setting(t *testing.T, args string, earlier ...string) (calls.Permit, error)
 	return reach.Permit(t.Context(), who, ask)
 }
 
-// TestReferences checks which texts are taken from earlier answers, and that one to what isn't in an answer is refused.
+// TestReferences checks which texts are taken from earlier answers, and that a reference to a missing value is refused.
 func TestReferences(t *testing.T) {
 	path := func(text string) string { return `{"path": {"id": "` + text + `"}, "body": {}}` }
 	for _, tt := range []struct {
@@ -140,8 +140,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestAnswered checks what is sent once the calls before have answered: their values, under all rules, and only what
-// the principal sees of them.
+// TestAnswered checks the request that is sent once the calls before have answered. It has their values, under all
+// rules, and only as far as the principal sees them.
 func TestAnswered(t *testing.T) {
 	path := func(text string) string { return `{"path": {"id": "` + text + `"}, "body": {}}` }
 	for _, tt := range []struct {

@@ -32,9 +32,9 @@ func (r *HTTPRequest) Target() string {
 	return r.Path + "?" + r.Query
 }
 
-// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: invalid
-// path segments, headers of more than one line, and values nested too deeply in a query. It refuses the zero Checked
-// with problem.Internal.
+// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded. These are
+// invalid path segments, headers of more than one line, and values nested too deeply in a query. It refuses the zero
+// Checked with problem.Internal.
 func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 	op := c.Operation()
 	if op == nil {
@@ -97,8 +97,8 @@ func finish(path string) (string, error) {
 }
 
 // Climbs reports whether a path segment can be read as "." or "..", as a whole or in a part between slashes. Some
-// servers and proxies decode slashes before they look for such segments, decode twice, treat a backslash as a slash, or
-// drop what follows a semicolon.
+// servers and proxies decode slashes before they look for such segments, or decode twice. Some treat a backslash as a
+// slash, or drop the text after a semicolon.
 func Climbs(segment string) bool {
 	for range 8 {
 		for part := range strings.FieldsFuncSeq(segment, func(r rune) bool { return r == '/' || r == '\\' }) {

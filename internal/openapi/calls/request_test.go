@@ -227,7 +227,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestParts checks what a server reads from a multipart body, and that the same arguments give the same bytes.
+// TestParts checks that a server reads the right parts from a multipart body, and that the same arguments give the same
+// bytes.
 func TestParts(t *testing.T) {
 	doc := one("/t", "post", `"requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"file":{"type":"string","format":"binary"},
 		"files":{"type":"array","items":{"type":"string","format":"binary"}},"title":{"type":"string"},"meta":{"type":"object"},"tags":{"type":"array","items":{"type":"string"}}}},

@@ -111,7 +111,7 @@ func sameMethod(a, b string) bool {
 	return a == b || reads(a) && reads(b)
 }
 
-// leads refuses a call whose path a server may route to another operation: /teams/{id} with the id "mine" calls
+// leads refuses a call whose path a server may route to another operation. /teams/{id} with the id "mine" calls
 // /teams/mine, and then that operation's rules apply. If the other operation is hidden, the refusal reads like an API's
 // 404.
 func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) error {

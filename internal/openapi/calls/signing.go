@@ -12,11 +12,11 @@ import (
 
 // A Signing says which credentials calls to one address carry.
 type Signing struct {
-	// Schemes are the document's security schemes that the configuration can meet, each with the names of the credentials
-	// that a call then carries, as in HTTPRequest.Credentials. A scheme that is met by every request, as by a fixed
-	// header, has none. With nil Schemes all calls carry all credentials, whatever the document requires.
+	// Schemes are the document's security schemes that the configuration can meet. Each has the names of the
+	// credentials that a call then carries, as in HTTPRequest.Credentials. A scheme that is met by every request, as by
+	// a fixed header, has none. With nil Schemes all calls carry all credentials, whatever the document requires.
 	Schemes map[string][]string
-	Unsaid  []string // the credentials of operations of which the document doesn't say what they require, or nil for all
+	Unsaid  []string // the credentials of operations whose requirements the document doesn't name, or nil for all
 }
 
 // signing returns the Signing of op, by the address that it is sent to.
@@ -39,7 +39,7 @@ func (r Rules) Signs(op *spec.Operation) (credentials []string, lacking []spec.S
 	}
 	free := len(op.Security) == 0
 	for _, alternative := range op.Security {
-		if len(alternative) == 0 { // taken last: what signs in may see more
+		if len(alternative) == 0 { // taken last, because a credential that signs in may see more
 			free = true
 			continue
 		}

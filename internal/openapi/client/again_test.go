@@ -34,7 +34,7 @@ func script(calls *atomic.Int64, answers ...string) http.Handler {
 	})
 }
 
-// TestAgain checks what is retried, when, and the result, on a fake clock.
+// TestAgain checks which requests are retried, when, and with which result, on a fake clock.
 func TestAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers  []string

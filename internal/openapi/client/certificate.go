@@ -18,8 +18,8 @@ type CertificateFiles struct {
 	System                        bool
 }
 
-// A Certificate is what the gateway shows and trusts in TLS connections to an API. It reads its files again when they
-// change. If the new files can't be used, the former ones stay in use.
+// A Certificate holds the gateway's certificate and the trusted authorities in TLS connections to an API. It reads its
+// files again when they change. If the new files can't be used, the former ones stay in use.
 type Certificate struct {
 	files CertificateFiles
 

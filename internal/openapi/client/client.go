@@ -31,8 +31,8 @@ type OAuthClientOptions struct {
 	Resolver   *net.Resolver  // nil is the system's
 }
 
-// OAuthClient is a credential that obtains a token with client credentials, keeps it until shortly before it expires, and
-// replaces it when the API refuses it.
+// OAuthClient is a credential that obtains a token with client credentials. It keeps the token until shortly before it
+// expires, and replaces it when the API refuses it.
 type OAuthClient struct {
 	config clientcredentials.Config
 	http   *http.Client

@@ -26,7 +26,7 @@ func claim(v value.Value) identity.Principal {
 	return identity.Principal{Claims: value.OfObject([]value.Member{{Name: "sub", Value: v}})}
 }
 
-// TestApply checks what each credential adds to a request for which principal, and which principals are refused.
+// TestApply checks which values each credential adds to a request for each principal, and which principals are refused.
 func TestApply(t *testing.T) {
 	of := map[string]client.Credential{"ana": client.BearerHeader("a"), "7": client.HeaderCredential{Name: "X-Key", Value: "s"}, "": client.BearerHeader("of nobody")}
 	per := func(by client.PerMember) client.Credential {
@@ -171,7 +171,7 @@ func TestClientEnd(t *testing.T) {
 	}
 }
 
-// TestClientRefused checks what is shown and logged when the token URL gives no token.
+// TestClientRefused checks the error and the log if the token URL gives no token.
 func TestClientRefused(t *testing.T) {
 	elsewhere := serve(t, gives(3600))
 	told := "upstream_error: the gateway can't sign in to the API for now"

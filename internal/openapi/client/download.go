@@ -32,7 +32,8 @@ func (s *Sender) download(at *url.URL, res *calls.HTTPResponse) (to *url.URL, pr
 	return to, false, ok
 }
 
-// fetch reads what is at a signed URL, without the credential, the headers or the cookies of the API. It follows no further redirect.
+// fetch reads the body at a signed URL, without the credential, the headers or the cookies of the API. It follows no
+// further redirect.
 func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool) (*calls.HTTPResponse, *failure) {
 	to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery}
 	r, err := http.NewRequestWithContext(ctx, m.Request.Method, to.String(), nil)

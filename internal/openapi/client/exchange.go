@@ -148,7 +148,7 @@ func (s *Sender) read(ctx context.Context, m Message, res *http.Response) (*call
 	answer := &calls.HTTPResponse{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header)}
 	body, err := s.body(ctx, m, res)
 	if why := s.unread(err); why != "" && !m.Repeat {
-		answer.Unread = why // the status says what became of the write
+		answer.Unread = why // the status says how the write ended
 		return answer, nil
 	}
 	answer.Body = body

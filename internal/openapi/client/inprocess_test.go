@@ -77,7 +77,7 @@ func TestTrace(t *testing.T) {
 
 // TestHandlers checks handlers that misbehave. Their late output is discarded.
 func TestHandlers(t *testing.T) {
-	goesOn, returned := make(chan error, 1), make(chan struct{}) // what the late handler sees once all calls have returned
+	goesOn, returned := make(chan error, 1), make(chan struct{}) // the state that the late handler sees once all calls have returned
 	for name, tt := range map[string]struct {
 		serve  http.HandlerFunc
 		want   string

@@ -110,7 +110,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownRows checks exact results: what is masked and what is kept.
+// TestKnownRows checks exact results: the masked and the kept parts.
 func TestKnownRows(t *testing.T) {
 	k := &KnownSecrets{}
 	k.Add("sk-live-4f9a8b7c6d5e", "hunter2", "abc", "123456789012")

@@ -68,7 +68,7 @@ func TestNoMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryFirst: what has no memory for its status is not sent.
+// TestMemoryFirst: a request without memory for its status is not sent.
 func TestMemoryFirst(t *testing.T) {
 	a := listen(t, says(fine))
 	memory := fair.NewAnswers(0, 50*time.Millisecond)

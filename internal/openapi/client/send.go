@@ -70,7 +70,7 @@ type Message struct {
 	room *fair.Answer // the memory for the response
 }
 
-// ErrUnsure marks a write whose outcome is unknown: it may have reached the API, and then time ran out, or the response
+// ErrUnsure marks a write whose outcome is unknown. It may have reached the API, and then time ran out, or the response
 // was cut or unreadable. A write that fails with any other error was not carried out.
 var ErrUnsure = problem.Said("whether the request was carried out is not known")
 

@@ -32,7 +32,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Options select what is returned of a response.
+// Options select the parts of a response to return.
 type Options struct {
 	Arguments validate.Arguments     // the call's arguments, from which those of the next page are computed
 	Fields    []string               // dotted paths into the body, through arrays: items.name, or nil for all
@@ -59,7 +59,7 @@ type Answer struct {
 	Status   int
 	Body     value.Value // JSON, or a string. Numbers are exact
 	HasBody  bool        // whether Body is set. It may be null
-	Notes    []string    // what was cut, masked or named wrongly, one sentence each
+	Notes    []string    // one sentence for each part that was cut, masked or named wrongly
 	Part     bool        // the answer is incomplete: something was cut, or the API has further pages
 	Counts   *int64      // Total, also of an answer that has no further pages as far as the document tells
 	List     []string    // the names that lead to the main list, empty if that is the body, or nil
@@ -71,7 +71,7 @@ type Answer struct {
 	Next     value.Value // changes to the arguments that get the next page ({query: {page: 2}}), or null
 	Rest     *Rest       // where this response continues, or nil if it doesn't, or Next leads there
 	Link     *Blob       // a body that is neither JSON nor text, or nil
-	ETag     string      // the version of what was read, if the view hides nothing of it
+	ETag     string      // the version of the body, if the view hides nothing of it
 	Location string      // the Location header, likewise
 	Where    bool        // the list was filtered
 	Looked   int         // items of the list that the caller may see, on which the filter was evaluated
@@ -80,10 +80,10 @@ type Answer struct {
 	cut *cutting
 }
 
-// A Rest is the place where a response continues that was cut: the options that get what follows.
+// A Rest is the place where a response that was cut continues: the options that return the rest.
 type Rest struct {
 	At   string
-	From int // 0 for the whole of what is at At
+	From int // 0 for the whole value at At
 }
 
 // A Blob is a binary body.
@@ -206,7 +206,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	return a.part(w.o, body, k)
 }
 
-// masks notes on a what w has masked.
+// masks adds notes to a about the parts that w has masked.
 func (w *walker) masks(a *Answer) {
 	if len(w.masked) > 0 {
 		a.note("masked, for their names are those of credentials: %s", some(w.masked))
@@ -322,7 +322,7 @@ func isStream(media string) bool {
 	return false
 }
 
-// fileName returns the file name of a body, reduced to what is safe to show.
+// fileName returns the file name of a body, reduced to characters that are safe to show.
 func fileName(h http.Header) string {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	if err != nil {

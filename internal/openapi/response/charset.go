@@ -114,7 +114,7 @@ func Raw(r *calls.HTTPResponse) (value.Value, error) {
 	return value.Read(inJSON(decoded(r)), maxDepth)
 }
 
-// guards are what services put before JSON, so that browsers don't run it as a script.
+// guards are prefixes that services write before JSON, so that browsers don't run it as a script.
 var guards = []string{")]}',", ")]}'", "while(1);", "for(;;);"}
 
 // inJSON returns a body of JSON without space around it, and without a guard before it.

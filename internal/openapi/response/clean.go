@@ -47,8 +47,8 @@ func sentence(s string) string {
 	return cut(oneLine(filePath.ReplaceAllString(s, "…")), maxMessage)
 }
 
-// withoutSecrets masks texts that look like credentials: known forms of keys, the user of a URL, values assigned to
-// names such as password, and long texts with digits. It keeps UUIDs and paths.
+// withoutSecrets masks texts that look like credentials. These are known forms of keys, the user of a URL, values
+// assigned to names such as password, and long texts with digits. It keeps UUIDs and paths.
 func withoutSecrets(s string) string {
 	s = known.ReplaceAllString(secretnames.Mask(s, Masked), Masked)
 	s = userInfo.ReplaceAllString(s, "://"+Masked+"@")

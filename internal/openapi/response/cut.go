@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cutter shortens values to a number of bytes of JSON and records what it left out.
+// A cutter shortens values to a number of bytes of JSON and records the losses.
 type cutter struct {
 	was     []loss // of an earlier cut of the same value
 	cuts    []loss
@@ -20,7 +20,7 @@ type cutter struct {
 	skip    int    // how many of them
 }
 
-// A loss is what was left out of one list, object or string.
+// A loss is the omitted part of one list, object or string.
 type loss struct {
 	path      string
 	kind      value.Kind
@@ -63,7 +63,7 @@ func (c *cutter) lose(l loss) {
 // all returns the losses of this cut, and those of an earlier one that still hold.
 func (c *cutter) all() []loss { return append(slices.Clone(c.was), c.cuts...) }
 
-// base returns how many items or characters were skipped of what is at path.
+// base returns how many items or characters of the value at path were skipped.
 func (c *cutter) base(path string) int {
 	if path == c.begin {
 		return c.skip
@@ -89,8 +89,8 @@ func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	return value.Value{}
 }
 
-// list keeps as many whole items of list as fit into budget bytes. If not even the first fits, it is kept and cut, so that an answer
-// says something of what it holds.
+// list keeps as many whole items of list as fit into budget bytes. If not even the first fits, it is kept and cut, so
+// that an answer shows a part of it.
 func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	used, n := 2, 0
 	for ; n < len(list); n++ {
@@ -111,8 +111,8 @@ func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	return value.OfArray(list[:n:n])
 }
 
-// object keeps all members if each can have least bytes, and shares the rest: a value that needs less than the common limit keeps its
-// size. With too many members it leaves out whole ones.
+// object keeps all members if each can have least bytes, and shares the rest. A value that needs less than the common
+// limit keeps its size. With too many members it leaves out whole ones.
 func (c *cutter) object(members []value.Member, budget int, path string) value.Value {
 	sizes, lows := make([]int, len(members)), make([]int, len(members))
 	room, needs, low := budget-2, 0, 0
@@ -192,8 +192,8 @@ func (c *cutter) low(v value.Value) int {
 	return c.size(v)
 }
 
-// text cuts s between characters and adds how many it had. Quoting can make a character six bytes long, so n shrinks by a sixth of what
-// is too much until the text fits.
+// text cuts s between characters and adds how many it had. Quoting can make a character six bytes long, so n shrinks by
+// a sixth of the excess until the text fits.
 func (c *cutter) text(s string, budget int, path string) value.Value {
 	had := utf8.RuneCountInString(s)
 	if i := slices.IndexFunc(c.was, func(w loss) bool { return w.path == path && w.kind == value.String }); i >= 0 {
@@ -288,7 +288,7 @@ func (r *Rest) words(at string) string {
 	return "Continue with " + strings.Join(with, ", ")
 }
 
-// join returns the path of a member of what is at path.
+// join returns the path of a member of the value at path.
 func join(path, name string) string {
 	name = problem.Cut(oneLine(name))
 	if path == "" {

@@ -156,7 +156,7 @@ func (w *walker) beside(members []value.Member, m value.Member, n *node) iter.Se
 	}
 }
 
-// A pairName is what names the value next to it: the name of a credential, with its cover, or else those that there are.
+// A pairName is the name of the value next to it: the name of a credential, with its cover, or else the existing names.
 type pairName struct {
 	text  string
 	cover cover

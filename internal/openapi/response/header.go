@@ -7,14 +7,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// longestTag and longestLocation are the maximum lengths of an ETag and of a Location that are told.
+// longestTag and longestLocation are the maximum lengths of an ETag and of a Location that are returned.
 const (
 	longestTag      = 200
 	longestLocation = 1000
 )
 
 // headers sets the fields of a from headers that describe the whole body. These headers change with each part of the
-// body. So they are returned only if the caller sees all of it: nothing is hidden from the caller in any body, and
+// body. So they are returned only if the caller sees all of it. Then nothing is hidden from the caller in any body, and
 // nothing is masked in this one.
 func (a *Answer) headers(w *walker, header http.Header) {
 	if !w.v.Whole() || w.covered+w.shaped+w.dropped > 0 {
@@ -26,7 +26,7 @@ func (a *Answer) headers(w *walker, header http.Header) {
 	a.Location = Location(header)
 }
 
-// Location returns the Location in the headers of a response, without what looks like a credential, or "".
+// Location returns the Location in the headers of a response, without parts that look like a credential, or "".
 func Location(header http.Header) string {
 	to := strings.TrimSpace(header.Get("Location"))
 	if len(to) > longestLocation || !printable(to) {

@@ -207,7 +207,7 @@ func (w world) fill(t *rapid.T, n, depth int, one, other map[string]any) {
 	}
 }
 
-// wheres are filters of lists. "" is none. Some name what is hidden.
+// wheres are filters of lists. "" means no filter. Some name hidden parts.
 var wheres = []string{"", "", "", `{"a":"x"}`, `{"b":{"$exists":true}}`, `{"a":{"$regex":"CANARY"}}`, `{"items.b":{"$ne":"e"}}`, `{"zz":"CANARY"}`, `{"more":"m"}`, `{"token":"x"}`,
 	`{"$or":[{"items":{"$size":1}},{"a":{"$gt":"w"}}]}`, `{"items":{"$elemMatch":{"b":{"$regex":"C"}}}}`, `{"none":1}`}
 

@@ -278,8 +278,8 @@ func within(in string, members ...value.Member) value.Value {
 	return value.OfObject([]value.Member{{Name: in, Value: value.OfObject(members)}})
 }
 
-// after returns how many of the visible items that fit to show, and the arguments that continue after them, or null if
-// the API can't continue there. whole means that no item of the page is hidden.
+// after returns how many of the visible items that fit to show. It also returns the arguments that continue after them,
+// or null if the API can't continue there. whole means that no item of the page is hidden.
 func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value) {
 	p.counted(all)
 	fit := len(seen)

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A node is what the principal's View declares for a value at one place of a body: all its possible schemas combined.
+// A node is the declaration of a value at one place of a body in the principal's View: all its possible schemas
+// combined.
 type node struct {
 	gone     bool // the value is hidden
 	fields   map[string]*field

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cutting is what Fit needs to cut an answer again, to less.
+// A cutting holds the values that Fit needs to cut an answer again, to a smaller size.
 type cutting struct {
 	p      *pager
 	l      list          // the list of the body that is cut

@@ -16,7 +16,7 @@ import (
 // plainDocument has one operation, whose answers it doesn't describe.
 const plainDocument = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":""}}}}}}`
 
-// TestParts checks what at and from show of an answer, and each refusal.
+// TestParts checks the parts of an answer that at and from select, and each refusal.
 func TestParts(t *testing.T) {
 	v, op := viewed(t, plainDocument, spec.Filter{Field: func(_, field string) bool { return field != "salary" }})
 	body := `{"items":[{"id":1,"log":"abcdefghij"},{"id":2,"log":"` + strings.Repeat("é", 300) + `","steps":[1,2,3]},{"id":3}],"a.b":{"c":"x"},"salary":5,"api_token":"s3cretvalue"}`
@@ -80,7 +80,7 @@ func TestTextContinues(t *testing.T) {
 }
 
 // TestContinuing checks that following the answers reads an answer that was cut to its end. It expects each item of a
-// list that a filter keeps, once and in order, and the whole of each text, also if the answer was cut twice.
+// list that a filter keeps, once and in order, and the whole of each text. The answer may have been cut twice.
 func TestContinuing(t *testing.T) {
 	v, op := viewed(t, plainDocument, spec.Filter{})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestReasons has a row for each form in which services say what is wrong, after their public documentation: the texts that must reach the
-// agent, separated by bars.
+// TestReasons has a row for each form in which services report an error, after their public documentation. A row has
+// the texts that must reach the agent, separated by bars.
 func TestReasons(t *testing.T) {
 	const j = "application/json"
 	rows := []struct{ name, media, body, want string }{
@@ -97,7 +97,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestReasonsHide checks what of a failure never reaches agents.
+// TestReasonsHide checks which parts of a failure never reach agents.
 func TestReasonsHide(t *testing.T) {
 	for _, row := range []struct{ media, body, not string }{
 		{"application/json", `{"message":"m","why":"password=hunter2 was wrong"}`, "hunter2"},

@@ -94,7 +94,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(at.Sub(now), 0), maxWait)
 }
 
-// Refused returns the error for the response of a write that says, with a status of success, that the API refused it, as {"ok": false,
+// Refused returns the error for the response of a write that the API refused with a status of success, as {"ok": false,
 // "error": "channel_not_found"} does. It returns nil for any other. sent is the body of the write.
 func Refused(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value.Value) error {
 	read, err := Raw(r)

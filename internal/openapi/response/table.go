@@ -21,8 +21,9 @@ func separators(media string) string {
 	return ""
 }
 
-// table returns the text of a table with the columns masked whose names are those of credentials, as JSON has them masked. A table of which
-// no column is stays as it is. One that can't be read as a table isn't given out then, since nobody could say which column is which.
+// table returns the text of a table with the columns masked whose names are those of credentials, as JSON has them
+// masked. A table without such a column stays as it is. A text that can't be read as a table is not returned, because
+// its columns are unknown.
 func (w *walker) table(media, text string) (string, error) {
 	from := separators(media)
 	if from == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestIsWebPage checks which answers are web pages in the place of what the document declares.
+// TestIsWebPage checks which answers are web pages instead of the declared content.
 func TestIsWebPage(t *testing.T) {
 	const (
 		asJSON  = `"200":{"description":"","content":{"application/json":{}}}`

@@ -17,8 +17,9 @@ import (
 // maxNames is the maximum number of fields that a filter knows of the items of a list.
 const maxNames = 1000
 
-// filter returns the items of list for which the filter holds. It sees only what the caller sees: list is what the view left of the
-// answer, with its masks. The fields of an item have the types that the document declares for dates, and else those of their values.
+// filter returns the items of list for which the filter holds. It sees only the caller's view: list is the visible part
+// of the answer, with its masks. The fields of an item have the types that the document declares for dates, and else
+// those of their values.
 func (a *Answer) filter(w *walker, l list, item *node, list []value.Value) ([]value.Value, error) {
 	if !l.is {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/where", Detail: "the answer has no list that where could filter",
@@ -69,7 +70,7 @@ type items struct {
 	class *schema.Class
 }
 
-// fields sets the fields of the class: those that the view shows of what the document declares, and those of the items.
+// fields sets the fields of the class: the visible fields that the document declares, and those of the items.
 func (s *items) fields(list []value.Value) {
 	kinds := map[string][]value.Value{}
 	var names []string

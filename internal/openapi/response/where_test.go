@@ -144,7 +144,7 @@ func TestWhereOfOthers(t *testing.T) {
 	}
 }
 
-// TestLocation checks which Locations are told, and how.
+// TestLocation checks which Locations are returned, and how.
 func TestLocation(t *testing.T) {
 	for _, tt := range []struct {
 		location, body string
@@ -167,7 +167,7 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// TestVersion checks when the ETag of an answer, and a total in its headers, is told.
+// TestVersion checks when the ETag of an answer, and a total in its headers, are returned.
 func TestVersion(t *testing.T) {
 	choices := `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":{"oneOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"discriminator":{"propertyName":"k"}}}}}}}}}},"components":{"schemas":{"A":{"type":"object"},"B":{"type":"object"}}}}`
 	for _, tt := range []struct {

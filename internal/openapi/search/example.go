@@ -92,7 +92,7 @@ func isFree(v *spec.View, s spec.Schema) bool {
 	return len(o.Fields) == 0 && len(o.Choices) == 0 && len(o.Patterns) == 0 && o.Open && (o.Further == nil || len(o.Further.Compact()) == 2)
 }
 
-// A sampler shortens an example to what of it the view shows.
+// A sampler shortens an example to the parts that the view shows.
 type sampler struct {
 	v *spec.View
 	sample

@@ -11,8 +11,8 @@
 // the score, and so do matches that cover its title. An unknown service is refused with near names.
 //
 // The description of an operation shows the request first, required parts first, then the response, two levels deep.
-// Its size is bounded: the response is shortened before the request. DescribePart and DescribeSchema describe what is
-// deeper. Texts of the document are untrusted data. They are flattened to one line and cut, so they can't break out of
+// Its size is bounded: the response is shortened before the request. DescribePart and DescribeSchema describe deeper
+// parts. Texts of the document are untrusted data. They are flattened to one line and cut, so they can't break out of
 // their line.
 package search
 

@@ -116,7 +116,7 @@ func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.S
 		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response; description is that of the operation"}
 }
 
-// places are what a part begins with.
+// places are the names with which a part begins.
 var places = []string{"path", "query", "headers", "cookies", "body", "response", "description"}
 
 // inside returns the parts of op that at is without their beginning: body.rules for rules.
@@ -143,7 +143,7 @@ func noPart(at, name string, names []string) error {
 	return &problem.Error{Code: problem.NotFound, Near: near, Detail: fmt.Sprintf("%s has no %q%s", problem.Cut(at), problem.Cut(name), hint)}
 }
 
-// below returns what follows name in a dotted path, and whether the path begins with it.
+// below returns the rest of a dotted path after name, and whether the path begins with name.
 func below(path, name string) (string, bool) {
 	if path == name {
 		return "", true
@@ -154,7 +154,7 @@ func below(path, name string) (string, bool) {
 	return path, false
 }
 
-// described follows rest from s, which is at the path at, and describes what it leads to.
+// described follows rest from s, which is at the path at, and describes the schema there.
 func described(v *spec.View, s spec.Schema, at, rest string, request bool) (string, error) {
 	for range 64 {
 		if rest == "" {

@@ -19,7 +19,7 @@ const shop = `{"openapi":"3.0.0","paths":{"/carts":{"post":{"operationId":"creat
 	"responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/card"}}}}}}}},
 	"components":{"schemas":{"card":{"type":"object","properties":{"number":{"type":"string"},"owner":{"type":"object","properties":{"name":{"type":"string"}}}}}}}}`
 
-// TestPart checks what each part is described as, or the error for it.
+// TestPart checks the description of each part, or the error for it.
 func TestPart(t *testing.T) {
 	v := see(t, []byte(shop), spec.Filter{Field: func(_, field string) bool { return field != "secret" }})
 	op := v.Operations()[0]

@@ -9,7 +9,7 @@ import (
 // MaxPhrasings is the maximum number of phrasings of one query that are used.
 const MaxPhrasings = 8
 
-// Phrasings returns the ways in which a query says what it looks for: "list tickets; get issues" has two.
+// Phrasings returns the phrasings in a query: "list tickets; get issues" has two.
 func Phrasings(text string) (out []string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
 		if part = strings.TrimSpace(part); part != "" {
@@ -19,14 +19,14 @@ func Phrasings(text string) (out []string) {
 	return out
 }
 
-// A ranking is what one phrasing finds.
+// A ranking is the result of one phrasing.
 type ranking struct {
 	entries []int32 // best first
 	weak    bool    // the first one doesn't match well
 	match   float64 // how much of the phrasing the first one has
 }
 
-// rankings returns what each phrasing of text finds among the entries that in accepts, or nil if it has no words.
+// rankings returns the results of each phrasing of text among the entries that in accepts, or nil if it has no words.
 func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
 	all := Phrasings(text)
 	for _, part := range all[:min(len(all), MaxPhrasings)] {
@@ -37,7 +37,8 @@ func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
 	return out
 }
 
-// near says how much the first places of a ranking count, when several are fused: the place after so many counts half as much as the first.
+// near says how much the first places of a ranking count, when several are fused. The place after so many counts half
+// as much as the first.
 const near = 3
 
 // fused returns one ranking of several, by the sum of the reciprocal ranks: scores of two phrasings can't be compared. It matches as well

@@ -14,7 +14,7 @@ type printer struct {
 	measure
 	v       *spec.View
 	b       strings.Builder
-	request bool     // describes what is sent: read-only fields are omitted
+	request bool     // describes the request: read-only fields are omitted
 	sent    string   // the named schema of the body, if an answer of the same has its fields
 	whole   bool     // describes a schema: all fields are included
 	past    []string // the named schemas that enclose the current one
@@ -307,8 +307,8 @@ func (p *printer) alternatives(indent int, o spec.ObjectFilter, level int) {
 	}
 }
 
-// field writes one line for a field: name, type, whether it is required, default, and as far as the measure allows its description and
-// an example. A well-known type has the note on its form instead.
+// field writes one line for a field: name, type, whether it is required, and default. As far as the measure allows, it
+// adds the description and an example. A well-known type has the note on its form instead.
 func (p *printer) field(indent int, called string, required bool, s spec.Schema) {
 	text := name(called) + ": " + p.kind(s, 0)
 	if required {

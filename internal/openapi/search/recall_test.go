@@ -122,8 +122,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestThesaurus checks that the thesaurus is large, that its groups are of words, and that a word finds what another of
-// its group is called.
+// TestThesaurus checks that the thesaurus is large, that its groups are of words, and that a word finds names with
+// another word of its group.
 func TestThesaurus(t *testing.T) {
 	groups := 0
 	for line := range strings.Lines(thesaurusText) {

@@ -96,7 +96,8 @@ func line(v *spec.View, op *spec.Operation) string {
 	return fmt.Sprintf("%s: %s %s%s [%s]", name(op.ID), op.Method, oneLine(op.Path, 300), text, mark)
 }
 
-// needs returns what a read requires besides its path, so that a simple one can be made from a search result.
+// needs returns the required arguments of a read besides its path, so that a simple call can be made from a search
+// result.
 func needs(v *spec.View, op *spec.Operation) string {
 	if v.Class(op) != spec.ClassRead {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// A Query describes what to search for. With neither Text nor Service it finds nothing. See Index.Services.
+// A Query describes a search. With neither Text nor Service it finds nothing. See Index.Services.
 type Query struct {
 	Text    string // search terms, in one or several Phrasings, or "" for all operations of the Service
 	Service string // a service's name, full or short, or "" for all
@@ -41,7 +41,7 @@ type Result struct {
 	Phrasings  int               // how many of the query were used
 	Match      float64           // how much of the query's words the first operation has, from 0 to 1: to compare with other APIs
 	Services   []Service         // set if Weak
-	Also       []*spec.Operation // what follows Operations, best first: to be named only, or nil without a Text
+	Also       []*spec.Operation // the operations after Operations, best first, to be named only, or nil without a Text
 }
 
 // Search finds operations. It returns problem.NotFound with near names for an unknown service.
@@ -137,7 +137,7 @@ func (ix *Index) ask(text string) asked {
 		if verb != "" && verb == a.verb && len(ix.terms[stem]) == 0 {
 			continue // a repeated verb, as in "a new device to add"
 		}
-		// The first verb of a question is what is to be done. A plural asks for many.
+		// The first verb of a question names the action. A plural asks for many.
 		t := term{verb: verb != "" && a.verb == "", own: ix.idf(len(ix.terms[stem]))}
 		if t.verb {
 			a.verb = verb
@@ -173,8 +173,8 @@ func (ix *Index) ask(text string) asked {
 	return a
 }
 
-// implied returns the terms that a query implies: a search where it names something, the caller's own things, and what
-// the thesaurus has for several words together.
+// implied returns the terms that a query implies. These are a search where it names something, the caller's own things,
+// and the thesaurus's terms for several words together.
 func (ix *Index) implied(text string, st stemmer) (out []term) {
 	add := func(part float64, stems ...string) {
 		var t term
@@ -187,7 +187,7 @@ func (ix *Index) implied(text string, st stemmer) (out []term) {
 	}
 	if ix.names(text) {
 		if add(named, st.stem("search")); len(out) > 0 {
-			out[0].verb = true // it says what to do, not to what
+			out[0].verb = true // it names the action, not its object
 		}
 	}
 	if slices.ContainsFunc(split(text), func(w string) bool { return w == own || w == "my" || w == "mine" || w == "i" }) {
@@ -199,12 +199,12 @@ func (ix *Index) implied(text string, st stemmer) (out []term) {
 	return out
 }
 
-// related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together. A word of the
-// API's own needs others less: direct is what is left of related then.
+// related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together. A
+// word of the API's own needs others less. Then direct is the rest of related.
 const related, phrased, direct = 0.6, 0.9, 0.5
 
-// untitled is the weight of a stem that only descriptions, parameters and fields have: "every" and "again" are rare there, and say
-// nothing of an operation.
+// untitled is the weight of a stem that only descriptions, parameters and fields have: "every" and "again" are rare
+// there, and don't describe an operation.
 const untitled = 0.6
 
 // covering is the weight of how much of its title a query covers, and short the weight of how short its path is. POST
@@ -217,8 +217,8 @@ const inAnswer = 0.3
 // named is the weight of a search where the query names a thing, which has to be found first.
 const named = 0.6
 
-// names reports whether a query contains a name: a capitalized word that no operation has, not at its beginning and not an
-// abbreviation in capitals (VPN).
+// names reports whether a query contains a name. A name is a capitalized word that no operation has, not at the
+// beginning, and not an abbreviation in capitals (VPN).
 func (ix *Index) names(text string) bool {
 	st := stemmer{}
 	for i, word := range strings.Fields(text) {
@@ -259,8 +259,8 @@ func (ix *Index) form(t *term, stem string, part float64) {
 
 func titled(p posting) bool { return p.title }
 
-// begins adds the terms that begin with a stem that is not a term itself (org, organization), or else a term that the
-// stem begins with (repositories, repo).
+// begins adds terms for a stem that is not a term itself. They begin with the stem (org, organization), or the stem
+// begins with them (repositories, repo).
 func (ix *Index) begins(t *term, stem string) {
 	if len(stem) < 3 {
 		return
@@ -277,8 +277,9 @@ func (ix *Index) begins(t *term, stem string) {
 // weak is the fraction of the query's idf that the best operation must cover for a strong match.
 const weak = 0.3
 
-// least is the fraction of the idf of the query's own words, also of those that no operation has, that the best operation must cover. A
-// query of which only some frequent words match covers less: "create a load balancer" finds what creates, and something about load.
+// least is the fraction of the idf of the query's own words, also of those that no operation has, that the best
+// operation must cover. A query of which only some frequent words match covers less: "create a load balancer" finds
+// operations that create, and something about load.
 const least = 0.3
 
 // A sum is the total of a query's terms in one entry.

@@ -19,8 +19,9 @@ type thesaurus map[string][]string
 // longest is the maximum number of words of an entry.
 const longest = 3
 
-// readThesaurus reads lines of entries that mean nearly the same, separated by commas. An entry of several words leads to those of one,
-// but nothing leads to it, as terms are single words. A line that begins with several words says what these mean, and nothing of the others.
+// readThesaurus reads lines of entries that mean nearly the same, separated by commas. An entry of several words leads
+// to those of one, but nothing leads to it, as terms are single words. A line that begins with several words gives the
+// meaning of these words only.
 func readThesaurus(text string) thesaurus {
 	st, out := stemmer{}, thesaurus{}
 	for line := range strings.Lines(text) {

@@ -110,8 +110,8 @@ func wordsOf(verb string) string {
 	return ""
 }
 
-// verbOf returns the canonical verb of an operation: the first word of its id or summary if that is a verb, else that
-// of its method.
+// verbOf returns the canonical verb of an operation. It is the first word of its id or summary if that is a verb, or
+// else that of its method.
 func verbOf(op *spec.Operation) string {
 	if op.Declared {
 		name := spec.ShortName(op.ID)

@@ -31,7 +31,7 @@ func ParseClass(name string) (Class, bool) {
 	return Class(max(at, 0)), at >= 0
 }
 
-// A ClassRule assigns a class to the operations it matches: those that match one of Operations and, if Tags is not empty,
+// A ClassRule assigns a class to the operations it matches. They match one of Operations and, if Tags is not empty,
 // have one of its tags. At least one of the two lists must be set.
 type ClassRule struct {
 	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"). * matches any text

@@ -63,7 +63,7 @@ type compactor struct {
 	deep    int // the position where the text exceeds the maximum nesting, or -1 if it doesn't
 }
 
-// Read reads from the text and copies what it reads.
+// Read reads from the text and copies the bytes.
 func (c *compactor) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	for i, b := range p[:n] {

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// TestCompact checks what is kept of a document, read byte by byte, or its error.
+// TestCompact checks the kept parts of a document, read byte by byte, or its error.
 func TestCompact(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+1)
 	for in, want := range map[string]string{
@@ -98,7 +98,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// FuzzSections checks that what is parsed in parts reads as when it is parsed at once.
+// FuzzSections checks that a document that is parsed in parts reads the same as one that is parsed at once.
 func FuzzSections(f *testing.F) {
 	for _, seed := range []string{"a:\n  b: |\n   c:\n  d: 1\ne: [1]\n", "a: \"x\ny: z\"\nb: 1\n", "a:\n- b\n-  c: >1\n    d\ne:\n\n  f: 'g'\n", "a: &x\n  b: *x\nc: &x {<<: *x}\n", "---\n/a: {b: c}\n\"d\": # e:\n  f: g\n  h: i\n"} {
 		f.Add([]byte(seed), 1)

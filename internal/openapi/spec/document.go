@@ -1,4 +1,4 @@
-// Package spec reads OpenAPI documents, and limits them to what one principal may see.
+// Package spec reads OpenAPI documents, and limits them to the parts that one principal may see.
 //
 //	JSON or YAML ─Read→ Document ─NewClassifier→ class of each operation ─NewView: Filter→ View
 //
@@ -50,7 +50,7 @@ type Document struct {
 	Tags        []Tag    // as declared. Operations may have further ones
 	Operations  []*Operation
 	Schemes     []Scheme  // the security schemes, as declared
-	Warnings    []Warning // what was left out or changed, in order
+	Warnings    []Warning // the omitted or changed parts, in order
 
 	root    Raw
 	files   map[string]Raw    // the other files, by name, or nil for one that can't be read
@@ -65,7 +65,7 @@ type Document struct {
 // A Tag is a group of operations.
 type Tag struct{ Name, Description string }
 
-// A Warning reports what was left out of a document or changed, and where.
+// A Warning reports a part of a document that was omitted or changed, and its place.
 type Warning struct {
 	Where string // the operation ("GET /teams"), an RFC 6901 pointer, or a file
 	Text  string

@@ -17,7 +17,7 @@ var (
 	ways = []string{"to", "for", "of", "with", "by", "from", "in", "into", "as", "on", "at", "and", "or", "using", "via", "if", "that", "who", "whose", "per", "within", "under", "through", "inside"}
 	// entrants are names of those that an operation lets in.
 	entrants = []string{"user", "member", "membership", "collaborator", "invitation", "invite", "admin", "administrator", "owner", "maintainer", "teammate", "superuser", "operator", "staff", "staff account", "subuser"}
-	// hooks are what sends events to an address.
+	// hooks are names of things that send events to an address.
 	hooks = []string{"hook", "webhook", "webhook endpoint", "webhook subscription", "webhook policy", "webhook config", "webhook configuration", "webhook destination", "webhook integration", "webhook setting", "webhook url",
 		"hook subscription", "event subscription", "event destination", "event endpoint", "event hook", "callback", "callback url"}
 	// audiences are collections whose members aren't let in anywhere.
@@ -30,7 +30,8 @@ var shares = regexp.MustCompile(`(?i)\bwith (?:an? |the |other )?(?:user|group|t
 // published matches a summary that lets everybody with a link see something: Create a shared dashboard.
 var published = regexp.MustCompile(`(?i)^(?:create|add|make|generate|publish|enable)s? (?:an? |the )?(?:public(?:ly)?|shared|sharing|share) (?:\w+ )?(?:link|url|dashboard|page|report|view|access)\b`)
 
-// entry returns what op, which isn't a read, opens: a way in for a person, a way out for events, or a machine, or "".
+// entry returns the kind of access that op, which isn't a read, opens, or "". It is a way in for a person, a way out
+// for events, or a machine.
 func entry(op *Operation) Suspicion {
 	if op.Method == "DELETE" || SuggestsRead(op) {
 		return ""
@@ -100,8 +101,8 @@ func phrase(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// objects returns what the id and the summary of op say that one of the verbs is done to: "database user" for databases_add_user and for
-// "Add a database user to a cluster".
+// objects returns the objects of the verbs in the id and the summary of op: "database user" for databases_add_user and
+// for "Add a database user to a cluster".
 func objects(op *Operation, verbs []string) (out []string) {
 	texts := []string{op.Summary, lastOf(op.Path)}
 	if at := strings.LastIndexByte(strings.TrimSuffix(op.Path, "/"), '/'); at > 0 && slices.Contains(verbs, strings.ToLower(texts[1])) { // /bulk_users/add

@@ -17,8 +17,8 @@ const (
 	maxBytes = 64 << 20
 )
 
-// An Opener returns the bytes of a file that a document refers to: a slash-separated path relative to the document, or a
-// URL. It decides what may be read. Its error is a message for operators.
+// An Opener returns the bytes of a file that a document refers to: a slash-separated path relative to the document, or
+// a URL. It decides which files may be read. Its error is a message for operators.
 type Opener func(name string) ([]byte, error)
 
 // ErrElsewhere is the error of an Opener for a file outside of the document's folder or host.
@@ -32,7 +32,7 @@ func Folder(name string) (string, error) {
 	return name, nil
 }
 
-// Origin returns the URL of a file that may be read by an Opener of URLs: one with the scheme, host and port of the
+// Origin returns the URL of a file that an Opener of URLs may read. It must have the scheme, host and port of the
 // document's URL.
 func Origin(document, name string) (string, error) {
 	base, err := url.Parse(document)
@@ -53,7 +53,7 @@ type files struct {
 	open  Opener
 	to    []string // references into files, in order, without duplicates
 	known map[string]bool
-	size  int // of what was read
+	size  int // of the files that were read
 }
 
 // external reports whether a JSON text refers to another file. It doesn't parse the text.

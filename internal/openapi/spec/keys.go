@@ -41,7 +41,7 @@ func namesKey(said string, reads bool) bool {
 	return false
 }
 
-// aPublicKey is what a summary says of what may be shown to anybody.
+// aPublicKey matches summaries of keys that anybody may see.
 const aPublicKey = " public "
 
 // public takes from the words of a read the keys that may be shown to anybody.
@@ -92,8 +92,8 @@ func provesAddress(d *Document, op *Operation) bool {
 	return has(proven) && has(addresses)
 }
 
-// givesRights reports whether the body of op sets what somebody may do: the level of a user or a group, or, of one that
-// exists, the role. entry finds invitations and members who are added.
+// givesRights reports whether the body of op sets somebody's rights: the level of a user or a group, or the role of an
+// existing one. entry finds invitations and members who are added.
 func givesRights(d *Document, op *Operation, name string) bool {
 	if op.Body == nil || !slices.ContainsFunc(people, func(p string) bool { return strings.Contains(name, " "+p+" ") }) {
 		return false

@@ -68,7 +68,7 @@ func Variables(path string) []string {
 	return out
 }
 
-// fill checks the path against its parameters: an undeclared variable becomes a string parameter, and a parameter that
+// fill checks the path against its parameters. An undeclared variable becomes a string parameter, and a parameter that
 // is not in the path is left out.
 func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	path, query := op.Target()

@@ -197,6 +197,6 @@ func unquote(quoted []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return unsafe.String(unsafe.SliceData(inner), len(inner))
 	}
-	out, _ := jsontext.AppendUnquote(nil, quoted) // errors only report what became U+FFFD
+	out, _ := jsontext.AppendUnquote(nil, quoted) // errors only report bytes that became U+FFFD
 	return string(out)
 }

@@ -175,7 +175,7 @@ func (r *reader) responses(op *Operation, responses Raw, produces []string) erro
 	return nil
 }
 
-// links reads the links of a response. One that leads nowhere is left out: it only says more.
+// links reads the links of a response. It omits a dangling link, which isn't necessary.
 func (r *reader) links(links Raw) (out []Link) {
 	for _, v := range links.Members() {
 		v, _, err := r.d.follow(v)
@@ -202,8 +202,8 @@ func cutLast(ref string) (before, after string, ok bool) {
 	return ref[:at], ref[at+1:], true
 }
 
-// contents reads the media types of a body or an answer, in order and in lower case. example comes before examples. A schema whose
-// reference leads nowhere is an error, for which the operation is left out.
+// contents reads the media types of a body or an answer, in order and in lower case. example comes before examples. A
+// schema with a dangling reference is an error, and the operation is left out.
 func (r *reader) contents(content Raw) ([]Content, error) {
 	var out []Content
 	for mediaType, v := range content.Members() {

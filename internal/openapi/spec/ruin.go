@@ -28,11 +28,12 @@ var (
 		"a", "an", "the", "hard", "soft", "full", "graceful", "gracefully", "cold", "warm"}
 	// gentle are verbs that change little however many things they are applied to.
 	gentle = []string{"create", "add", "insert", "import", "export", "get", "list", "read", "retrieve", "fetch", "upload", "send", "search", "check", "validate", "download", "invite", "query", "find", "parse", "lookup", "preview"}
-	// doubles are what a merge takes away, because only one of the two remains.
+	// doubles are names of things that a merge removes, because only one of the two remains.
 	doubles = []string{"account", "company", "contact", "customer", "deal", "duplicate", "identity", "issue", "lead", "organization", "people", "person", "profile", "record", "tag", "ticket", "topic", "user", "visitor"}
 )
 
-// finally matches in a description what can't be taken back, and overwrites in a summary what takes the place of something.
+// finally matches a description of an effect that can't be undone. overwrites matches a summary of an operation that
+// replaces something.
 var (
 	finally    = regexp.MustCompile(`\bpermanently\b|\birrevers|\birrevocabl|\b(?:can ?not|can't|could not) be (?:undone|reversed|reverted|recovered|restored)\b|\b(?:is|are|be|gets?) (?:lost|wiped|erased|destroyed|purged|terminated)\b|\b(?:wipes|destroys|erases|purges) (?:all|any|every|the|its)\b`)
 	overwrites = regexp.MustCompile(`\boverwrit(?:e|es|ing)\b|\bpowers? (?:\w+ ){0,4}off\b|\bpower(?:s|ing)? (?:off|down)\b|\bshut(?:s|ting)? down\b|\bto (?:the )?trash\b|\b(?:factory|hard)[ -]reset\b|\bfor(?:ce|cibly|cefully)[ -](?:\w+)|\bwip(?:e|es|ing)\b|^blocks? (?:an? |the )?(?:\w+ ){0,2}(?:users?|contacts?|members?|accounts?|senders?|visitors?|guests?|customers?|profiles?|devices?|callers?)\b|\brestores? .*\bover\b`)
@@ -118,7 +119,7 @@ func isBulk(names [][]string, summary []string) bool {
 	return bulk
 }
 
-// restores reports whether op puts a copy in the place of what is there now.
+// restores reports whether op replaces the present state by a copy.
 func restores(names [][]string, summary string) bool {
 	verb := slices.ContainsFunc([]string{first(names[0]), first(names[1]), first(start(summary))}, func(w string) bool {
 		w = strings.TrimSuffix(w, "s")
@@ -147,7 +148,7 @@ func onlyAsks(op *Operation) bool {
 	return op.Declared && says(ShortName(op.ID)) && says(op.Summary)
 }
 
-// plugs matches what is attached to something else, unlike a terminal.
+// plugs matches names of things that are attached to something else, unlike a terminal.
 var plugs = regexp.MustCompile(`(?i)\b(?:volume|disk|drive|network|interface|nic|iso|policy|address|ip|subnet|file|image|storage|payment|card|source|router|firewall|label|tag|user|server)s?\b`)
 
 // plugsIn reports whether op attaches a volume or another thing, which opens no channel.

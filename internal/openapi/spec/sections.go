@@ -100,8 +100,8 @@ func mapping(b []byte) bool {
 	return true
 }
 
-// entries iterates over the members of the block mapping in b, as they are written: a line that is indented as the first
-// one begins a member. It ends with errWhole at one that may begin something else.
+// entries iterates over the members of the block mapping in b, as they are written. A line that is indented as the
+// first one begins a member. It ends with errWhole at one that may begin something else.
 func entries(b []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		begin, indent := -1, -1

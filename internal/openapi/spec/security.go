@@ -41,7 +41,7 @@ func (d *Document) Scheme(name string) Scheme {
 	return Scheme{Name: name}
 }
 
-// schemes reads the security schemes of a document. A reference that leads nowhere leaves a scheme of no kind.
+// schemes reads the security schemes of a document. A dangling reference gives a scheme without a kind.
 func (d *Document) schemes(sections map[string]Raw) (out []Scheme) {
 	all := sections["components"].Get("securitySchemes")
 	if d.Dialect == Swagger2 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSecurity checks the schemes of documents, and what each operation requires.
+// TestSecurity checks the schemes of documents, and the requirements of each operation.
 func TestSecurity(t *testing.T) {
 	for _, row := range []struct{ name, in, want string }{
 		{"all kinds of 3.0", `{"openapi":"3.0.3","components":{"securitySchemes":{"key":{"type":"apiKey","in":"header","name":"X-Key"},"q":{"type":"apiKey","in":"query","name":"k"},"c":{"type":"apiKey","in":"cookie","name":"sid"},

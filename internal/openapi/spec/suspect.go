@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// A Suspicion is what an operation is suspected of. "" is nothing.
+// A Suspicion is a kind of danger that an operation is suspected of, or "".
 type Suspicion string
 
 // The kinds.
@@ -16,7 +16,7 @@ const (
 	SuspectCredentials Suspicion = "credentials" // creates, changes or revokes credentials, or signs in
 	SuspectRights      Suspicion = "rights"      // changes permissions
 	SuspectApprovals   Suspicion = "approvals"   // decides an approval
-	SuspectLimits      Suspicion = "limits"      // changes what an account may use
+	SuspectLimits      Suspicion = "limits"      // changes the features that an account may use
 	SuspectHooks       Suspicion = "hooks"       // makes events go to an address
 	SuspectMachines    Suspicion = "machines"    // opens a console or a rescue system
 	SuspectCarries     Suspicion = "carries"     // carries other calls, which no rule sees
@@ -72,7 +72,7 @@ var words = []struct {
 	{SuspectLimits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
-// SuspicionOf returns what op, an operation of d of the given class, is suspected of.
+// SuspicionOf returns the Suspicion of op, an operation of d of the given class.
 func SuspicionOf(d *Document, op *Operation, class Class) Suspicion {
 	name, summary := spoken(op, class == ClassRead)
 	if class == ClassRead {
@@ -158,8 +158,8 @@ func SuggestsRead(op *Operation) bool {
 	return op.Method == "POST" && beginsWithWord(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
 }
 
-// beginsWithWord reports whether the last segment of the path, what follows its last dot (documents.list), or the declared id begins
-// with one of those words.
+// beginsWithWord reports whether the declared id or the last segment of the path begins with one of those words. In a
+// segment with dots, it is the last part (documents.list).
 func beginsWithWord(op *Operation, any ...string) bool {
 	last := lastOf(op.Path)
 	last = last[strings.LastIndexByte(last, '.')+1:]
@@ -202,7 +202,7 @@ func spoken(op *Operation, own bool) (name, summary string) {
 // service matches the name of a service of remote procedures: bytebase.v1.AuthService.
 var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
 
-// aside matches what a summary says in parentheses: mostly who may call.
+// aside matches the text in parentheses of a summary, which mostly says who may call.
 var aside = regexp.MustCompile(`\([^)]*\)`)
 
 // harmlessTerms removes terms that contain one of the words but mean something else.

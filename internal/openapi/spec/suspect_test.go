@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOf checks for each method, path and id what the operation is suspected of, and whether its method may mislead.
+// TestOf checks the suspicion of each method, path and id, and whether the method may mislead.
 func TestOf(t *testing.T) {
 	for _, row := range []struct{ op, want string }{
 		{"GET /teams/{tokenId}", ""},

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestTable checks what init writes for operations of well-known APIs: at least 99 % as people labelled them, and no
-// dangerous one as a read. The table has: label | method and path | id | tags | summary | statuses, and for some: | names at the top of the body.
+// TestTable checks the classes that init writes for operations of well-known APIs. At least 99 % must be as people
+// labelled them, and no dangerous one may be a read. The table has: label | method and path | id | tags | summary |
+// statuses, and for some: | names at the top of the body.
 func TestTable(t *testing.T) { checkTable(t, "testdata/operations.txt", 1900, 99) }
 
 // TestDangers checks the same for operations that take something away, let somebody in or return a secret, and for harmless ones that sound like them.
@@ -45,7 +46,7 @@ func checkTable(t *testing.T, file string, least, percent int) {
 	}
 }
 
-// label returns what init writes for the operation of a row.
+// label returns the class that init writes for the operation of a row.
 func label(t *testing.T, f []string) string {
 	t.Helper()
 	method, path, _ := strings.Cut(f[1], " ")

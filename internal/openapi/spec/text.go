@@ -55,7 +55,7 @@ func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 
 // appendQuoted appends s as a JSON string, with U+FFFD for invalid Unicode.
 func appendQuoted(dst []byte, s string) []byte {
-	out, _ := jsontext.AppendQuote(dst, s) // errors only report what became U+FFFD
+	out, _ := jsontext.AppendQuote(dst, s) // errors only report bytes that became U+FFFD
 	return out
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Filter selects what a principal may see. A nil function selects everything. The functions are called often and must
-// always return the same result for the same arguments.
+// A Filter selects the parts that a principal may see. A nil function selects everything. The functions are called
+// often and must always return the same result for the same arguments.
 type Filter struct {
 	Operation  func(op *Operation) bool
 	Schema     func(name string) bool          // by the name shown to agents. A hidden schema reads as one that accepts any value
@@ -18,7 +18,9 @@ type Filter struct {
 	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
 	Whole      bool                            // Schema and Field hide nothing that the document or the rules name
 	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
-	Reviewed   func(op *Operation) string      // what list and detail say of how its calls run. Nil says "needs review" of all that change something
+	// Reviewed says how the calls of op run, for list and detail. Nil means "needs review" for all that change
+	// something.
+	Reviewed   func(op *Operation) string
 	Uncallable func(op *Operation) string      // why no call of op is sent, "" if calls are, or nil
 	Opened     func(op *Operation) []Parameter // parameters besides those of the document, or nil
 	Optional   func(in, name string) bool      // makes a parameter optional that the document requires, or nil
@@ -74,8 +76,8 @@ func (v *View) Has(op *Operation) bool { return v.has[op] }
 // Class returns the access class of an operation.
 func (v *View) Class(op *Operation) Class { return v.rules.Of(op).Class }
 
-// Reviewed returns what is said of how the calls of op run: "needs review", "may need review", "not allowed", or "" for calls that run at
-// once.
+// Reviewed returns a text that says how the calls of op run: "needs review", "may need review", "not allowed", or ""
+// for calls that run at once.
 func (v *View) Reviewed(op *Operation) string {
 	switch {
 	case v.Class(op) == ClassRead:

@@ -89,7 +89,7 @@ func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.
 // Undeclared reports whether a body may have a field of that name which no schema declares.
 func (v *View) Undeclared(name string) bool { return v.f.Undeclared == nil || v.f.Undeclared(name) }
 
-// Hides reports whether a part of what r describes is hidden, at any depth.
+// Hides reports whether a part of the values that r describes is hidden, at any depth.
 func (v *View) Hides(r Raw) bool { return v.lacks(r, true) }
 
 // Closes reports whether r describes objects that have a hidden field of their own. They take no undeclared names,

@@ -47,7 +47,7 @@ func byWord(op *Operation) (Class, bool) {
 		return ClassDestructive, true
 	case slices.Contains(tunnels, strings.ToLower(last)) && !plugsIn(op, last, reads) || strings.EqualFold(inner, "proxy") || upgrades(op):
 		return ClassDestructive, true
-	case !reads && strings.EqualFold(last, "console"): // what it said until now can be read
+	case !reads && strings.EqualFold(last, "console"): // the words until now can be read
 		return ClassDestructive, true
 	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && verbs([]string{"start"}): // POST /exec/{id}/start
 		return ClassDestructive, true

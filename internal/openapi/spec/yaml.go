@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Aliases and merges can expand a small YAML document into a huge one, so its size is limited: in bytes, relative to
-// its own size, and in merges.
+// Aliases and merges can expand a small YAML document into a huge one, so its size is limited. The limits are in bytes,
+// relative to its own size, and in merges.
 const (
 	maxGrowth = 20
 	maxMerges = 100_000

@@ -248,8 +248,8 @@ func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Valu
 		slices.ContainsFunc(op.Body.Contents, func(other spec.Content) bool { return c.v.Hides(other.Schema) })
 }
 
-// structured reports whether v is a list or an object and the schema declares that type: some documents declare JSON as text/plain, and
-// JSON is YAML. It is not an XML.
+// structured reports whether v is a list or an object and the schema declares that type. Some documents declare JSON as
+// text/plain, and JSON is YAML. It is not an XML.
 func (c *Checker) structured(content *spec.Content, v value.Value) bool {
 	if strings.Contains(strings.ToLower(content.MediaType), "xml") {
 		return false

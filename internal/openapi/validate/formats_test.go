@@ -107,7 +107,8 @@ func valuesOf(t *testing.T, text string) (out []string) {
 	return out
 }
 
-// TestFormatFaults checks that a fault says the place, what is right, and what was given, except for bytes, which may be secret.
+// TestFormatFaults checks that a fault says the place, the right form, and the given value. It omits bytes, which may
+// be secret.
 func TestFormatFaults(t *testing.T) {
 	c, v := checker(t, formatted, Options{})
 	op, err := v.Operation("op")

@@ -55,7 +55,8 @@ func InBase64(s spec.Schema) bool {
 	return strings.EqualFold(s.Raw.Get("contentEncoding").Text(), "base64")
 }
 
-// lines checks each value of a body of lines of JSON, against what the document declares: a schema of one of them or of their list.
+// lines checks each value of a body of lines of JSON against the schema in the document. It is the schema of one value
+// or of their list.
 func (c *Checker) lines(f *faults, content *spec.Content, key string, body value.Value) error {
 	schema := content.Schema
 	if s := c.v.Schema(schema); s.Items != nil {

@@ -71,8 +71,8 @@ type known struct {
 	past    map[string]bool // the schemas that were read, by their text
 }
 
-// known adds to k the names that schema r and the alternatives that may apply declare. k is open, which accepts any name, where there
-// is no schema, or where a schema says so, or where alternatives are nested deeper than four.
+// known adds to k the names that schema r and the alternatives that may apply declare. k is open, which accepts any
+// name, in three cases. There is no schema, a schema says so, or alternatives are nested deeper than four.
 func (c *Checker) known(k *known, r spec.Raw, depth int) {
 	s := c.v.Schema(r)
 	if r == nil {
@@ -124,9 +124,9 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 	}
 }
 
-// choices returns the alternatives of o that v may be. An alternative is left out if a field of v has a value that the
-// alternative doesn't allow there, or if o's discriminator names another one. If none is left, all are returned. An
-// object without alternatives whose discriminator maps to other schemas has those, and without a mapping the schemas that extend it.
+// choices returns the alternatives of o that v may be. An alternative is left out if it doesn't allow the value of a
+// field of v, or if o's discriminator names another one. If none is left, all are returned. An object without
+// alternatives whose discriminator maps to other schemas has those, and without a mapping the schemas that extend it.
 func (c *Checker) choices(o spec.ObjectFilter, v value.Value) []spec.Raw {
 	d := discriminatorOf(o.Raw)
 	all := o.Choices

@@ -15,9 +15,9 @@ func IsPatch(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
 }
 
-// ownForm reports whether a body with the media type of a JSON Patch isn't one. It is then a list of operations in a
-// form of the API's own, which the document declares without a path (Box: {"op": "editEnumOption", "fieldKey",
-// "data"}). A list in which an operation has a path or from is still a JSON Patch.
+// ownForm reports whether a body with the media type of a JSON Patch isn't one. Then it is a list of operations in the
+// API's own form, which the document declares without a path (Box: {"op": "editEnumOption", "fieldKey", "data"}). A
+// list in which an operation has a path or from is still a JSON Patch.
 func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
 	s := c.v.Schema(content.Schema)
 	if s.Items == nil || body.Kind() != value.Array {
@@ -36,7 +36,7 @@ func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
 // patchMembers are the members of an operation of a JSON Patch. Others are refused: an API that ignores case takes Path for path.
 var patchMembers = []string{"op", "path", "from", "value"}
 
-// patch checks the form of a JSON Patch, and the names in it against what it changes.
+// patch checks the form of a JSON Patch, and its names against the schema of the thing that it changes.
 func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 	if body.Kind() != value.Array {
 		f.add("/body", "type", `a JSON Patch is a list of operations: [{"op", "path", "value"}]; not %s`, body.Kind())
@@ -107,7 +107,7 @@ func Pointed(pointer string) []string {
 // Listed reports whether a name of a JSON pointer is that of an element of a list.
 func Listed(name string) bool { return name == "-" || strings.Trim(name, "0123456789") == "" }
 
-// below returns the schemas of what names lead to from what schemas describe.
+// below returns the schemas of the values that names lead to, beginning at values that schemas describe.
 func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	for _, name := range names {
 		var next []spec.Raw
@@ -128,8 +128,8 @@ func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	return schemas
 }
 
-// patched returns the schema of the thing that op changes, or nil. It is the answer of a GET of the same path, or else
-// another body of op, or the body of a PUT of the same path.
+// patched returns the schema of the thing that op changes, or nil. It is the answer of a GET of the same path.
+// Otherwise it is another body of op, or the body of a PUT of the same path.
 func (c *Checker) patched(op *spec.Operation) spec.Raw {
 	for _, reads := range c.v.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path {

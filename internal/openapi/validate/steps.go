@@ -16,7 +16,7 @@ const MaxSteps = 200_000
 const (
 	stepBytes    = 256
 	endedSteps   = 1000 // how many schemas are counted between two looks at whether the call has ended
-	elementBytes = 16   // what an element or member counts beside its name
+	elementBytes = 16   // the count of an element or member beside its name
 )
 
 // steps counts the comparisons that checking a value would take, before the value is checked. The library compares a

@@ -38,7 +38,7 @@ func TestSteps(t *testing.T) {
 	deep := `{"a":` + strings.Repeat(`{"a":`, 15) + `1` + strings.Repeat(`}`, 15) + `}`
 	for name, tt := range map[string]struct {
 		doc, body string
-		deep      string // what is always refused, as check names it
+		deep      string // a schema that is always refused, as check names it
 		refused   bool
 	}{
 		"allOf":                 {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
@@ -109,8 +109,8 @@ func TestStepsOfACall(t *testing.T) {
 	}
 }
 
-// TestStepsOfLongValues checks that comparisons count by what they read: a pattern reads a text, equality reads a list,
-// each of them once for every path through the schemas.
+// TestStepsOfLongValues checks that comparisons count by the values that they read. A pattern reads a text, and
+// equality reads a list, once for every path through the schemas.
 func TestStepsOfLongValues(t *testing.T) {
 	level := func(_ int, next string) string { return `{"anyOf":[` + next + `,` + next + `]}` } // 4,096 paths
 	members := func(n int) string {

@@ -127,9 +127,9 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 	t.list(out, name, m, place{of: of, part: part, unsent: p.unsent})
 }
 
-// several makes a oneOf accept a value that fits several alternatives, as anyOf does. An integer is also a number, a
-// date is also a text, and an object with a name and a list fits each alternative that has both. Authors don't want
-// such a value refused, and services don't refuse it.
+// several makes a oneOf accept a value that fits several alternatives, as anyOf does. An integer is also a number, and
+// a date is also a text. An object with a name and a list fits each alternative that has both. Authors don't want such
+// a value refused, and services don't refuse it.
 func several(out map[string]any) {
 	one := out["oneOf"]
 	switch {

@@ -34,8 +34,8 @@ type Arguments struct {
 	HasBody bool        // whether Body is given. It may be null
 	Media   string      // the media type of the body, one that the operation declares, or "" for the one it prefers
 
-	// Later lists the JSON pointers of texts that stand for values not known yet. Any value is accepted there, so what is
-	// checked with them is not sent.
+	// Later lists the JSON pointers of texts that stand for values not known yet. Any value is accepted there, so
+	// arguments that are checked with them are not sent.
 	Later []string
 	Texts []string // those of Later that are texts in a body, whatever their values are
 }

@@ -69,7 +69,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestCheck checks the faults of arguments, one per line: pointer, rule, message. "" is none.
+// TestCheck checks the faults of arguments, one per line: pointer, rule, message. "" means no fault.
 func TestCheck(t *testing.T) {
 	c, v := checker(t, doc, Options{})
 	const ok = `"path":{"id":1},"headers":{"x-trace":"t"}`
@@ -152,8 +152,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters, nor in an object that has a hidden
-// field: these are refused alike.
+// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters. An object with
+// a hidden field refuses all undeclared fields alike.
 func TestOpen(t *testing.T) {
 	c, v := checker(t, doc, Options{OpenBodies: true})
 	op := v.Operations()[0]

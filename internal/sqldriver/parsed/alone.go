@@ -9,7 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A handle is what SQLite knows a connection by: the thread that it is called on, and its address.
+// A handle identifies a connection in SQLite: the thread that it is called on, and its address.
 type handle struct {
 	thread *libc.TLS
 	db     uintptr

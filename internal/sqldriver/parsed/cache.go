@@ -43,7 +43,7 @@ func (c *cache) settle() {
 	}
 }
 
-// close frees what used has.
+// close frees the memory for used.
 func (c *cache) close() {
 	if c != nil && c.slot != 0 {
 		libc.Xfree(c.thread, c.slot)

@@ -1,5 +1,5 @@
-// Package parsed keeps the statements of an SQLite connection parsed, and takes its mutex. For a short statement SQLite spends more
-// time on parsing than on running it, and for a long result a quarter of it on the mutex.
+// Package parsed keeps the statements of an SQLite connection parsed, and takes its mutex. For a short statement SQLite
+// spends more time on parsing than on running it. For a long result it spends a quarter of the time on the mutex.
 package parsed
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of what a connection keeps.
+// Limits of the statements that a connection keeps.
 const (
 	mostStatements = 256
 	longestText    = 32 << 10 // bytes
@@ -21,7 +21,7 @@ type Conn struct {
 	driver.Conn
 	kept   map[string]*statement
 	handle handle // zero if the driver keeps it elsewhere
-	cache  *cache // nil if the connection keeps what it has
+	cache  *cache // nil if the connection keeps its pages
 }
 
 // A statement is parsed, and used by at most one result at a time.

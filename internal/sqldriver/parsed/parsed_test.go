@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 )
 
-// connector opens connections and counts what they parse.
+// connector opens connections and counts the statements that they parse.
 type connector struct {
 	name   string
 	parses *int

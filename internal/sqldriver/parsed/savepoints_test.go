@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestSavepoints has what a savepoint needs in memory up to the bound, and in a file beyond it, so that no transaction takes more.
+// TestSavepoints checks that the pages of a savepoint are in memory up to the bound, and in a file beyond it. So no
+// transaction takes more.
 func TestSavepoints(t *testing.T) {
 	if !roomy {
 		t.Fatal("SQLite refused the bound: something opened a connection before the program started")
