@@ -163,6 +163,9 @@ var mayImport = map[string]string{
 	"examples/embed":      "*",
 	"examples/supportbot": "assistant",
 
+	// the documentation, served and searched
+	"docs": "problem",
+
 	// a configuration, served inside of a program
 	"serve": ". identity internal/app internal/config source source/openapi tool",
 
@@ -488,7 +491,7 @@ func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token
 // TestHouse holds the size of the house: few rooms, few arrows between them, and no room that is a wall inside of an idea.
 // It prints the figures.
 func TestHouse(t *testing.T) {
-	const maxPackages, maxInternal, maxArrows, maxImports = 86, 50, 630, 25
+	const maxPackages, maxInternal, maxArrows, maxImports = 87, 50, 632, 25
 	// These small packages stay apart for a reason.
 	apart := map[string]string{
 		"source/memory":               "programs can serve their own records with it",

@@ -14,15 +14,20 @@ func Group(c *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return c.Help()
 		}
-		var names []string
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() {
-				names = append(names, sub.Name())
-			}
-		}
-		return config.Usagef("there is no command %q%s", c.CommandPath()+" "+args[0], problem.DidYouMean(problem.Nearest(args[0], names, 1)))
+		return UnknownCommand(c, args[0])
 	}
 	return c
+}
+
+// UnknownCommand returns the error for an unknown subcommand of c. It names the nearest one.
+func UnknownCommand(c *cobra.Command, name string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return config.Usagef("there is no command %q%s", c.CommandPath()+" "+name, problem.DidYouMean(problem.Nearest(name, names, 1)))
 }
 
 // None refuses all arguments.
