@@ -163,7 +163,7 @@ func (b *builder) opened(name string, at []string) (*schema.Class, []string) {
 	return class, names
 }
 
-// scope sets the scope that calling the action needs: that of permission, else write, or delete for an action that
+// scope sets the scope that calling the action needs: that of scope, else write, or delete for an action that
 // deletes. The scope write never deletes.
 func (b *builder) scope() {
 	switch b.Scope = b.Permission; b.Scope {
@@ -173,10 +173,10 @@ func (b *builder) scope() {
 			b.Scope = identity.Delete
 		}
 	default:
-		b.wrong([]string{"permission"}, "must be write, delete or schema")
+		b.wrong([]string{"scope"}, "must be write, delete or schema")
 	}
 	if b.Do == Delete && b.Scope == identity.Write {
-		b.wrong([]string{"permission"}, "what deletes needs delete or schema")
+		b.wrong([]string{"scope"}, "what deletes needs delete or schema")
 	}
 }
 

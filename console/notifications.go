@@ -49,7 +49,7 @@ func (c *Console) notifications(v *visit) error { return c.showNotifications(v, 
 // are errors rather than empty lists.
 func (c *Console) showNotifications(v *visit, page frame) error {
 	q := v.r.URL.Query()
-	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}
+	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("webhook"), Change: q.Get("change"), Limit: deliverySize}
 	if f.State != "" && !slices.Contains(webhook.States(), f.State) {
 		return problem.New(problem.InvalidArgument, "There is no such state.")
 	}
@@ -127,7 +127,7 @@ func (c *Console) redeliver(v *visit) error {
 
 // testHook sends a test to a webhook or a recipient.
 func (c *Console) testHook(v *visit) error {
-	name := v.r.PostForm.Get("hook")
+	name := v.r.PostForm.Get("webhook")
 	if !slices.Contains(c.options.Hooks, name) || c.options.TestHook == nil {
 		return problem.New(problem.NotFound, "There is no such notification.")
 	}

@@ -75,10 +75,10 @@ func TestNotifications(t *testing.T) {
 		{"", []string{`href="/console/notifications" aria-current="page"`, "1 dead", "it answered 500 Internal Server Error", "tried again", "it can&#39;t be reached &lt;b&gt;", "U+202E",
 			"next try", "Nothing was sent yet", "Last sent", "1 waiting", `/console/changes/` + id(12), "Send again"}, []string{"<b>", "Older →"}},
 		{"?state=dead", []string{id(12)}, []string{id(11), id(13)}},
-		{"?hook=slack", []string{id(13)}, []string{id(12), "Send again"}},
+		{"?webhook=slack", []string{id(13)}, []string{id(12), "Send again"}},
 		{"?change=" + id(11), []string{id(11)}, []string{id(12)}},
 		{"?before=2", []string{id(11), "← Newest"}, []string{id(12)}},
-		{"?state=sent&hook=slack", []string{"None here"}, nil},
+		{"?state=sent&webhook=slack", []string{"None here"}, nil},
 	} {
 		got := b.get("/console/notifications" + row.path)
 		if got.status != 200 {
@@ -131,19 +131,19 @@ func TestNotificationsTest(t *testing.T) {
 		}
 	})
 	b := w.signedIn(t, "rosa")
-	if got := b.post("/console/notifications/test", url.Values{"hook": {"ops"}}); got.status != 303 {
+	if got := b.post("/console/notifications/test", url.Values{"webhook": {"ops"}}); got.status != 303 {
 		t.Error(got.status)
 	}
 	if got := b.get("/console/notifications?tested=ops"); !strings.Contains(got.body, "A test has arrived at ops.") || strings.Contains(b.get("/console/notifications?tested=x").body, "has arrived") {
 		t.Error(got.body)
 	}
-	if got := b.post("/console/notifications/test", url.Values{"hook": {"billing"}}); got.status != 502 || !strings.Contains(got.body, "billing: it can") {
+	if got := b.post("/console/notifications/test", url.Values{"webhook": {"billing"}}); got.status != 502 || !strings.Contains(got.body, "billing: it can") {
 		t.Error(got.status, got.body)
 	}
-	if got := b.post("/console/notifications/test", url.Values{"hook": {"nowhere"}}); got.status != 404 {
+	if got := b.post("/console/notifications/test", url.Values{"webhook": {"nowhere"}}); got.status != 404 {
 		t.Error(got.status)
 	}
-	if got := w.signedIn(t, "ann", identity.Review).post("/console/notifications/test", url.Values{"hook": {"ops"}}); got.status != 403 {
+	if got := w.signedIn(t, "ann", identity.Review).post("/console/notifications/test", url.Values{"webhook": {"ops"}}); got.status != 403 {
 		t.Error("a reviewer sends a test:", got.status)
 	}
 	if strings.Join(tested, " ") != "ops billing" {

@@ -60,7 +60,7 @@ func outboxStatus(ctx context.Context, all deliveries, base, name string) (outbo
 // outboxHref returns the address of the page with a filter, below base.
 func outboxHref(base string, f webhook.Filter) string {
 	q := url.Values{}
-	for name, text := range map[string]string{"state": string(f.State), "hook": f.Hook, "change": f.Change} {
+	for name, text := range map[string]string{"state": string(f.State), "webhook": f.Hook, "change": f.Change} {
 		if text != "" {
 			q.Set(name, text)
 		}

@@ -21,7 +21,7 @@ type Deliveries interface {
 }
 
 // DeliveryParameters returns the query parameters of GET /api/deliveries.
-func DeliveryParameters() []string { return []string{"state", "hook", "change", "before", "limit"} }
+func DeliveryParameters() []string { return []string{"state", "webhook", "change", "before", "limit"} }
 
 // A DeliveryPage is the response of GET /api/deliveries.
 type DeliveryPage struct {
@@ -45,7 +45,7 @@ func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) 
 	if err != nil {
 		return nil, err
 	}
-	f := webhook.Filter{Hook: p["hook"], Change: p["change"]}
+	f := webhook.Filter{Hook: p["webhook"], Change: p["change"]}
 	if p["state"] != "" && p["state"] != "all" {
 		var known []string
 		for _, s := range webhook.States() {

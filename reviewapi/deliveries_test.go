@@ -51,8 +51,8 @@ func TestDeliveries(t *testing.T) {
 	invalid := func(text string) string { return refusal("400", "invalid_argument", text, "") }
 	missing := refusal("404", "not_found", "there is no such delivery that is sent or dead", "")
 	for _, c := range []struct{ token, method, path, body, want, recorded string }{
-		{"rita", "GET", "/api/deliveries?state=dead&hook=ops&change=01&before=9&limit=3", "",
-			`200 {"deliveries":[{"id":7,"hook":"ops","event":{"seq":3,"change_id":"01","event":"created","state":"","agent":"","at":"0001-01-01T00:00:00Z"},"state":"dead","attempts":12,` +
+		{"rita", "GET", "/api/deliveries?state=dead&webhook=ops&change=01&before=9&limit=3", "",
+			`200 {"deliveries":[{"id":7,"webhook":"ops","event":{"seq":3,"change_id":"01","event":"created","state":"","agent":"","at":"0001-01-01T00:00:00Z"},"state":"dead","attempts":12,` +
 				`"due_at":"0001-01-01T00:00:00Z","status":500,"failure":"it answered 500","updated_at":"0001-01-01T00:00:00Z"}],"more":true}`, "rita changes/deliveries review"},
 		{"rita", "GET", "/api/deliveries?state=lost", "", invalid("state must be one of waiting, sent, dead, all"), ""},
 		{"rita", "GET", "/api/deliveries?before=x", "", invalid("before must be the id of a delivery: a number"), ""},

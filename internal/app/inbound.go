@@ -121,7 +121,7 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	first, err := d.o.Used.UseUp(r.Context(), "answer:"+h.Name+":"+name, time.Now().Add(2*window))
 	switch {
 	case err != nil:
-		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err)
+		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "webhook", h.Name, "error", err)
 		http.Error(w, "the server can't take it now", http.StatusServiceUnavailable)
 		return
 	case !first:
@@ -149,7 +149,7 @@ func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webho
 		edge.RefusedBecause(r.Context(), said.Kind, "") // Slack takes no other status than 200
 	}
 	if err != nil && (said.Code == problem.Internal || said.Store) {
-		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err, "cause", said.Err)
+		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "webhook", h.Name, "error", err, "cause", said.Err)
 	}
 	if err != nil && said.Code == problem.Internal {
 		said = problem.New(problem.Internal, "Internal error")
@@ -331,7 +331,7 @@ func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, 
 	u, err := url.Parse(to)
 	own, failed := url.Parse(h.URL)
 	if err != nil || failed != nil || u.Scheme != own.Scheme || u.Host != own.Host || u.User != nil {
-		d.o.Logger.WarnContext(ctx, "the answer to a button can't be sent: its address isn't that of the hook", "hook", h.Name)
+		d.o.Logger.WarnContext(ctx, "the answer to a button can't be sent: its address isn't that of the hook", "webhook", h.Name)
 		return
 	}
 	message := map[string]any{"text": text, "response_type": "ephemeral", "replace_original": false}
@@ -355,7 +355,7 @@ func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, 
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
 	if err != nil {
-		d.o.Logger.WarnContext(ctx, "the answer to a button can't be sent", "hook", h.Name)
+		d.o.Logger.WarnContext(ctx, "the answer to a button can't be sent", "webhook", h.Name)
 		return
 	}
 	res.Body.Close()

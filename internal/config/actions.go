@@ -73,7 +73,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 		{Name: "record", Doc: "The id of the record that it is about: {$cel: input.issueId}. Without it callers say object_id", Shape: yamlconf.Any(&d.Record)},
 		{Name: "set", Doc: "The value of each field: plain, or {$cel: input.title} over input, record, now, principal and what was looked up. What asks for an argument that isn't given is left out", Shape: yamlconf.Data(&d.Set)},
 		{Name: "permitted", Doc: "Fields that arguments of the same names set, besides set", Shape: yamlconf.List(&d.Permitted, "field names", nil)},
-		{Name: "permission", Doc: "The scope that it needs: write (the default), delete or schema", Shape: yamlconf.OneOf(&d.Permission, identity.Write, identity.Delete, identity.Schema)},
+		{Name: "scope", Doc: "The scope that it needs: write (the default), delete or schema", Shape: yamlconf.OneOf(&d.Permission, identity.Write, identity.Delete, identity.Schema)},
 		{Name: "supports_dry_run", Doc: "true: dry_run tries it, and leaves nothing", Shape: yamlconf.Flag(&d.DryRun)},
 		{Name: "transitions", Doc: "By field: the values that may follow each value", Shape: transitions(&d.Transitions)},
 		{Name: "lookup", Doc: "Records that expressions ask about, by name, as the caller sees them; null where id yields nothing", Shape: lookups(&d.Lookup)},

@@ -103,7 +103,7 @@ func (s *Sender) message(ctx context.Context, t *target, list []Delivery) (outgo
 		n := note{Data: data, At: d.Event.At}
 		if t.As.Owner != "" && s.o.Show != nil && d.Event.Change != "" {
 			if n.Sheet, err = s.o.Show(ctx, t.As, d.Event.Change); err != nil {
-				s.o.Logger.WarnContext(ctx, "a notification shows no title and no values", "hook", t.Name, "as", t.As.Owner, "change", d.Event.Change, "error", err)
+				s.o.Logger.WarnContext(ctx, "a notification shows no title and no values", "webhook", t.Name, "as", t.As.Owner, "change", d.Event.Change, "error", err)
 			}
 		}
 		notes = append(notes, n)

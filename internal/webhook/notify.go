@@ -96,7 +96,7 @@ func States() []State { return []State{Waiting, Sent, Dead} }
 // A Delivery is the notification of one hook about one event.
 type Delivery struct {
 	ID       int64        `json:"id"` // set by the store
-	Hook     string       `json:"hook"`
+	Hook     string       `json:"webhook"`
 	Event    change.Event `json:"event"`
 	State    State        `json:"state"`
 	Attempts int          `json:"attempts"`        // begun, since it was last requested

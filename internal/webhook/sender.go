@@ -319,7 +319,7 @@ func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 			d.State = Sent
 		case sent.gone || d.Attempts >= t.Attempts:
 			d.State = Dead
-			s.o.Logger.ErrorContext(ctx, "notification is dead", "hook", d.Hook, "delivery", d.ID, "change", d.Event.Change, "attempts", d.Attempts, "status", d.Status, "error", d.Failure)
+			s.o.Logger.ErrorContext(ctx, "notification is dead", "webhook", d.Hook, "delivery", d.ID, "change", d.Event.Change, "attempts", d.Attempts, "status", d.Status, "error", d.Failure)
 		default:
 			after = max(s.again(d.Attempts), min(sent.after, longest))
 		}

@@ -39,6 +39,6 @@ classes:
   comments: {tenant: {through: ticket}}
   digests: {tenant: {field: org}}
   vault_xq: {hidden: true}
-limits: {rate: 100000/min, burst: 100000, pending_changes: 1000, proposals_per_minute: 1000}
+limits: {rate: 100000/min, burst: 100000, pending_changes: 1000, changes_per_minute: 1000}
 `
 }

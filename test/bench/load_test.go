@@ -72,7 +72,7 @@ func TestReplicasUnderLoad(t *testing.T) {
 		}
 	}
 	kept := services.Postgres(t)
-	text := fmt.Sprintf("store: %q\nsources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100, pending_changes: 10000, proposals_per_minute: 10000}\ngates: {writes: review, raw_writes: review}\n"+
+	text := fmt.Sprintf("store: %q\nsources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100, pending_changes: 10000, changes_per_minute: 10000}\ngates: {writes: review, raw_writes: review}\n"+
 		"classes:\n  shop.orders:\n    tenant: {field: tenant, is: principal.tenant}\n    permitted: [note]\n", kept, source)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (d commands) deliveries() *cobra.Command {
 			return d.printDeliveries(page)
 		},
 	}
-	help := map[string]string{"state": "waiting, sent, dead or all (the default)", "hook": "only to this `WEBHOOK`", "change": "only about the change with this `ID`",
+	help := map[string]string{"state": "waiting, sent, dead or all (the default)", "webhook": "only to this `WEBHOOK`", "change": "only about the change with this `ID`",
 		"before": "only those older than this `ID`", "limit": "at most so many, up to 200"}
 	asked = filterFlags(cmd.Flags(), reviewapi.DeliveryParameters(), help, "")
 	return cmd
