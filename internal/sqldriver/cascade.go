@@ -99,7 +99,10 @@ func dmlPaths(c *schema.Class, fields []string, refs []schema.Reference) []path 
 
 // counted compiles the count of the records at the ends of ways, except those at the ends of but and the record itself.
 func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	last := ways[0][len(ways[0])-1]
 	t.Write("SELECT count(*) FROM (SELECT 1 AS n FROM ", t.Table(last.Space, last.Table), " AS r0 WHERE (")
 	var named error // one for all: each of the conditions names the same record

@@ -31,7 +31,10 @@ func invalid(format string, args ...any) error {
 // is the key. Without one the records are numbered.
 func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []string, error) {
 	none := sqlgen.Statement{}
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return none, nil, err
+	}
 	if !plainName.MatchString(w.Class) || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(strings.ToLower(w.Class), p) }) {
 		return none, nil, invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(w.Class))
 	}
@@ -43,7 +46,7 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 	names, lines := []string{}, []string{}
 	seen := map[string]bool{}
 	for _, f := range list {
-		name, line, err := dmlColumnOf(d, t, f)
+		name, line, err := dmlColumnOf(t, f)
 		if err != nil {
 			return none, nil, err
 		}
@@ -54,17 +57,17 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 		names, lines = append(names, name), append(lines, line)
 	}
 	if !seen["id"] {
-		names, lines = slices.Insert(names, 0, "id"), slices.Insert(lines, 0, t.Name("id")+" "+d.Writes().Generated)
+		names, lines = slices.Insert(names, 0, "id"), slices.Insert(lines, 0, t.Name("id")+" "+t.Writes.Generated)
 	}
-	t.Write(d.Writes().CreateTable)
+	t.Write(t.Writes.CreateTable)
 	t.Write(t.Table("", w.Class), " (", strings.Join(lines, ", "), ")")
-	t.Write(d.Writes().TableOptions)
+	t.Write(t.Writes.TableOptions)
 	st, err := t.Statement(nil)
 	return st, names, err
 }
 
 // dmlColumnOf writes one field: an object {name, type, required, values}.
-func dmlColumnOf(d sqlgen.Dialect, t *sqlgen.Text, f value.Value) (name, line string, err error) {
+func dmlColumnOf(t *sqlgen.Text, f value.Value) (name, line string, err error) {
 	if f.Kind() != value.Object {
 		return "", "", invalid("a field is an object with name and type")
 	}
@@ -77,10 +80,10 @@ func dmlColumnOf(d sqlgen.Dialect, t *sqlgen.Text, f value.Value) (name, line st
 	if name = called.Text(); called.Kind() != value.String || !plainName.MatchString(name) {
 		return "", "", invalid("a field is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(called.String()))
 	}
-	of := d.Writes().Types // a closed set, since the types in a CREATE TABLE can't be arguments
+	of := t.Writes.Types // a closed set, since the types in a CREATE TABLE can't be arguments
 	id := strings.EqualFold(name, "id")
 	if id {
-		of = d.Writes().KeyTypes
+		of = t.Writes.KeyTypes
 	}
 	typ, _ := f.Get("type")
 	native, ok := of[typ.Text()]
@@ -124,16 +127,22 @@ func checkOf(t *sqlgen.Text, name, typ string, f value.Value) (string, error) {
 // TableExists compiles the SELECT of the names of the columns of the table that a new class would have. It returns no
 // rows if there is none.
 func TableExists(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
-	t.Write(d.Writes().Columns(t.Arg(name)))
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write(t.Writes.Columns(t.Arg(name)))
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}})
 }
 
 // LockTable compiles the statement that locks the records of a class against other transactions. Its text is "" if none
 // is needed.
 func LockTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
-	if lock := d.Writes().LockTable; lock != nil {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	if lock := t.Writes.LockTable; lock != nil {
 		t.Write(lock(t.Table(c.Space, c.Table)))
 	}
 	return t.Statement(nil)
@@ -141,14 +150,20 @@ func LockTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 
 // AnyRecordStatement compiles a SELECT of one row if a class holds any record, visible or not.
 func AnyRecordStatement(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("SELECT 1 FROM ", t.Table(c.Space, c.Table), " LIMIT 1")
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
 }
 
 // DropTable compiles the DROP TABLE of a class.
 func DropTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("DROP TABLE ", t.Table(c.Space, c.Table))
 	return t.Statement(nil)
 }
@@ -156,7 +171,10 @@ func DropTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 // BegunStatement compiles the UPDATE of a marker whose change is about to do something that can't be rolled back. A
 // later attempt that finds it continues.
 func BegunStatement(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
 	return t.Statement(nil)
 }

@@ -25,8 +25,17 @@ func (t Token) Is(s string) bool {
 	return (t.Kind == WordToken || t.Kind == punctToken) && strings.EqualFold(t.Text, s)
 }
 
-// LexSQL splits sql, in SQLite's dialect or PostgreSQL's. It returns false if a quote isn't closed.
-func LexSQL(sql string, sqlite bool) ([]Token, bool) {
+// Quoting says which characters quote names in a catalogue.
+type Quoting uint8
+
+// The kinds of quoting.
+const (
+	DoubleQuotes Quoting = iota // only double quotes. An E before a text means that backslashes escape in it
+	AllQuotes                   // double quotes, backticks and brackets
+)
+
+// LexSQL splits sql. It returns false if a quote isn't closed.
+func LexSQL(sql string, quoting Quoting) ([]Token, bool) {
 	var out []Token
 	for i := 0; i < len(sql); {
 		c, rest := sql[i], sql[i:]
@@ -37,13 +46,13 @@ func LexSQL(sql string, sqlite bool) ([]Token, bool) {
 			i += until(rest, 2, "\n")
 		case strings.HasPrefix(rest, "/*"):
 			i += until(rest, 2, "*/")
-		case sqlite && c == '[':
+		case quoting == AllQuotes && c == '[':
 			n := strings.IndexByte(rest, ']')
 			if n < 0 {
 				return nil, false
 			}
 			out, i = append(out, Token{QuotedToken, rest[1:n]}), i+n+1
-		case c == '\'' || c == '"' || sqlite && c == '`':
+		case c == '\'' || c == '"' || quoting == AllQuotes && c == '`':
 			s, n := unquote(rest)
 			if n == 0 {
 				return nil, false
@@ -67,7 +76,7 @@ func LexSQL(sql string, sqlite bool) ([]Token, bool) {
 					return nil, false
 				}
 				t := Token{punctToken, rest[:1+m]} // as punctuation it matches no form
-				if !sqlite && c == 'E' && !strings.Contains(strings.ReplaceAll(s, `\\`, ""), `\`) {
+				if quoting == DoubleQuotes && c == 'E' && !strings.Contains(strings.ReplaceAll(s, `\\`, ""), `\`) {
 					t = Token{TextToken, strings.ReplaceAll(s, `\\`, `\`)}
 				}
 				out, i = append(out, t), i+1+m

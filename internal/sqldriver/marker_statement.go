@@ -17,7 +17,7 @@ func MarkerTable(d sqlgen.Dialect) string {
 
 // markers returns the name of the marker table. It is in the schema of classes that name none.
 func markers(d sqlgen.Dialect) string {
-	return sqlgen.NewText(d).Table("", "bailiwick_applied")
+	return sqlgen.TableName(d, "", "bailiwick_applied")
 }
 
 // markerExists returns a statement without rows that fails if the marker table isn't as it must be.
@@ -28,25 +28,34 @@ func markerExists(d sqlgen.Dialect) string {
 // ClaimStatement compiles the INSERT of a change's marker if there is none. It blocks other inserts of it until the transaction
 // ends.
 func ClaimStatement(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("INSERT INTO ", markers(d), " (change_id, digest, fence) VALUES (", t.Arg(change), ", ", t.Arg(digest), ", ", t.Arg(fence), ") ")
-	t.Write(d.Writes().MarkerConflict)
+	t.Write(t.Writes.MarkerConflict)
 	return t.Statement(nil)
 }
 
 // MarkerStatement compiles the SELECT of a change's marker, locked. It returns the digest, the lowest fence that may
 // apply the change, and the receipt, null if it wasn't applied.
 func MarkerStatement(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("SELECT digest, fence, receipt FROM ", markers(d), " WHERE change_id = ", t.Arg(change))
-	t.Write(d.Writes().MarkerLock)
+	t.Write(t.Writes.MarkerLock)
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}, {Field: &schema.Field{Type: schema.Integer}},
 		{Field: &schema.Field{Type: schema.String}}})
 }
 
 // RaiseStatement compiles the UPDATE of the lowest fence that may apply a change.
 func RaiseStatement(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("UPDATE ", markers(d), " SET fence = ", t.Arg(fence), " WHERE change_id = ", t.Arg(change))
 	return t.Statement(nil)
 }
@@ -54,8 +63,11 @@ func RaiseStatement(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statem
 // AppliedStatement compiles the UPDATE that stores a change's receipt in its marker: it writes one row, or none if there is a
 // receipt already.
 func AppliedStatement(d sqlgen.Dialect, change, digest string, fence int64, receipt string) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
-	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", d.Writes().Now,
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	t.Write("UPDATE ", markers(d), " SET digest = ", t.Arg(digest), ", fence = ", t.Arg(fence), ", receipt = ", t.Arg(receipt), ", applied_at = ", t.Writes.Now,
 		" WHERE change_id = ", t.Arg(change), " AND receipt IS NULL")
 	return t.Statement(nil)
 }

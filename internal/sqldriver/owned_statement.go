@@ -2,6 +2,7 @@ package sqldriver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
@@ -14,13 +15,16 @@ import (
 // is nil. In it, :name is a parameter, which becomes an argument. Quoted parts and comments are left alone. It refuses
 // a text of several statements, and names without a value.
 func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	wrong := func(format string, args ...any) (sqlgen.Statement, error) {
 		return sqlgen.Statement{}, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "statement", Err: fmt.Errorf("the statement of an action: "+format, args...)}
 	}
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "; \t\r\n")
 	for len(text) > 0 {
-		if n := passed(d, text); n > 0 {
+		if n := passed(&t.Writes, text); n > 0 {
 			t.Write(text[:n])
 			text = text[n:]
 			continue
@@ -41,7 +45,7 @@ func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters v
 		if !ok {
 			return wrong("no value for :%s", name)
 		}
-		t.Write(t.Arg(dmlPlain(d, v)))
+		t.Write(t.Arg(dmlPlain(&t.Writes, v)))
 		text = text[1+len(name):]
 	}
 	return foreign(t, c, nil)
@@ -57,7 +61,7 @@ func identifier(text string) string {
 }
 
 // passed returns the length of the quoted part, comment or cast that text begins with, or 0 if it begins with none.
-func passed(d sqlgen.Dialect, text string) int {
+func passed(ws *sqlgen.Writes, text string) int {
 	until := func(begin int, end string) int {
 		if i := strings.Index(text[begin:], end); i >= 0 {
 			return begin + i + len(end)
@@ -65,15 +69,15 @@ func passed(d sqlgen.Dialect, text string) int {
 		return len(text)
 	}
 	switch {
-	case text[0] == '\'' || text[0] == '"' || text[0] == '`' && d.Name() != "postgresql":
-		return quotedPart(text, d.Name() == "mariadb" && text[0] != '`')
-	case strings.HasPrefix(text, "--"), text[0] == '#' && d.Name() == "mariadb":
+	case strings.IndexByte(ws.Quotes, text[0]) >= 0:
+		return quotedPart(text, strings.IndexByte(ws.Escapes, text[0]) >= 0)
+	case slices.ContainsFunc(ws.Comments, func(begin string) bool { return strings.HasPrefix(text, begin) }):
 		return until(1, "\n")
 	case strings.HasPrefix(text, "/*"):
 		return until(2, "*/")
 	case strings.HasPrefix(text, "::"):
 		return 2
-	case d.Name() == "postgresql":
+	case ws.Dollars:
 		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
 			return until(len(tag), tag)
 		}
@@ -109,31 +113,13 @@ func quotedPart(text string, escapes bool) int {
 	return len(text)
 }
 
-// dmlPlain returns a value as the driver takes it where no column determines its type. PostgreSQL parses text in the type
-// of its place.
-func dmlPlain(d sqlgen.Dialect, v value.Value) any {
+// dmlPlain returns a value as the driver takes it where no column determines its type.
+func dmlPlain(ws *sqlgen.Writes, v value.Value) any {
 	switch v.Kind() {
 	case value.Null:
 		return nil
 	case value.Array, value.Object:
 		return string(v.AppendJSON(nil))
-	case value.Bool:
-		if d.Name() == "postgresql" {
-			return v.String()
-		}
-		return map[bool]int64{true: 1}[v.Bool()]
-	case value.Int:
-		if d.Name() != "postgresql" {
-			return v.Int()
-		}
-	case value.Float:
-		if d.Name() != "postgresql" {
-			return v.Float()
-		}
-	case value.Decimal:
-		if f, _ := v.AsFloat(); d.Name() == "sqlite" {
-			return f
-		}
 	}
-	return v.String()
+	return ws.Bind(v, nil)
 }

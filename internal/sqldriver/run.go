@@ -302,7 +302,7 @@ func keyText(v *policy.View, id []value.Value) string {
 
 // forms returns the forms in which columns hold dates, if the database has no type for them.
 func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]WriteForm, error) {
-	if r.db.Dialect().Name() != "sqlite" {
+	if r.db.Dialect().Writes().Moment == nil {
 		return nil, nil
 	}
 	out := map[string]WriteForm{}

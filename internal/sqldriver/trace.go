@@ -79,7 +79,7 @@ func (v *FoundViews) columns(f *FoundTable) []origin {
 	}
 	v.done[f] = make([]origin, len(f.Columns)) // no view is made of itself
 	text := v.Texts[f]
-	ts, ok := LexSQL(text, true)
+	ts, ok := LexSQL(text, AllQuotes)
 	var out []origin
 	why := cmp.Or(v.Unread, "its text can't be read")
 	if ok && text != "" {
@@ -177,7 +177,7 @@ func (v *FoundViews) call(name string, o *origin, seen map[string]bool) {
 	}
 	seen[name] = true
 	text, ok := v.Routines[name]
-	ts, lexed := LexSQL(text, true)
+	ts, lexed := LexSQL(text, AllQuotes)
 	if !ok || text == "" || !lexed || slices.ContainsFunc(ts, func(t Token) bool { return t.Is("PREPARE") || t.Is("EXECUTE") }) {
 		o.add(origin{from: map[schema.Origin]bool{{}: true}, note: "it calls the function " + name + ", which may read any table"})
 		return

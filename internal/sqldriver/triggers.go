@@ -15,10 +15,10 @@ type FoundTrigger struct {
 
 // Triggers adds to the fields of classes what triggers make them from. It knows assignments to NEW, UPDATE, INSERT and
 // SELECT INTO, and what variables hold. It is the best that the text allows: code that it doesn't understand adds nothing.
-func (v *FoundViews) Triggers(classes []schema.Class, triggers []FoundTrigger, sqlite bool) {
+func (v *FoundViews) Triggers(classes []schema.Class, triggers []FoundTrigger, quoting Quoting) {
 	v.keep(classes)
 	for _, t := range triggers {
-		ts, ok := LexSQL(t.Text, sqlite)
+		ts, ok := LexSQL(t.Text, quoting)
 		if !ok || t.Of == nil || t.Of.View {
 			continue
 		}

@@ -22,7 +22,10 @@ type WriteForm any
 // writes.MostRecord, some values are null. With lock, the record can't change until the transaction ends, if the
 // database has row locks.
 func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("SELECT ")
 	var columns []sqlgen.Column
 	sizes := "4294967296 - 4294967296" // 64 bits wide: a sum of lengths in PostgreSQL has 32
@@ -46,7 +49,7 @@ func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bo
 		return sqlgen.Statement{}, err
 	}
 	if lock {
-		t.Write(d.Writes().RowLock)
+		t.Write(t.Writes.RowLock)
 	}
 	return t.Statement(columns)
 }
@@ -73,25 +76,28 @@ func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, colum
 // InsertStatement compiles the INSERT of a record. It returns a row with the key of the new record, in the order of the class's
 // Key.
 func InsertStatement(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[string]WriteForm) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	if len(c.Key) == 0 {
 		return sqlgen.Statement{}, problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so a new one can't be told from others", c.Name))
 	}
 	t.Write("INSERT INTO ", t.Table(c.Space, c.Table))
 	switch {
 	case len(sets) == 0:
-		t.Write(d.Writes().EmptyInsert)
+		t.Write(t.Writes.EmptyInsert)
 	default:
 		for i, s := range sets {
 			t.Write([]string{" (", ", "}[min(i, 1)], t.Name(s.Field.Name))
 		}
 		t.Write(")")
 		if slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
-			t.Write(d.Writes().OverrideKeys) // the id of a record that a revert brings back
+			t.Write(t.Writes.OverrideKeys) // the id of a record that a revert brings back
 		}
 		t.Write(" VALUES ")
 		for i, s := range sets {
-			place, err := dmlBound(d, t, s, forms)
+			place, err := dmlBound(t, s, forms)
 			if err != nil {
 				return sqlgen.Statement{}, err
 			}
@@ -117,13 +123,16 @@ func foreign(t *sqlgen.Text, c *schema.Class, columns []sqlgen.Column) (sqlgen.S
 
 // UpdateStatement compiles the UPDATE of the record of c with the key id.
 func UpdateStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets []writes.Set, forms map[string]WriteForm) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	if len(sets) == 0 {
 		return sqlgen.Statement{}, problem.New(problem.InvalidArgument, "an update sets no field")
 	}
 	t.Write("UPDATE ", t.Table(c.Space, c.Table))
 	for i, s := range sets {
-		place, err := dmlBound(d, t, s, forms)
+		place, err := dmlBound(t, s, forms)
 		if err != nil {
 			return sqlgen.Statement{}, err
 		}
@@ -137,7 +146,10 @@ func UpdateStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets [
 
 // DeleteStatement compiles the DELETE of the record of c with the key id.
 func DeleteStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	t.Write("DELETE FROM ", t.Table(c.Space, c.Table))
 	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
 		return sqlgen.Statement{}, err
@@ -149,7 +161,10 @@ func DeleteStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlge
 // the record of v with the key id, or a new one for nil. It considers only sets, because nothing is written and the
 // database adds nothing. A pointer to a record that the same change creates leads into the view.
 func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]WriteForm) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	c := v.Class()
 	before := func(name string) string { return "r." + t.Name(name) }
 	t.Write("SELECT 1 FROM (SELECT ")
@@ -160,7 +175,7 @@ func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []w
 		x := before(f.Name)
 		for _, s := range sets {
 			if s.Field.Name == f.Name { // the column in the CASE gives the value its type
-				place, err := dmlBound(d, t, s, forms)
+				place, err := dmlBound(t, s, forms)
 				if err != nil {
 					return sqlgen.Statement{}, err
 				}
@@ -190,7 +205,10 @@ func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []w
 
 // SampleStatement compiles the SELECT of one value of a column that isn't null, which shows the WriteForm of the column.
 func SampleStatement(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.Statement, error) {
-	t := sqlgen.NewText(d)
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
 	f := c.Field(field)
 	if f == nil {
 		return sqlgen.Statement{}, problem.New(problem.Internal, fmt.Sprintf("no field %s in what is written", field))

@@ -512,3 +512,30 @@ func TestOwned(t *testing.T) {
 		}
 	}
 }
+
+// TestWritesComplete checks that each dialect says all of how it is written, and that a dialect of a database that is only read, and none,
+// are refused.
+func TestWritesComplete(t *testing.T) {
+	for _, d := range dialects {
+		if missing := d.Writes().Missing(); missing != nil {
+			t.Errorf("%s does not say %s", d.Name(), strings.Join(missing, ", "))
+		}
+	}
+	if got := (sqlgen.Writes{}).Missing(); len(got) < 10 {
+		t.Errorf("the zero Writes misses only %v", got)
+	}
+	for _, tt := range []struct {
+		d    sqlgen.Dialect
+		want string
+	}{{nil, "internal_error: a statement is written in no dialect"}, {readOnly{pg}, "unsupported_by_source: statements that write are not supported by postgresql"}} {
+		st, err := sqldriver.DropTable(tt.d, class(pg))
+		if got := shown(st, err); got != tt.want {
+			t.Errorf("got %s\nwant %s", got, tt.want)
+		}
+	}
+}
+
+// readOnly is the dialect of a database that is only read.
+type readOnly struct{ sqlgen.Dialect }
+
+func (readOnly) Writes() sqlgen.Writes { return sqlgen.Writes{} }

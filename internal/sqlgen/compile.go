@@ -275,11 +275,14 @@ func (w *writer) scoped(v *policy.View) error {
 }
 
 // table returns the quoted name of a class with its schema, so that no other table can be meant.
-func (w *writer) table(space, table string) string {
-	if space = cmp.Or(space, w.Home()); space == "" {
-		return w.Quote(table)
+func (w *writer) table(space, table string) string { return TableName(w.Dialect, space, table) }
+
+// TableName returns the quoted name of a table with its schema. space is "" for the schema of classes that name none.
+func TableName(d Dialect, space, table string) string {
+	if space = cmp.Or(space, d.Home()); space == "" {
+		return d.Quote(table)
 	}
-	return w.Quote(space) + "." + w.Quote(table)
+	return d.Quote(space) + "." + d.Quote(table)
 }
 
 // class is the alias of a class inside its view. Every name is qualified: SQLite takes an unknown bare quoted name for a

@@ -111,7 +111,7 @@ type Dialect interface {
 	// Search writes that fields of a view match a full-text search. space is the schema of its indexes, or "".
 	Search(t SearchedView, space string, of *policy.Search) error
 
-	// Writes returns the texts of statements that write.
+	// Writes returns how the database is written, or the zero Writes for one that is only read.
 	Writes() Writes
 
 	// Expressions of pipelines.

@@ -10,58 +10,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// maxAdvanced is the most bytes of an expression sent to PostgreSQLRegex, so that it never answers "too complex".
-const maxAdvanced = 4096
+// maxRegex is the most bytes of an expression that is sent to a database. PostgreSQL never answers "too complex" for one.
+const maxRegex = 4096
 
-// A syntaxOf is how a database's regular expressions differ.
-type syntaxOf struct {
-	database string
-	all, end string // any character, newlines too. The end of the text
-	escapes  [2]string
-	nul      rune // the least character of a text
-	repeats  int  // the largest repetition count
-	weight   int  // the largest weight with repetitions expanded, or 0 for any
-	open     int  // the most repetitions without an upper bound or with a high one, or 0 for any
-	capture  bool // groups capture
+// A RegexSyntax is how the regular expressions of a database differ from those of others.
+type RegexSyntax struct {
+	Database  string    // for messages
+	All       string    // matches any character, newlines too
+	End       string    // matches the end of the text
+	Escapes   [2]string // the format of a character up to U+FFFF, and of one above
+	Least     rune      // the least character of a text
+	Repeats   int       // the largest repetition count
+	MostOpen  int       // the most repetitions without an upper bound or with a high one, or 0 for any
+	MostParts int       // the largest weight with repetitions expanded, or 0 for any
+
+	capture bool // groups capture
 }
 
-// advanced is PostgreSQLRegex's (ARE). Its dot matches the newline too.
-var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2]string{`\u%04X`, `\U%08X`}, nul: 1, repeats: 255}
-
-// perl is MariaDBRegex's (PCRE2), whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on
-// a text, and then reports no match.
-var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000, open: 4}
-
-// PostgreSQLRegex returns r in PostgreSQLRegex's syntax, or an Unsupported problem.
-func PostgreSQLRegex(r query.Regex) (string, error) { return advanced.translate(r) }
-
-// MariaDBRegex returns r in MariaDBRegex's syntax, or an Unsupported problem.
-func MariaDBRegex(r query.Regex) (string, error) { return perl.translate(r) }
-
-// PostgreSQLRegexGroups is PostgreSQLRegex with groups that capture, for an expression of which every engine finds the same parts.
-func PostgreSQLRegexGroups(r query.Regex) (string, error) { return advanced.captured(r) }
-
-// MariaDBRegexGroups is MariaDBRegex with groups that capture.
-func MariaDBRegexGroups(r query.Regex) (string, error) { return perl.captured(r) }
-
-// captured translates an expression that passes pattern.Captured.
-func (s syntaxOf) captured(r query.Regex) (string, error) {
+// Groups is Translate with groups that capture, for an expression of which every engine finds the same parts.
+func (s RegexSyntax) Groups(r query.Regex) (string, error) {
 	if err := r.Captured(); err != nil {
-		return "", &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("%s can test this regular expression, but not find the parts that it matches: %v", s.database, err),
+		return "", &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("%s can test this regular expression, but not find the parts that it matches: %v", s.Database, err),
 			Suggestion: "write a simpler expression, or use $regexMatch, or $split and $indexOfCP"}
 	}
 	s.capture = true
-	return s.translate(r)
+	return s.Translate(r)
 }
 
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 
-// translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
+// Translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
 // construct in full, because the meanings of short forms differ. Classes become ranges, and case folding becomes
 // classes. Anchors and word boundaries are written by name or by look-around.
-func (s syntaxOf) translate(r query.Regex) (string, error) {
+func (s RegexSyntax) Translate(r query.Regex) (string, error) {
 	tree, err := r.Tree()
 	if err != nil {
 		return "", fmt.Errorf("a checked expression doesn't parse: %w", err)
@@ -70,18 +53,18 @@ func (s syntaxOf) translate(r query.Regex) (string, error) {
 	if err := s.rewrite(&b, tree); err != nil {
 		return "", err
 	}
-	if b.Len() > maxAdvanced || s.weight > 0 && weight(tree) > s.weight {
-		return "", unsupported("the regular expression grows too large for %s; write it shorter", s.database)
+	if b.Len() > maxRegex || s.MostParts > 0 && weight(tree) > s.MostParts {
+		return "", unsupported("the regular expression grows too large for %s; write it shorter", s.Database)
 	}
-	if n := open(tree); s.open > 0 && n > s.open {
-		return "", unsupported("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.database, s.open, n)
+	if n := open(tree); s.MostOpen > 0 && n > s.MostOpen {
+		return "", unsupported("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.Database, s.MostOpen, n)
 	}
 	return b.String(), nil
 }
 
 // rewrite writes re, which Go has parsed, in the database's syntax, so that it matches the same texts as Go's RE2.
 // Characters are code points, \b knows only ASCII, and groups don't capture.
-func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
+func (s RegexSyntax) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
 		b.WriteString(`(?:)`)
@@ -98,15 +81,15 @@ func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	case syntax.OpAnyCharNotNL:
 		b.WriteString(`[^\n]`)
 	case syntax.OpAnyChar:
-		b.WriteString(s.all)
+		b.WriteString(s.All)
 	case syntax.OpBeginLine:
 		b.WriteString(`(?:\A|(?<=\n))`)
 	case syntax.OpEndLine:
-		b.WriteString(`(?:` + s.end + `|(?=\n))`)
+		b.WriteString(`(?:` + s.End + `|(?=\n))`)
 	case syntax.OpBeginText:
 		b.WriteString(`\A`)
 	case syntax.OpEndText:
-		b.WriteString(s.end)
+		b.WriteString(s.End)
 	case syntax.OpWordBoundary:
 		b.WriteString(`(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))`)
 	case syntax.OpNoWordBoundary:
@@ -131,7 +114,7 @@ func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 
 // repeated writes a repetition. Greedy or not is left out: whether a text matches doesn't depend on it. A count above the database's
 // limit is an error, as is what it can't express.
-func (s syntaxOf) repeated(b *strings.Builder, re *syntax.Regexp) error {
+func (s RegexSyntax) repeated(b *strings.Builder, re *syntax.Regexp) error {
 	if err := s.group(b, re.Sub, ""); err != nil {
 		return err
 	}
@@ -143,8 +126,8 @@ func (s syntaxOf) repeated(b *strings.Builder, re *syntax.Regexp) error {
 	case syntax.OpQuest:
 		b.WriteString("?")
 	case syntax.OpRepeat:
-		if re.Min > s.repeats || re.Max > s.repeats {
-			return unsupported("%s repeats at most %d times in a regular expression", s.database, s.repeats)
+		if re.Min > s.Repeats || re.Max > s.Repeats {
+			return unsupported("%s repeats at most %d times in a regular expression", s.Database, s.Repeats)
 		}
 		switch {
 		case re.Max < 0:
@@ -155,13 +138,13 @@ func (s syntaxOf) repeated(b *strings.Builder, re *syntax.Regexp) error {
 			fmt.Fprintf(b, "{%d,%d}", re.Min, re.Max)
 		}
 	default:
-		return unsupported("%s can't do this part of a regular expression: %s", s.database, re)
+		return unsupported("%s can't do this part of a regular expression: %s", s.Database, re)
 	}
 	return nil
 }
 
 // group writes subs in a group that captures nothing, with sep between them.
-func (s syntaxOf) group(b *strings.Builder, subs []*syntax.Regexp, sep string) error {
+func (s RegexSyntax) group(b *strings.Builder, subs []*syntax.Regexp, sep string) error {
 	b.WriteString("(?:")
 	for i, sub := range subs {
 		if i > 0 {
@@ -176,7 +159,7 @@ func (s syntaxOf) group(b *strings.Builder, subs []*syntax.Regexp, sep string) e
 }
 
 // folded writes all letters that r folds to.
-func (s syntaxOf) folded(b *strings.Builder, r rune) {
+func (s RegexSyntax) folded(b *strings.Builder, r rune) {
 	if unicode.SimpleFold(r) == r {
 		s.character(b, r)
 		return
@@ -190,7 +173,7 @@ func (s syntaxOf) folded(b *strings.Builder, r rune) {
 }
 
 // bracketed writes the ranges of a class, or of its complement when that is shorter.
-func (s syntaxOf) bracketed(b *strings.Builder, ranges []rune) error {
+func (s RegexSyntax) bracketed(b *strings.Builder, ranges []rune) error {
 	if len(ranges) == 0 {
 		b.WriteString(`(?!)`)
 		return nil
@@ -198,7 +181,7 @@ func (s syntaxOf) bracketed(b *strings.Builder, ranges []rune) error {
 	if ranges[0] == 0 && ranges[len(ranges)-1] == unicode.MaxRune {
 		rest := complement(ranges)
 		if len(rest) == 0 {
-			b.WriteString(s.all)
+			b.WriteString(s.All)
 			return nil
 		}
 		b.WriteString("[^")
@@ -209,7 +192,7 @@ func (s syntaxOf) bracketed(b *strings.Builder, ranges []rune) error {
 	for i := 0; i < len(ranges); i += 2 {
 		lo := ranges[i]
 		if ranges[i+1] > lo {
-			lo = max(lo, s.nul)
+			lo = max(lo, s.Least)
 		}
 		s.character(b, lo)
 		if ranges[i+1] > lo {
@@ -230,14 +213,14 @@ func complement(ranges []rune) []rune {
 }
 
 // character writes one character as a literal, inside and outside of brackets.
-func (s syntaxOf) character(b *strings.Builder, r rune) {
+func (s RegexSyntax) character(b *strings.Builder, r rune) {
 	switch {
 	case r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 		b.WriteRune(r)
 	case r <= 0xFFFF:
-		fmt.Fprintf(b, s.escapes[0], r)
+		fmt.Fprintf(b, s.Escapes[0], r)
 	default:
-		fmt.Fprintf(b, s.escapes[1], r)
+		fmt.Fprintf(b, s.Escapes[1], r)
 	}
 }
 

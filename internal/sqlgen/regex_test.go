@@ -7,6 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
 const (
@@ -104,18 +107,31 @@ func TestTranslate(t *testing.T) {
 			t.Errorf("%s: %v", tt.pattern, err)
 			continue
 		}
-		postgres, mariadb := translated(sqlgen.PostgreSQLRegex(r)), translated(sqlgen.MariaDBRegex(r))
-		if postgres != tt.postgres || mariadb != tt.mariadb {
-			t.Errorf("%s %s\n got %s\n     %s\nwant %s\n     %s", tt.pattern, tt.options, postgres, mariadb, tt.postgres, tt.mariadb)
+		pg, maria := translated(regex(postgres.Dialect(), r)), translated(regex(mariadb.Dialect(), r))
+		if pg != tt.postgres || maria != tt.mariadb {
+			t.Errorf("%s %s\n got %s\n     %s\nwant %s\n     %s", tt.pattern, tt.options, pg, maria, tt.postgres, tt.mariadb)
 		}
 	}
 }
 
 // TestUnchecked expects an error for expressions that query.ParseRegex would have refused.
 func TestUnchecked(t *testing.T) {
-	if text, err := sqlgen.PostgreSQLRegex(query.Regex{Pattern: "("}); err == nil || text != "" {
+	if text, err := regex(postgres.Dialect(), query.Regex{Pattern: "("}); err == nil || text != "" {
 		t.Errorf("%q, %v", text, err)
 	}
+}
+
+// regex returns an expression as a condition of a dialect has it.
+func regex(d sqlgen.Dialect, r query.Regex) (string, error) {
+	var w sqlgen.Writer
+	if err := d.MatchText(&w, sqlgen.Operand{Text: "x", Field: &schema.Field{Type: schema.String, Native: "text"}}, r); err != nil {
+		return "", err
+	}
+	_, args, err := w.Statement(d, sqlgen.MaxText)
+	if err != nil {
+		return "", err
+	}
+	return args[0].(string), nil
 }
 
 func translated(text string, err error) string {

@@ -15,9 +15,6 @@ func (Standard) Quote(name string) string {
 	return `"` + strings.ReplaceAll(Nameable(name), `"`, `""`) + `"`
 }
 
-// Writes implements Dialect, for a database that is only read.
-func (Standard) Writes() Writes { return Writes{} }
-
 // Home implements Dialect.
 func (Standard) Home() string { return "" }
 

@@ -1,22 +1,34 @@
 package sqlgen
 
 import (
+	"cmp"
 	"slices"
 
-	"cmp"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Text is a statement under construction, for the packages below this one that write statements other than the SELECT
-// of a permit. It handles names, views and values in the same way: one function quotes, values are arguments.
+// A Text is a statement under construction, for the packages that write statements other than the SELECT of a permit. It handles
+// names, views and values in the same way: one function quotes, values are arguments.
 type Text struct {
+	Writes Writes // how its database is written
+
 	w *writer
 }
 
-// NewText begins a statement.
-func NewText(d Dialect) *Text { return &Text{&writer{Dialect: d, plan: &policy.Plan{}}} }
+// NewText begins a statement of those that write. It fails for no dialect, and for one of a database that is only read.
+func NewText(d Dialect) (*Text, error) {
+	if d == nil {
+		return nil, problem.New(problem.Internal, "a statement is written in no dialect")
+	}
+	ws := d.Writes()
+	if ws.Missing() != nil {
+		return nil, problem.New(problem.Unsupported, "statements that write are not supported by "+d.Name())
+	}
+	return &Text{Writes: ws, w: &writer{Dialect: d, plan: &policy.Plan{}}}, nil
+}
 
 // Write appends parts: keywords, names that Name and Table returned, and places that Arg returned.
 func (t *Text) Write(parts ...string) { t.w.Write(parts...) }
@@ -78,8 +90,8 @@ func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 // Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly. Both
 // sides have the types of an operator of the database itself, which takes precedence over any other.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
-	if f.Native == "varchar" && t.w.Name() == "postgresql" {
-		x += "::text"
+	if t.Writes.Exact != nil {
+		x = t.Writes.Exact(x, f)
 	}
 	return t.w.CompareValue(&t.w.Writer, Operand{Text: x, Field: f}, "=", Argument(v))
 }

@@ -69,6 +69,9 @@ func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
+// Writes implements sqlgen.Dialect. DuckDB is only read.
+func (dialect) Writes() sqlgen.Writes { return sqlgen.Writes{} }
+
 // Barrier implements sqlgen.Dialect. DuckDB evaluates no expression that isn't needed for a record.
 func (dialect) Barrier() string { return "" }
 

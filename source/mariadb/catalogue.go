@@ -52,7 +52,7 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 	r.views.List = slices.Clone(r.list)
 	classes, more := sqldriver.SettleClasses(source, r.list, choice)
 	r.views.Trace(classes)
-	r.views.Triggers(classes, r.triggers, true)
+	r.views.Triggers(classes, r.triggers, sqldriver.AllQuotes)
 	return classes, append(r.warnings, more...), nil
 }
 
@@ -114,7 +114,7 @@ func (r *reader) column(x []string) {
 	if !strings.Contains(x[6], "GENERATED") {
 		return
 	}
-	if made, ok := sqldriver.LexSQL(escaped(x[14]), true); ok {
+	if made, ok := sqldriver.LexSQL(escaped(x[14]), sqldriver.AllQuotes); ok {
 		f.MadeBy(field.Name, made)
 	} else if at := f.Field(field.Name); at != nil {
 		at.Origins, at.Untraced = []schema.Origin{{Table: f.Table}}, "its expression can't be read"
@@ -205,7 +205,7 @@ func typed(field *schema.Field, data, full string) {
 	case data == "bit", data == "bigint" && strings.Contains(full, "unsigned"):
 		field.Type = schema.Decimal // it exceeds 64 bits with a sign
 	case data == "enum":
-		if ts, ok := sqldriver.LexSQL(full, true); ok && len(ts) > 2 {
+		if ts, ok := sqldriver.LexSQL(full, sqldriver.AllQuotes); ok && len(ts) > 2 {
 			for _, t := range ts[2:] {
 				if t.Kind == sqldriver.TextToken {
 					field.Values = append(field.Values, value.OfString(t.Text))
@@ -244,7 +244,7 @@ SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE 
 // check reads a check constraint, a row of selectChecks, as bounds of a field. Lists of values are left out.
 func (r *reader) check(x []string) {
 	f := r.byName[x[0]]
-	ts, ok := sqldriver.LexSQL(x[1], true)
+	ts, ok := sqldriver.LexSQL(x[1], sqldriver.AllQuotes)
 	if f == nil || !ok {
 		return
 	}

@@ -311,7 +311,7 @@ func (m dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v
 
 // MatchText implements sqlgen.Dialect with an expression of PCRE2.
 func (m dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) error {
-	pattern, err := sqlgen.MariaDBRegex(r)
+	pattern, err := regexes().Translate(r)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (m dialect) findMatch(s sqlgen.Scope, e plan.Apply, x string) (string, erro
 	if groups > mostGroups {
 		return "", sqlgen.UnsupportedForm("MariaDB can be asked for at most "+strconv.Itoa(mostGroups)+" groups of a regular expression", "write (?:…) for groups that needn't be captured")
 	}
-	expression, err := sqlgen.MariaDBRegexGroups(r)
+	expression, err := regexes().Groups(r)
 	if err != nil {
 		return "", err
 	}

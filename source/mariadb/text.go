@@ -9,9 +9,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
+// regexes returns the syntax of PCRE2, whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on a text,
+// and then reports no match.
+func regexes() sqlgen.RegexSyntax {
+	return sqlgen.RegexSyntax{Database: "MariaDB", All: `(?s:.)`, End: `\z`, Escapes: [2]string{`\x{%X}`, `\x{%X}`}, Repeats: 1000, MostParts: 30_000, MostOpen: 4}
+}
+
 // Matches implements sqlgen.Dialect.
 func (dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) {
-	pattern, err := sqlgen.MariaDBRegex(r)
+	pattern, err := regexes().Translate(r)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +69,7 @@ const behindWord = `(?-i)(?<![^\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{60}\\x{7
 // found and kept as well. In the new text a backslash would name a group.
 func (dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
-	expression, err := sqlgen.MariaDBRegex(query.Regex{Pattern: pattern})
+	expression, err := regexes().Translate(query.Regex{Pattern: pattern})
 	if err != nil {
 		return "", err
 	}

@@ -213,7 +213,7 @@ func (w writer) checked(ctx context.Context, c *schema.Class, name string) []str
 	var clause string
 	err := w.Source.db.QueryRowContext(ctx, `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
 		WHERE CONSTRAINT_SCHEMA = DATABASE() AND TABLE_NAME = ? AND CONSTRAINT_NAME = ?`, c.Table, name).Scan(&clause)
-	condition, ok := sqldriver.LexSQL(clause, true)
+	condition, ok := sqldriver.LexSQL(clause, sqldriver.AllQuotes)
 	if err != nil || !ok {
 		return nil // the kind of the refusal is known without it
 	}

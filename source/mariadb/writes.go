@@ -1,6 +1,12 @@
 package mariadb
 
-import "github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+import (
+	"encoding/hex"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
 
 // Writes implements sqlgen.Dialect.
 func (dialect) Writes() sqlgen.Writes {
@@ -24,5 +30,51 @@ func (dialect) Writes() sqlgen.Writes {
 			return "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + place + " ORDER BY ORDINAL_POSITION"
 		},
 		LockTable: func(table string) string { return "LOCK TABLES " + table + " WRITE" },
+		Bind:      bind,
+		Place:     asColumn,
+		// Columns may be unsigned. MariaDB refuses the rest itself.
+		Ranges: map[string][2]int64{"tinyint": {-1 << 7, 1<<8 - 1}, "smallint": {-1 << 15, 1<<16 - 1}, "mediumint": {-1 << 23, 1<<24 - 1},
+			"int": {-1 << 31, 1<<32 - 1}},
+		Single:   "float",
+		Quotes:   "'\"`",
+		Escapes:  `'"`,
+		Comments: []string{"--", "#"},
 	}
+}
+
+// bind returns a value as the driver takes it. The driver sends bytes as text, so they are sent in hex.
+func bind(v value.Value, f *schema.Field) any {
+	switch v.Kind() {
+	case value.Bool:
+		if v.Bool() {
+			return int64(1)
+		}
+		return int64(0)
+	case value.Int:
+		return v.Int()
+	case value.Float:
+		return v.Float()
+	case value.Decimal:
+		if x, _ := v.AsFloat(); f != nil && f.Type == schema.Double {
+			return x
+		}
+	case value.Bytes:
+		return hex.EncodeToString([]byte(v.Text()))
+	case value.Date:
+		if f != nil {
+			return sqlgen.Clock(v)
+		}
+	}
+	return v.String()
+}
+
+// asColumn converts an argument for a column of bytes, and for one of points.
+func asColumn(at string, f *schema.Field) string {
+	switch {
+	case f.Type == schema.Bytes:
+		return "UNHEX(" + at + ")"
+	case f.Native == "geometry":
+		return "ST_GeomFromText(" + at + ")"
+	}
+	return at
 }

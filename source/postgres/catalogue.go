@@ -217,7 +217,7 @@ func (r *reader) columns(ctx context.Context) error {
 			continue
 		}
 		c.fields[x.At] = x.Name
-		if made, ok := sqldriver.LexSQL(x.Computed, false); ok && x.Computed != "" {
+		if made, ok := sqldriver.LexSQL(x.Computed, sqldriver.DoubleQuotes); ok && x.Computed != "" {
 			c.MadeBy(x.Name, made)
 		} else if x.Computed != "" {
 			at := c.Field(x.Name)
@@ -228,7 +228,7 @@ func (r *reader) columns(ctx context.Context) error {
 }
 
 func checkRules(expr string) []sqldriver.CheckRule {
-	ts, ok := sqldriver.LexSQL(expr, false)
+	ts, ok := sqldriver.LexSQL(expr, sqldriver.DoubleQuotes)
 	if !ok {
 		return nil
 	}

@@ -35,5 +35,10 @@ func (p dialect) pattern(r query.Regex) (string, error) {
 	if p.encoded {
 		return "", problem.New(problem.Unsupported, "the encoding of the database isn't UTF-8: it can't run regular expressions")
 	}
-	return sqlgen.PostgreSQLRegex(r)
+	return regexes().Translate(r)
+}
+
+// regexes returns the syntax of advanced regular expressions. Their dot matches the newline too.
+func regexes() sqlgen.RegexSyntax {
+	return sqlgen.RegexSyntax{Database: "PostgreSQL", All: ".", End: `\Z`, Escapes: [2]string{`\u%04X`, `\U%08X`}, Least: 1, Repeats: 255}
 }

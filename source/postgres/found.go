@@ -15,7 +15,7 @@ func (p dialect) findMatches(s sqlgen.Scope, e plan.Apply, x string) (string, er
 	if _, err := p.pattern(r); err != nil {
 		return "", err
 	}
-	expression, err := sqlgen.PostgreSQLRegexGroups(r)
+	expression, err := regexes().Groups(r)
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,7 @@ func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
 	for i, x := range rows {
 		list[i] = sqldriver.FoundTrigger{Of: &r.byOID[x.Table].FoundTable, Text: x.Text}
 	}
-	v.Triggers(classes, list, false)
+	v.Triggers(classes, list, sqldriver.DoubleQuotes)
 	return nil
 }
 

@@ -1,6 +1,14 @@
 package postgres
 
-import "github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+import (
+	"encoding/hex"
+	"math"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
 
 // Writes implements sqlgen.Dialect.
 func (dialect) Writes() sqlgen.Writes {
@@ -25,5 +33,76 @@ func (dialect) Writes() sqlgen.Writes {
 				" WHERE n.nspname = 'public' AND c.relname = " + place + " ORDER BY a.attnum"
 		},
 		LockTable: func(table string) string { return "LOCK TABLE " + table + " IN ACCESS EXCLUSIVE MODE" },
+		Bind:      bindText,
+		Place:     asColumn,
+		Exact:     exact,
+		Ranges:    map[string][2]int64{"int2": {-1 << 15, 1<<15 - 1}, "int4": {-1 << 31, 1<<31 - 1}},
+		Single:    "float4",
+		Infinite: func(f *schema.Field, x float64) bool {
+			return f.Type == schema.Double || math.IsNaN(x) || f.Digits == 0
+		},
+		Quotes:   `'"`,
+		Comments: []string{"--"},
+		Dollars:  true,
 	}
+}
+
+// bindText returns a value as text, which PostgreSQL parses in the type of its place.
+func bindText(v value.Value, f *schema.Field) any {
+	switch {
+	case v.Kind() == value.Array:
+		return string(appendArray(nil, v))
+	case v.Kind() == value.Bytes:
+		return `\x` + hex.EncodeToString([]byte(v.Text()))
+	case v.Kind() == value.Date && f != nil && f.Native == "timestamptz":
+		return sqlgen.Clock(v) + "+00"
+	case v.Kind() == value.Date && f != nil:
+		return sqlgen.Clock(v)
+	}
+	return v.String()
+}
+
+// asColumn converts an argument for a column whose type reads other texts than are shown.
+func asColumn(at string, f *schema.Field) string {
+	switch {
+	case f.Native == "money": // its own text depends on the currency of the server
+		return at + "::text::numeric::money"
+	case f.Point && f.Native != "point": // of PostGIS
+		space := f.Native[:strings.LastIndexByte(f.Native, '.')]
+		return at + "::text::point::" + dialect{}.Quote(space) + ".geometry"
+	}
+	return at
+}
+
+// exact compares a varchar as text: PostgreSQL has no operator of its own for varchar, so that one of the application would come first.
+func exact(x string, f *schema.Field) string {
+	if f.Native == "varchar" {
+		return x + "::text"
+	}
+	return x
+}
+
+// appendArray appends a list in PostgreSQL's array syntax.
+func appendArray(dst []byte, v value.Value) []byte {
+	dst = append(dst, '{')
+	for i, e := range v.List() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		switch e.Kind() {
+		case value.Null:
+			dst = append(dst, "NULL"...)
+		case value.Array:
+			dst = appendArray(dst, e)
+		case value.Bytes:
+			dst = append(dst, `"\\x`...)
+			dst = hex.AppendEncode(dst, []byte(e.Text()))
+			dst = append(dst, '"')
+		default:
+			dst = append(dst, '"')
+			dst = append(dst, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(e.String())...)
+			dst = append(dst, '"')
+		}
+	}
+	return append(dst, '}')
 }

@@ -62,7 +62,7 @@ func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choi
 	classes, more := sqldriver.SettleClasses(source, list, choice)
 	views := &sqldriver.FoundViews{List: all, Texts: texts}
 	views.Trace(classes)
-	views.Triggers(classes, triggers, true)
+	views.Triggers(classes, triggers, sqldriver.AllQuotes)
 	warnings = append(warnings, more...)
 	for i := range classes {
 		for _, k := range classes[i].Key {

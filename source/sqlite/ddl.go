@@ -33,7 +33,7 @@ var constraintWords = []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FORE
 // parseDDL reads a CREATE TABLE statement as SQLite stores it.
 func parseDDL(ddl string) (declaration, bool) {
 	d := declaration{made: map[string][]sqldriver.Token{}}
-	ts, ok := sqldriver.LexSQL(ddl, true)
+	ts, ok := sqldriver.LexSQL(ddl, sqldriver.AllQuotes)
 	open := slices.IndexFunc(ts, func(t sqldriver.Token) bool { return t.Is("(") })
 	if !ok || open < 0 {
 		return d, false
@@ -111,7 +111,7 @@ var begin = regexp.MustCompile(`(?i)\bbegin\b`)
 func selectOf(ddl string) string {
 	for i := range ddl {
 		if rest := ddl[i:]; i > 0 && len(rest) > 3 && strings.EqualFold(rest[:2], "as") && !wordAt(ddl, i-1) && !wordAt(ddl, i+2) {
-			if before, ok := sqldriver.LexSQL(ddl[:i], true); ok && len(before) > 2 {
+			if before, ok := sqldriver.LexSQL(ddl[:i], sqldriver.AllQuotes); ok && len(before) > 2 {
 				return rest[2:]
 			}
 		}
@@ -187,7 +187,7 @@ func (r *reader) settleTyping(f *sqldriver.FoundTable) {
 
 // bounds returns the fields of c that a check constraint is about. SQLite calls one without a name by its condition.
 func (d *declaration) bounds(c *schema.Class, name string) []string {
-	condition, _ := sqldriver.LexSQL(name, true)
+	condition, _ := sqldriver.LexSQL(name, sqldriver.AllQuotes)
 	var all []sqldriver.Token
 	for _, check := range d.checks {
 		if check.name == name || check.name == "" && slices.Equal(check.condition, condition) {

@@ -102,7 +102,10 @@ func keywordsAsked(t *testing.T, p *policy.Policy, words []string, collect func(
 
 // keywordWritten creates a record that the database refuses, which compares what it would have been with the tenant rule.
 func (d *Database) keywordWritten(t *testing.T) {
-	text := sqlgen.NewText(d.Dialect)
+	text, err := sqlgen.NewText(d.Dialect)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w, _ := d.writable(t, d.Fresh(t), []string{`CREATE TABLE a (id INT PRIMARY KEY, ` + text.Name("true") + ` varchar(9))`, `INSERT INTO a VALUES (1, 'acme')`})
 	rules := policy.Rules{Classes: map[string]policy.ClassRule{"a": {Tenant: &policy.TenantRule{Field: "true"}}}}
 	for data, want := range map[string]string{
