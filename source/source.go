@@ -11,11 +11,12 @@ import (
 	"io"
 	"iter"
 	"net"
-	"net/url"
+	"sync"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -58,27 +59,33 @@ func (l Link) Current(old string) (string, bool) {
 		return "", false
 	}
 	now := l.Fresh(old)
-	a, errA := url.Parse(old)
-	b, errB := url.Parse(now)
-	if now == "" || errA != nil || errB != nil || b.User == nil {
+	before, _ := connstring.Split(old)
+	place, user := connstring.Split(now)
+	if before == nil || user == nil || before.String() != place.String() {
 		return "", false
 	}
-	a.User, b.User = nil, nil
-	return now, a.String() == b.String()
+	return now, true
 }
 
-// Renewed returns the user and the password of Current. It returns false if they are those of url.
-func (l Link) Renewed(old string) (user, password string, ok bool) {
-	now, ok := l.Current(old)
-	if !ok || now == old {
-		return "", "", false
+// Account returns a function that returns the user and the password for new connections to url: those of the last Current that was known.
+// It returns false while they are those of url. When something else of the URL changes, the server is still the old one, which may
+// have forgotten the password of url. The function is safe for concurrent use.
+func (l Link) Account(url string) func() (user, password string, ok bool) {
+	var mu sync.Mutex
+	last := url
+	return func() (user, password string, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if now, ok := l.Current(url); ok {
+			last = now
+		}
+		if last == url {
+			return "", "", false
+		}
+		_, account := connstring.Split(last)
+		password, _ = account.Password()
+		return account.Username(), password, true
 	}
-	b, err := url.Parse(now)
-	if err != nil {
-		return "", "", false
-	}
-	password, _ = b.User.Password()
-	return b.User.Username(), password, true
 }
 
 // A Drifting is a Source that can be described again at little cost, to find out whether its classes have changed. If they

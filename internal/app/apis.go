@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
@@ -133,12 +133,18 @@ func (p *App) openConnections() (*connect.Connections, error) {
 	return connect.New(connect.Options{Store: p.Store, Used: p.Store, Key: keys.Key, Previous: keys.Previous, Page: func() string { return p.site() + console.Path + "/you" }})
 }
 
-// secretsOf returns the credentials of all sources, including the passwords of databases.
+// secretsOf returns the credentials of all sources, including the passwords of their databases.
 func secretsOf(c *config.Config) (all []string) {
 	for _, s := range c.Sources {
-		if u, err := url.Parse(s.URL); err == nil && u.User != nil {
-			password, _ := u.User.Password()
-			all = append(all, password)
+		for _, at := range s.URLs() {
+			if _, user := connstring.Split(at); user != nil {
+				if password, has := user.Password(); has {
+					all = append(all, password)
+				}
+			}
+		}
+		if s.Parse != nil {
+			all = append(all, s.Parse.MasterKey, s.Parse.RESTKey)
 		}
 		if s.OpenAPI != nil {
 			all = append(all, apiSecrets(s.OpenAPI)...)

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -129,7 +130,7 @@ func Restart(started, now *config.Config) []string {
 	}
 	a, b := *started, *now
 	differ("listen", cmp.Or(a.Listen, config.DefaultListen), cmp.Or(b.Listen, config.DefaultListen))
-	differ("store", config.Userless(storePath(a.Store)), config.Userless(storePath(b.Store)))
+	differ("store", connstring.Userless(storePath(a.Store)), connstring.Userless(storePath(b.Store)))
 	sources := map[string][2]config.Source{}
 	for i, c := range []config.Config{a, b} {
 		for _, s := range c.Sources {

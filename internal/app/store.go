@@ -130,7 +130,7 @@ func (p *App) openStore(ctx context.Context) error {
 		url = "sqlite:" + filepath.Join(dir, "bailiwick.db")
 	}
 	link := source.Link{Fresh: p.Config.Renewal("").URL}
-	o := postgres.Options{There: true, Renewed: func() (user, password string, ok bool) { return link.Renewed(url) }}
+	o := postgres.Options{There: true, Renewed: link.Account(url)}
 	var err error
 	p.Store, err = openStore(ctx, url, o)
 	if errors.Is(err, ErrNoStore) {

@@ -1,11 +1,11 @@
 package config
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
@@ -74,16 +74,17 @@ func (n *Renewal) URL(old string) string {
 	if then < 0 || now < 0 {
 		return ""
 	}
-	for i, url := range n.of.Sources[then].urls() {
+	for i, url := range n.of.Sources[then].URLs() {
 		if url == old {
-			return n.latest.Sources[now].urls()[i]
+			return n.latest.Sources[now].URLs()[i]
 		}
 	}
 	return n.latest.Sources[now].URL
 }
 
-// urls returns the URLs of a source in a fixed order. "" for one that it hasn't.
-func (s *Source) urls() [3]string {
+// URLs returns the URLs of a source in a fixed order, "" for one that it doesn't have: of the database or the API, its write_url, and the direct
+// one of a Parse Server.
+func (s *Source) URLs() [3]string {
 	all := [3]string{s.URL, s.WriteURL}
 	if s.Parse != nil {
 		all[2] = s.Parse.Direct
@@ -99,22 +100,12 @@ func (s Source) Fixed() Source {
 		s.OpenAPI = s.OpenAPI.Fixed()
 	case s.Parse != nil:
 		p := *s.Parse
-		p.MasterKey, p.RESTKey, p.Direct = "*", placeholder(p.RESTKey), Userless(p.Direct)
+		p.MasterKey, p.RESTKey, p.Direct = "*", placeholder(p.RESTKey), connstring.Userless(p.Direct)
 		s.Parse = &p
 	default:
-		s.URL, s.WriteURL = Userless(s.URL), Userless(s.WriteURL)
+		s.URL, s.WriteURL = connstring.Userless(s.URL), connstring.Userless(s.WriteURL)
 	}
 	return s
-}
-
-// Userless returns a URL without its user and password. A text that is not a URL as it is.
-func Userless(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.User == nil {
-		return text
-	}
-	u.User = nil
-	return u.String()
 }
 
 // placeholder returns "*" in place of a text that isn't empty.

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 )
 
 // windowsInUse is the number that Windows has for EADDRINUSE, which is never returned there.
@@ -207,9 +208,9 @@ func Unreadable(err error) error {
 
 // Place returns the hosts and the database of a URL, without its user and password. It returns "the database" if the URL has no host.
 func Place(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "the database" // a malformed URL may contain a password anywhere
+	u, _ := connstring.Split(text)
+	if u == nil {
+		return "the database"
 	}
 	if u.Host != "" {
 		return u.Host + u.Path

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Writes is how a database is written: the texts in which its statements differ from those of others, how its driver takes values, and how
-// a statement of the owner is read. A source that only reads has the zero Writes. The text "" and a nil map or function mean that the
+// Writes is how a database is written. It has the texts in which its statements differ from those of others. It says how its driver takes
+// values, and how a statement of the owner is read. A source that only reads has the zero Writes. The text "" and a nil map or function mean that the
 // database needs none, as far as their comments begin with "or".
 type Writes struct {
 	EmptyInsert    string // inserts a record of defaults

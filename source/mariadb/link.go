@@ -17,8 +17,9 @@ func linked(rawURL string, link source.Link) (*mysql.Config, error) {
 	if link.Dial != nil {
 		cfg.DialFunc = link.Dial
 	}
+	account := link.Account(rawURL)
 	err = cfg.Apply(mysql.BeforeConnect(func(_ context.Context, c *mysql.Config) error {
-		if user, password, ok := link.Renewed(rawURL); ok {
+		if user, password, ok := account(); ok {
 			c.User, c.Passwd = user, password
 		}
 		return nil

@@ -22,8 +22,9 @@ func linked(url string, link source.Link) (*pgxpool.Config, error) {
 		cfg.ConnConfig.DialFunc = link.Dial
 		cfg.ConnConfig.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // at the other end
 	}
+	account := link.Account(url)
 	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
-		if user, password, ok := link.Renewed(url); ok {
+		if user, password, ok := account(); ok {
 			c.User, c.Password = user, password
 		}
 		return nil

@@ -52,7 +52,7 @@ var mayImport = map[string]string{
 	"write":                  "problem value",
 	"change":                 "audit identity internal/expression problem value write",
 	"internal/review":        "action audit change identity internal/once internal/plan internal/writes policy problem schema value write",
-	"source":                 "change identity internal/openapi/calls internal/writes policy schema value",
+	"source":                 "change identity internal/connstring internal/openapi/calls internal/writes policy schema value",
 	"internal/redact":        "internal/plan policy problem value",
 	"internal/result":        "internal/redact policy problem query schema value",
 	"audit":                  "",
@@ -143,7 +143,7 @@ var mayImport = map[string]string{
 
 	// storage
 	"internal/once":         "",
-	"internal/health":       "internal/edge",
+	"internal/health":       "internal/connstring internal/edge",
 	"internal/store":        "audit change identity problem value",
 	"store/postgres":        "audit change identity internal/connect internal/health internal/once internal/store internal/webhook limit problem",
 	"store/sqlite":          "audit change identity internal/connect internal/fair internal/health internal/once internal/sqldriver/parsed internal/store internal/webhook limit problem",

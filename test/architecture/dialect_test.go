@@ -44,8 +44,8 @@ func importsDialect(file *ast.File) bool {
 	return false
 }
 
-// comparedNames returns where a file decides by what a method Name returns: it compares it, looks it up, keeps it, or asks a function of
-// strings or slices about it.
+// comparedNames returns where a file decides by what a method Name returns. It compares the name, looks it up, keeps it, or passes it to
+// strings or slices.
 func comparedNames(file *ast.File) (at []token.Pos) {
 	name := func(e ast.Expr) bool {
 		call, ok := ast.Unparen(e).(*ast.CallExpr)

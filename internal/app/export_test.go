@@ -1,0 +1,4 @@
+package app
+
+// SecretsOf returns the credentials of all sources.
+var SecretsOf = secretsOf
