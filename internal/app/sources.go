@@ -17,11 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
-	"github.com/bailiwick-dev/bailiwick/source/postgres"
-	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // An Opened is an open source. It must be closed.
@@ -54,18 +51,10 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 		}
 		link.Dial = through.dial
 	}
-	switch path, ok := s.SQLite(); {
-	case opened != nil:
-	case ok:
-		if _, err = sqlite.TemporaryFolder(); err == nil {
-			opened, err = sqlite.Open(ctx, s.Name, path)
-		}
-	case s.MariaDB():
-		opened, err = mariadb.OpenLinked(ctx, s.Name, s.URL, link)
-	case s.MongoDB():
-		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, Current: link.Current, LocalRows: s.LocalRows, Collections: collectionsOf(s)})
-	default:
-		opened, err = postgres.OpenLinked(ctx, s.Name, s.URL, link)
+	if open := databaseOf(s).open; opened == nil && open == nil {
+		err = fmt.Errorf("source %s can't be opened: its url must begin with %s", s.Name, config.Beginnings())
+	} else if opened == nil {
+		opened, err = open(ctx, s, link)
 	}
 	if err != nil {
 		return nil, errors.Join(unreachable(s, err), through.close())
@@ -204,23 +193,24 @@ func SourceOf(text string) (config.Source, error) {
 		s.URL = "sqlite:" + path
 	}
 	scheme, rest, hasScheme := strings.Cut(s.URL, ":")
+	kind := config.KindOf(s.URL)
 	var base string
 	switch {
 	case scheme == "sqlite" && rest != "":
 		s.URL, base = "sqlite:"+strings.TrimPrefix(rest, "//"), rest
-	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
+	case kind.SQL && !kind.File:
 		u, err := url.Parse(s.URL)
 		if err != nil {
 			return s, config.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
 		base = u.Path
-	case scheme == "mongodb" || scheme == "mongodb+srv":
+	case s.MongoDB():
 		_, hosts, _ := strings.Cut(rest, "//")
 		_, base, _ = strings.Cut(hosts, "/")
 		if base, _, _ = strings.Cut(base, "?"); base == "" {
 			return s, config.Usagef("the source names no database; write mongodb://user:password@host/database")
 		}
-	case scheme == "parse+https" || scheme == "parse+http":
+	case s.IsParse():
 		if s.Parse = parseOf(os.Getenv); s.Parse.AppID == "" || s.Parse.MasterKey == "" {
 			return s, config.Usagef("a Parse Server is asked with its keys: set PARSE_APP_ID and PARSE_MASTER_KEY (and PARSE_REST_KEY, if it wants one)")
 		}
@@ -230,7 +220,7 @@ func SourceOf(text string) (config.Source, error) {
 		}
 		base = u.Hostname()
 	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
-		return s, config.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://", scheme)
+		return s, config.Usagef("%s: sources are not supported by this version; a source begins with %s", scheme, config.Beginnings())
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:

@@ -16,9 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/source/mariadb"
-	"github.com/bailiwick-dev/bailiwick/source/postgres"
-	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -61,15 +58,10 @@ func runnable(c *config.Config, set *action.Set) error {
 		if a.Do != action.SQL || i < 0 {
 			continue
 		}
-		if c.Sources[i].MongoDB() {
-			wrong(a, "do", "sql runs a statement, and the source is no SQL database")
+		dialect := databaseOf(c.Sources[i]).dialect
+		if dialect == nil {
+			wrong(a, "do", "sql runs a statement, and the source is no SQL database that this program writes to")
 			continue
-		}
-		dialect := postgres.Dialect()
-		if _, ok := c.Sources[i].SQLite(); ok {
-			dialect = sqlite.Dialect()
-		} else if c.Sources[i].MariaDB() {
-			dialect = mariadb.Dialect()
 		}
 		var values []value.Member
 		for _, name := range a.Parameters() {

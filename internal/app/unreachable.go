@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
@@ -20,9 +18,6 @@ func unreachable(s config.Source, err error) error {
 		}
 		return err
 	}
-	why := health.FaultText(err)
-	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting || s.MariaDB() {
-		why = health.FaultReason(err)
-	}
+	why := databaseOf(s).reason(err)
 	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, health.Place(s.URL), strings.TrimPrefix(why, "source "+s.Name+": "))
 }

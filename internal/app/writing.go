@@ -14,10 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/mariadb"
-	"github.com/bailiwick-dev/bailiwick/source/mongodb"
-	"github.com/bailiwick-dev/bailiwick/source/postgres"
-	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // A writable is a source.Writer over connections of its own. Close closes the source as well.
@@ -97,20 +93,11 @@ func (p *App) link(id string) string { return p.site() + console.Path + "/change
 
 // openWriter implements laterWritable.
 func (k *kept) openWriter(ctx context.Context, from config.Source) error {
-	var w writable
-	var err error
-	switch s := k.Adapter.(type) {
-	case *sqlite.Source:
-		w, err = s.Writable(ctx)
-	case *postgres.Source:
-		w, err = s.Writable(ctx, from.WriteURL)
-	case *mariadb.Source:
-		w, err = s.Writable(ctx, from.WriteURL)
-	case *mongodb.Source:
-		w, err = s.Writable(ctx, from.WriteURL)
-	default:
-		err = errors.New("this version writes to no such source")
+	write := databaseOf(from).write
+	if write == nil {
+		return errors.New("this version writes to no such source")
 	}
+	w, err := write(ctx, k.Adapter, from.WriteURL)
 	if err == nil {
 		k.writer.Store(&w)
 	}

@@ -5,14 +5,8 @@ import (
 	"strings"
 )
 
-// SQLite returns the path of the source's file, and whether the source is an SQLite file. Sources with a URL that are
-// neither SQLite, MariaDB, MongoDB nor Parse Server are PostgreSQL databases.
+// SQLite returns the path of the source's file, and whether the source is an SQLite file.
 func (s Source) SQLite() (path string, ok bool) { return strings.CutPrefix(s.URL, "sqlite:") }
-
-// MariaDB reports whether the source is a MariaDB database.
-func (s Source) MariaDB() bool {
-	return strings.HasPrefix(s.URL, "mariadb://") || strings.HasPrefix(s.URL, "mysql://")
-}
 
 // MongoDB reports whether the source is a MongoDB database.
 func (s Source) MongoDB() bool {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,13 +39,7 @@ func (s Source) space(space string) string {
 	if space != "" {
 		return space
 	}
-	if s.Template != "" {
-		return s.Template
-	}
-	if _, duck := s.DuckDB(); duck {
-		return "main"
-	}
-	return "public"
+	return cmp.Or(s.Template, s.Kind().Home, "public")
 }
 
 // Begin forgets the tables that were met before.

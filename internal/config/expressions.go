@@ -1,8 +1,6 @@
 package config
 
 import (
-	"strings"
-
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -53,13 +51,13 @@ func (s *Source) wrongSchemas(given func(key string) bool) (key, why string) {
 	switch {
 	case s.Schema == "" && s.Template == "":
 		return "", ""
-	case !strings.HasPrefix(s.URL, "postgres"):
+	case !s.Kind().Tenants:
 		key = "schema"
 		if s.Schema == "" {
 			key = "template"
 		}
-		if s.MariaDB() {
-			return key, "is only for PostgreSQL. In MariaDB a schema is a database, and a source reads the one of its url. Write a source for the database of each tenant, or take the key out (docs/connections.md, One schema per tenant)"
+		if why := s.Kind().NoTenants; why != "" {
+			return key, "is only for PostgreSQL. " + why + " (docs/connections.md, One schema per tenant)"
 		}
 		return key, "only PostgreSQL has one schema per tenant; take it out"
 	case s.Schema == "":

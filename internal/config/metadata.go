@@ -84,20 +84,20 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		if key, why := s.wrongSchemas(func(key string) bool { return r.Given(at + "/" + key) }); why != "" {
 			r.WrongAt(at+"/"+key, why)
 		}
-		_, duck := s.DuckDB()
-		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && !duck && (s.URL != "" || s.Metadata != nil) {
-			r.WrongAt(at+"/schemas", "only PostgreSQL and DuckDB have schemas; take it out")
+		kind := s.Kind()
+		if s.Schemas != nil && !kind.Schemas && (s.URL != "" || s.Metadata != nil) {
+			r.WrongAt(at+"/schemas", "only "+namesOf(func(k Kind) bool { return k.Schemas })+" have schemas; take it out")
 		}
 		if s.Rename != nil && (s.Metadata != nil || s.IsParse()) {
 			r.WrongAt(at+"/rename", "only tables of databases can be renamed; take it out")
 		}
-		if s.SSH != nil && !strings.HasPrefix(s.URL, "postgres") && !s.MariaDB() {
-			r.WrongAt(at+"/ssh", "only PostgreSQL and MariaDB are reached through an SSH server; take it out")
+		if s.SSH != nil && !kind.SSH {
+			r.WrongAt(at+"/ssh", "only "+namesOf(func(k Kind) bool { return k.SSH })+" are reached through an SSH server; take it out")
 		}
-		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() && !duck {
-			r.WrongAt(at+"/local_rows", "only MongoDB, Parse Server and DuckDB take it; take it out")
+		if s.LocalRows > 0 && s.URL != "" && !kind.LocalRows {
+			r.WrongAt(at+"/local_rows", "only "+namesOf(func(k Kind) bool { return k.LocalRows })+" take it; take it out")
 		}
-		if s.Collections != nil && !s.MongoDB() {
+		if s.Collections != nil && !kind.Collections {
 			r.WrongAt(at+"/collections", "only MongoDB has collections; take it out")
 		}
 		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {

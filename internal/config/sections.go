@@ -233,33 +233,15 @@ func (s *Source) setURL(folder, raw string) string {
 		return err.Error()
 	}
 	raw = parsed.URL
-	scheme, rest, _ := strings.Cut(raw, ":")
-	switch scheme {
-	case "sqlite":
-		if rest == "" || rest == "//" {
-			return "needs a path after sqlite:"
-		}
-		s.URL = sqliteURL(folder, rest)
-		return ""
-	case "duckdb":
-		if rest == "" || rest == "//" {
-			return "needs a path after duckdb:"
-		}
-		s.URL = "duckdb:" + pathFrom(folder, rest)
-		return ""
-	case "postgres", "postgresql", "mysql", "mariadb":
-		s.URL = raw
-		return ""
-	case "mongodb", "mongodb+srv":
-		if !mongoURL.MatchString(raw) {
-			return "is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX"
-		}
-		s.URL = raw
-		return ""
-	case "parse+http", "parse+https":
-		return s.setParse(raw)
+	kind := KindOf(raw)
+	switch {
+	case kind.Name == "":
+		return "must begin with " + Beginnings()
+	case kind.read != nil:
+		return kind.read(s, folder, raw)
 	}
-	return "must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://"
+	s.URL = raw
+	return ""
 }
 
 // mongoURL matches a connection string of MongoDB, which may name several hosts.

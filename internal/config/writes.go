@@ -146,20 +146,17 @@ func (s *Source) setWriteURL(folder, raw string) string {
 
 // wrongWriteURL returns why write_url doesn't fit url, or "".
 func (s *Source) wrongWriteURL() string {
-	_, file := s.SQLite()
-	_, duck := s.DuckDB()
-	other := Source{URL: s.WriteURL}
-	_, otherFile := other.SQLite()
+	kind, other := s.Kind(), KindOf(s.WriteURL)
 	switch {
 	case s.WriteURL == "":
 		return ""
 	case s.ReadOnly:
 		return "the source is read_only; take one of the two out"
-	case duck:
-		return "DuckDB is only read; take it out"
-	case file || otherFile:
+	case kind.ReadOnly:
+		return kind.Name + " is only read; take it out"
+	case kind.File || other.File:
 		return "an SQLite file has no accounts; take it out"
-	case s.MariaDB() != other.MariaDB() || s.MongoDB() != other.MongoDB():
+	case kind.Name != other.Name && s.URL != "" && !s.IsParse():
 		return "must be of the same kind of database as url"
 	}
 	return ""

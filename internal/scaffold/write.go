@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -44,13 +45,7 @@ func (w *writer) rules() string {
 	w.line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
 	w.line("sources:")
 	if w.source.WithPassword {
-		variable := "PGPASSWORD"
-		if (config.Source{URL: w.source.URL}).MariaDB() {
-			variable = "MYSQL_PWD"
-		}
-		if (config.Source{URL: w.source.URL}).MongoDB() {
-			variable = mongoPassword
-		}
+		variable := cmp.Or(config.KindOf(w.source.URL).Password, mongoPassword)
 		w.line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
 	}
 	if strings.HasPrefix(w.source.URL, "parse+") {
