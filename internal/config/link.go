@@ -82,8 +82,7 @@ func (n *Renewal) URL(old string) string {
 	return n.latest.Sources[now].URL
 }
 
-// URLs returns the URLs of a source in a fixed order, "" for one that it doesn't have: of the database or the API, its write_url, and the direct
-// one of a Parse Server.
+// URLs returns the url, the write_url and the direct URL of a source, "" for one that it doesn't have.
 func (s *Source) URLs() [3]string {
 	all := [3]string{s.URL, s.WriteURL}
 	if s.Parse != nil {

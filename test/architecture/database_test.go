@@ -14,10 +14,11 @@ import (
 // outside of its own folders, is named there, and no other is.
 func TestPlacesOfADatabase(t *testing.T) {
 	const page = "docs/internals/adding-a-database.md"
-	names := regexp.MustCompile(`(?i)mysql|mariadb`)
+	names, literal := regexp.MustCompile(`(?i)mysql|mariadb`), regexp.MustCompile(`(?i)^"(mysql|mariadb)"$`)
 	var found []string
 	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
-		if dir == "source/mariadb" || dir == "internal/sqlbind" { // sqlbind reads functions that people know from MySQL
+		// sqlbind reads functions that people know from MySQL, and secretnames finds the names of passwords.
+		if dir == "source/mariadb" || dir == "internal/sqlbind" || dir == "internal/secretnames" {
 			return
 		}
 		named := false
@@ -27,6 +28,8 @@ func TestPlacesOfADatabase(t *testing.T) {
 				named = named || names.MatchString(n.Name)
 			case *ast.ImportSpec:
 				named = named || names.MatchString(n.Path.Value)
+			case *ast.BasicLit:
+				named = named || literal.MatchString(n.Value)
 			}
 			return true
 		})
