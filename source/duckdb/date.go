@@ -36,7 +36,9 @@ func (dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 }
 
 // DateTrunc implements sqlgen.Dialect.
-func (dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string { return localTime().Trunc(s, x, e) }
+func (dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
+	return localTime().Trunc(s, x, e)
+}
 
 var formats = map[byte]string{'Y': "%Y", 'm': "%m", 'd': "%d", 'H': "%H", 'M': "%M", 'S': "%S", 'L': "%g", 'j': "%j", 'G': "%G", 'V': "%V", 'u': "%u"}
 

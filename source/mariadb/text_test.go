@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,8 +29,8 @@ func TestTexts(t *testing.T) {
 	b.WriteString("# What MariaDB gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
 	operators(t, b)
 	functions(t, b)
-	conversions(b)
-	dates(b)
+	b.Conversions(mariadb.Dialect())
+	b.Dates(mariadb.Dialect(), "Asia/Kathmandu")
 	documents(t, b)
 	groups(t, b)
 	fields(t, b)
@@ -142,59 +141,6 @@ func functions(t *testing.T, b *dialecttest.Sheet) {
 	for _, typ := range []schema.Type{schema.Integer, schema.Boolean, schema.Date, schema.Day, schema.Decimal, schema.Double} {
 		by, show := d.Key(b, "x", typ, false)
 		b.Line("key of "+typ.String(), by+"; "+show)
-	}
-}
-
-func conversions(b *dialecttest.Sheet) {
-	d := mariadb.Dialect()
-	b.Part("conversions")
-	for _, from := range []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.Day, schema.UUID, schema.Bytes, schema.JSON} {
-		for _, to := range []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date} {
-			b.Line(fmt.Sprintf("%s to %s", from, to), d.Convert(b, long, from, to))
-		}
-	}
-	b.Part("wider")
-	for _, pair := range [][2]schema.Type{{schema.Integer, schema.Decimal}, {schema.Integer, schema.Double}, {schema.Decimal, schema.Double}, {schema.Double, schema.Decimal}, {schema.Day, schema.Date}, {schema.UUID, schema.String}} {
-		b.Line(fmt.Sprintf("%s as %s", pair[0], pair[1]), d.Widen(b, long, pair[0], pair[1]))
-	}
-}
-
-func dates(b *dialecttest.Sheet) {
-	d := mariadb.Dialect()
-	b.Part("dates")
-	zones := []string{"", "-05:30", "Asia/Kathmandu"}
-	for _, zone := range zones {
-		at := " " + zone
-		b.Line("year"+at, d.DatePart(b, long, "year", zone))
-		for _, unit := range []string{"year", "day", "hour"} {
-			b.Line("trunc "+unit+at, d.DateTrunc(b, long, plan.DateTrunc{Unit: unit, Zone: zone}))
-		}
-		b.Line("trunc week"+at, d.DateTrunc(b, long, plan.DateTrunc{Unit: "week", Zone: zone, WeekStart: 1}))
-		b.Line("text"+at, d.DateText(b, long, "%Y", zone))
-		for _, unit := range []string{"month", "week", "hour", "millisecond"} {
-			b.Line("shift "+unit+at, d.DateShift(b, long, "y z", unit, zone))
-			b.Line("diff "+unit+at, d.DateDiff(b, long, "y z", plan.DateDiff{Unit: unit, Zone: zone, WeekStart: 1}))
-		}
-	}
-	b.Line("second", d.DatePart(b, "x", "second", ""))
-	b.Line("millisecond", d.DatePart(b, "x", "millisecond", ""))
-	b.Line("day of week", d.DatePart(b, "x", "dayOfWeek", ""))
-	for _, zone := range []string{"+05:30", "*05:30", "+05-30", "UTC", "Europe/Oslo"} {
-		// Of a zone with many changes only the form is shown: tables of zones differ between systems.
-		b.Line("hour "+zone, regexp.MustCompile("(, -?[0-9]+){5,}").ReplaceAllString(d.DatePart(b, "x", "hour", zone), ", …"))
-	}
-	for _, part := range []string{"isoDayOfWeek", "isoWeek", "isoWeekYear"} {
-		b.Line(part, d.DatePart(b, "x", part, ""))
-	}
-	for _, unit := range []string{"quarter", "month", "minute", "second", "millisecond"} {
-		b.Line("trunc "+unit, d.DateTrunc(b, "x", plan.DateTrunc{Unit: unit}))
-	}
-	for _, format := range []string{"", "%", "a%", "%Y-%m", `a"\b%Q%%%Lz%u%L`} {
-		b.Line("as "+format, d.DateText(b, "x", format, ""))
-	}
-	for _, unit := range []string{"year", "quarter", "minute", "second", "day"} {
-		b.Line("diff "+unit, d.DateDiff(b, "x", "y", plan.DateDiff{Unit: unit}))
-		b.Line("shift "+unit, d.DateShift(b, "x", "y", unit, ""))
 	}
 }
 

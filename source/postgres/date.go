@@ -38,7 +38,9 @@ func (dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 }
 
 // DateTrunc implements sqlgen.Dialect.
-func (dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string { return localTime().Trunc(s, x, e) }
+func (dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
+	return localTime().Trunc(s, x, e)
+}
 
 var pgFormats = map[byte]string{'Y': "YYYY", 'm': "MM", 'd': "DD", 'H': "HH24", 'M': "MI", 'S': "SS", 'L': "MS", 'j': "DDD", 'G': "IYYY", 'V': "IW", 'u': "ID"}
 

@@ -31,8 +31,8 @@ func TestTexts(t *testing.T) {
 	b.WriteString("# What PostgreSQL gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
 	operators(t, b)
 	functions(t, b)
-	conversions(b)
-	dates(b)
+	b.Conversions(postgres.Dialect())
+	b.Dates(postgres.Dialect(), "Europe/Oslo")
 	documents(t, b)
 	groups(t, b)
 	fields(t, b)
@@ -114,52 +114,6 @@ func functions(t *testing.T, b *dialecttest.Sheet) {
 	b.Line("a decimal that is shown", d.Held("x", m))
 	b.Line("a text that is shown", d.Held("x", s))
 	b.Line("nothing of a text", d.Const(b, value.Value{}, s))
-}
-
-func conversions(b *dialecttest.Sheet) {
-	d := postgres.Dialect()
-	b.Part("conversions")
-	for _, from := range []schema.Type{s, i, schema.Double, m, schema.Boolean, schema.Date, schema.Day, schema.UUID, schema.Bytes, schema.JSON} {
-		for _, to := range []schema.Type{s, i, schema.Double, m, schema.Boolean, schema.Date} {
-			b.Line(fmt.Sprintf("%s to %s", from, to), d.Convert(b, long, from, to))
-		}
-	}
-	b.Part("wider")
-	for _, pair := range [][2]schema.Type{{i, i}, {i, m}, {i, schema.Double}, {m, schema.Double}, {schema.Day, schema.Date}, {schema.UUID, s}} {
-		b.Line(fmt.Sprintf("%s as %s", pair[0], pair[1]), d.Widen(b, long, pair[0], pair[1]))
-	}
-}
-
-func dates(b *dialecttest.Sheet) {
-	d := postgres.Dialect()
-	b.Part("dates")
-	zones := []string{"", "-05:30", "Europe/Oslo"}
-	for _, zone := range zones {
-		at := " " + zone
-		b.Line("year"+at, d.DatePart(b, long, "year", zone))
-		for _, unit := range []string{"year", "day", "hour"} {
-			b.Line("trunc "+unit+at, d.DateTrunc(b, long, plan.DateTrunc{Unit: unit, Zone: zone}))
-		}
-		b.Line("trunc week"+at, d.DateTrunc(b, long, plan.DateTrunc{Unit: "week", Zone: zone, WeekStart: 1}))
-		b.Line("text"+at, d.DateText(b, long, "%Y", zone))
-		for _, unit := range []string{"month", "week", "hour", "millisecond"} {
-			b.Line("shift "+unit+at, d.DateShift(b, long, "y z", unit, zone))
-			b.Line("diff "+unit+at, d.DateDiff(b, long, "y z", plan.DateDiff{Unit: unit, Zone: zone, WeekStart: 1}))
-		}
-	}
-	b.Line("second", d.DatePart(b, "x", "second", ""))
-	b.Line("millisecond", d.DatePart(b, "x", "millisecond", ""))
-	b.Line("day of week", d.DatePart(b, "x", "dayOfWeek", ""))
-	for _, zone := range []string{"+05:30", "+1:000", "05:300", "+05-30", "+x5:30", "+05:x0", "-x5:30", "-05:3x", "005:30"} {
-		b.Line("hour "+zone, d.DatePart(b, "x", "hour", zone))
-	}
-	for _, format := range []string{"", "%", "a%", "%Y-%m", `a"\b%Q%%%Lz`} {
-		b.Line("as "+format, d.DateText(b, "x", format, ""))
-	}
-	for _, unit := range []string{"year", "quarter", "minute", "second", "day"} {
-		b.Line("diff "+unit, d.DateDiff(b, "x", "y", plan.DateDiff{Unit: unit}))
-		b.Line("shift "+unit, d.DateShift(b, "x", "y", unit, ""))
-	}
 }
 
 func documents(t *testing.T, b *dialecttest.Sheet) {

@@ -45,8 +45,9 @@ func (b *Sheet) Atom(x string) string {
 	return fmt.Sprintf("a%d", i+1)
 }
 
-// Line writes a named text, and the texts that it repeats.
+// Line writes a named text, and the texts that it repeats. A text that refuses, see sqlgen.Unwritable, is in brackets.
 func (b *Sheet) Line(name, text string) {
+	text = strings.NewReplacer("\x00!", "[", "\x00", "]").Replace(text)
 	fmt.Fprintf(b, "%-24s  %s\n", name, text)
 	for i, x := range b.names {
 		fmt.Fprintf(b, "%24s  %s\n", fmt.Sprintf("a%d", i+1), x)

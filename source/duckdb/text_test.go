@@ -1,0 +1,16 @@
+package duckdb
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
+)
+
+// TestTexts shows the texts that DuckDB gets for operands of which some are repeated, as the tests of the other dialects do.
+func TestTexts(t *testing.T) {
+	b := &dialecttest.Sheet{}
+	b.WriteString("# What DuckDB gets. <v> is the place of a value. What stands more than once is a1, a2, …\n")
+	b.Conversions(dialect{})
+	b.Dates(dialect{}, "Europe/Oslo")
+	b.Golden(t)
+}
