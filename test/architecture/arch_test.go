@@ -48,7 +48,7 @@ var mayImport = map[string]string{
 	"internal/expression":    "identity internal/argcheck problem query value",
 	"internal/sqlgen":        "internal/plan policy problem query schema value",
 	"internal/sqldriver":     "change internal/fair internal/interpret internal/sqlgen internal/trace internal/writes policy problem schema source value write",
-	"test/dialecttest":       "identity internal/sqlgen policy problem query schema value",
+	"test/dialecttest":       "identity internal/plan internal/sqlgen policy problem query schema value",
 	"write":                  "problem value",
 	"change":                 "audit identity internal/expression problem value write",
 	"internal/review":        "action audit change identity internal/once internal/plan internal/writes policy problem schema value write",
