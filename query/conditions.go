@@ -6,32 +6,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// PathOf returns the path that a condition compares. ok is false for a filter without one, such as one that joins
-// others. It is also false for a kind that is not known here, so that a new kind can't pass unread.
+// PathOf returns the path that a condition compares. It returns false for a filter that has none, such as one that joins others.
 func PathOf(f Filter) (path Path, ok bool) {
-	switch f := f.(type) {
-	case Compare:
-		return f.Path, true
-	case In:
-		return f.Path, true
-	case Exists:
-		return f.Path, true
-	case Regex:
-		return f.Path, true
-	case StartsWith:
-		return f.Path, true
-	case GeoWithin:
-		return f.Path, true
-	case Size:
-		return f.Path, true
-	case ElemMatch:
-		return f.Path, true
-	case InQuery:
-		return f.Path, true
-	case Deferred:
-		return f.Path, true
+	c, ok := f.(Condition)
+	if ok {
+		path, _ = c.Place()
 	}
-	return nil, false
+	return path, ok
 }
 
 // Conditions calls do with each condition on a record that f consists of, and with its path, which has a part at least. It doesn't enter

@@ -33,19 +33,24 @@ func (o operand) operation() Expr {
 	case "$substr":
 		o.name = "$substrCP"
 	}
-	names := []string{"$literal", "$date", "$cond", "$switch", "$filter", "$map", "$reduce", "$let", "$firstN", "$lastN"}
-	for _, sig := range Signatures {
-		switch {
-		case sig.Op != o.name:
-			names = append(names, sig.Op)
-		case sig.Names != nil:
-			return Call{Op: o.name, Args: o.named(sig), At: o.at}
-		default:
-			return Call{Op: o.name, Args: o.listed(sig), At: o.at}
-		}
+	switch sig, ok := SignatureOf(o.name); {
+	case !ok:
+		o.refuse(hint.Operator("expression", o.name, o.at, expressionNames()))
+		return nil
+	case sig.Names != nil:
+		return Call{Op: o.name, Args: o.named(sig), At: o.at}
+	default:
+		return Call{Op: o.name, Args: o.listed(sig), At: o.at}
 	}
-	o.refuse(hint.Operator("expression", o.name, o.at, names))
-	return nil
+}
+
+// expressionNames returns the names of all operators of expressions.
+func expressionNames() []string {
+	names := []string{"$literal", "$date", "$let"}
+	for _, f := range Families {
+		names = append(names, f.Operators()...)
+	}
+	return names
 }
 
 // branches returns the operands if, then and else of a $cond, written as a list or an object.

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -65,8 +64,8 @@ func printExprs(xs ...Expr) value.Value {
 
 // printCall encodes arguments as in the signature. A single one needs no list where this is unambiguous.
 func printCall(c Call) value.Value {
-	i := slices.IndexFunc(Signatures, func(sig Signature) bool { return sig.Op == c.Op })
-	if i < 0 || Signatures[i].Names == nil {
+	sig, _ := SignatureOf(c.Op)
+	if sig.Names == nil {
 		if list := printExprs(c.Args...); len(c.Args) != 1 || list.List()[0].Kind() == value.Array {
 			return list
 		}
@@ -74,9 +73,9 @@ func printCall(c Call) value.Value {
 	}
 	args := make([]value.Member, len(c.Args))
 	for j, x := range c.Args {
-		args[j] = expr(Signatures[i].Names[j], x)
+		args[j] = expr(sig.Names[j], x)
 	}
-	if Signatures[i].isPart() && c.Args[1] == nil && strings.HasPrefix(args[0].Value.Text(), "$") {
+	if sig.isPart() && c.Args[1] == nil && strings.HasPrefix(args[0].Value.Text(), "$") {
 		return args[0].Value
 	}
 	return object("", args...).Value

@@ -2,7 +2,6 @@ package query
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,11 +19,7 @@ const (
 	MaxHops  = 4                // pointers that one path follows
 )
 
-var (
-	logicalOps = []string{"$and", "$or", "$nor", "$not"}
-	fieldOps   = []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$regex", "$options",
-		"$startsWith", "$contains", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect", "$geoWithin", "$near", "$nearSphere"}
-)
+var logicalOps = []string{"$and", "$or", "$nor", "$not"}
 
 // ParseWhere parses a where object at the JSON pointer at. It returns nil for an empty object, which matches all
 // records. Errors are problem.InvalidQuery, problem.Unsupported for an operator that is not implemented, or
@@ -185,85 +180,6 @@ func (o operand) operators(path Path) []Filter {
 		}
 	}
 	return parts
-}
-
-// operator parses one operator. among holds its siblings. It returns nil for $options, which is parsed with its $regex.
-func (o operand) operator(path Path, among value.Value) Filter {
-	if o.rule {
-		if f := o.deferred(path); f != nil {
-			return o.counted(f)
-		}
-	}
-	switch o.name {
-	case "$inQuery", "$notInQuery", "$select", "$dontSelect":
-		return o.counted(o.inQuery(path))
-	case "$in", "$nin", "$all":
-		return o.counted(o.list(path))
-	case "$exists":
-		if !o.is(value.Bool) {
-			o.refuse(invalid(o.at, "$exists takes true or false"))
-		}
-		return o.counted(Exists{Path: path, Want: o.v.Bool(), At: o.at})
-	case "$regex":
-		options, _ := among.Get("$options")
-		f, err := regex(path, o.v, options, o.at)
-		o.refuse(err)
-		return o.counted(f)
-	case "$options":
-		if _, ok := among.Get("$regex"); !ok {
-			o.refuse(invalid(o.at, "$options goes with $regex"))
-		}
-		return nil
-	case "$geoWithin", "$near", "$nearSphere", "$maxDistance", "$minDistance", "$maxDistanceInRadians", "$maxDistanceInKilometers", "$maxDistanceInMiles":
-		return o.place(path, among)
-	case "$startsWith", "$contains":
-		return o.counted(o.part(path))
-	case "$size":
-		if !o.is(value.Int) || o.v.Int() < 0 {
-			o.refuse(invalid(o.at, "$size takes a whole number, 0 or more"))
-		}
-		return o.counted(Size{Path: path, N: o.v.Int(), At: o.at})
-	case "$elemMatch":
-		if len(o.v.Members()) == 0 {
-			o.refuse(invalid(o.at, "$elemMatch takes an object with a condition in it"))
-		}
-		o.element, o.within, o.match, o.ordered = true, true, 0, false
-		return o.counted(ElemMatch{Path: path, Match: all(o.conditions()), At: o.at})
-	case "$not":
-		if !operators(o.v) {
-			o.refuse(invalid(o.at, `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`))
-		}
-		o.ordered = false
-		return o.counted(Not{all(o.operators(path))})
-	}
-	op := slices.Index(opNames[:], o.name)
-	if op < 0 {
-		o.refuse(hint.Operator("condition", o.name, o.at, fieldOps))
-		return nil
-	}
-	v, err := literals.Value(o.v, o.at)
-	if err == nil && Op(op) > Ne && (v.Kind() == value.Array || v.Kind() == value.Object) {
-		err = invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", o.name, o.a()))
-	}
-	o.refuse(err)
-	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
-}
-
-// part parses $startsWith and $contains. Package typecheck makes $contains a comparison where the field is a list.
-func (o operand) part(path Path) Filter {
-	if o.name == "$startsWith" {
-		if !o.is(value.String) {
-			o.refuse(invalid(o.at, "$startsWith takes a string"))
-		}
-		return StartsWith{Path: path, Prefix: o.v.Text(), At: o.at}
-	}
-	if !o.is(value.String) || o.v.Text() == "" {
-		o.refuse(hinted(o.at, "$contains takes a string with a character in it", `A list that holds a value is asked for as {"field": value}.`))
-	}
-	r, err := ParseRegex(regexp.QuoteMeta(o.v.Text()), "", o.at)
-	o.refuse(err)
-	r.Path, r.Contains = path, o.v.Text()
-	return r
 }
 
 // deferred parses {"$cel": text} in a rule, as an operator's operand or by itself. It returns nil for anything else.

@@ -18,27 +18,8 @@ func comparesWhole(f Filter, in bool) Filter {
 		return Or(eachWhole(f, in))
 	case Not:
 		return Not{Part: comparesWhole(f.Part, !in)}
-	case Compare:
-		f.Whole = in != (f.Op == Ne)
-		return f
-	case In:
-		f.Whole = in != f.Not
-		return f
-	case Exists:
-		f.Whole = in != f.Want
-		return f
-	case Regex:
-		f.Whole = in
-		return f
-	case StartsWith:
-		f.Whole = in
-		return f
-	case GeoWithin:
-		f.Whole = in
-		return f
-	case ElemMatch:
-		f.Match = comparesWhole(f.Match, in)
-		return f
+	case Condition:
+		return f.whole(in)
 	}
 	return f
 }

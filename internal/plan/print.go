@@ -173,16 +173,6 @@ func texts(list []Expr) string {
 	return strings.Join(out, ", ")
 }
 
-var opNames = map[Op]string{Add: "add", Sub: "sub", Mul: "mul", Div: "div", Mod: "mod", Quo: "quo", Abs: "abs", Ceil: "ceil", Floor: "floor", Sqrt: "sqrt", Pow: "pow", Ln: "ln", Log10: "log10", Exp: "exp", BitAnd: "bitAnd", BitOr: "bitOr", BitXor: "bitXor", Trunc: "trunc",
-	Round: "round", Eq: "eq", Ne: "ne", Gt: "gt", Gte: "gte", Lt: "lt", Lte: "lte", Cmp: "cmp", Same: "same", Differ: "differ", Under: "under", UpTo: "upTo", IsNull: "isNull", And: "and", Or: "or", Not: "not",
-	Truth: "truth", IfNull: "ifNull", Concat: "concat", Substr: "substr", Lower: "lower", Upper: "upper", Trim: "trim", TrimLeft: "trimLeft",
-	TrimRight: "trimRight", Split: "split", Length: "length", IndexOf: "indexOf", ReplaceAll: "replaceAll", Reverse: "reverse", Capitalize: "capitalize", ReplaceMatches: "replaceMatches", FindMatch: "findMatch", FindMatches: "findMatches", Millis: "millis", Size: "size",
-	ElemAt: "elemAt", InList: "inList", SliceList: "slice", IsList: "isList", JoinLists: "joinLists", Common: "common", Without: "without", Pairs: "pairs", Gather: "gather", JoinTexts: "joinTexts", SumList: "sumList", AvgList: "avgList",
-	MinList: "minList", MaxList: "maxList", TypeOf: "typeOf"}
-
-// String returns the name of o.
-func (o Op) String() string { return opNames[o] }
-
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
 // Text describes e.

@@ -12,35 +12,25 @@ import (
 var targets = map[string]schema.Type{"int": schema.Integer, "long": schema.Integer, "double": schema.Double, "decimal": schema.Decimal,
 	"string": schema.String, "bool": schema.Boolean, "date": schema.Date}
 
-// conversion binds $toInt … $toDate, $convert and $type. The bool reports whether e is one of them. The type of
-// $convert is a constant, because a column has one type. A value that can't be converted is null, or onError, where
-// MongoDB's short forms fail.
-func conversion(e query.Call, args []Node) (Node, bool, error) {
-	names := map[string]string{"$toInt": "int", "$toLong": "long", "$toDouble": "double", "$toDecimal": "decimal", "$toString": "string",
-		"$toBool": "bool", "$toDate": "date"}
-	if to, ok := names[e.Op]; ok {
-		n, err := convert(e, &args[0], targets[to])
-		return n, true, err
+// convertTo binds $toInt … $toDate. A value that can't be converted is null, where MongoDB fails.
+func convertTo(name string) operation {
+	return func(e query.Call, args []Node) (Node, error) { return convert(e, &args[0], targets[name]) }
+}
+
+// conversion binds $convert. Its type is a constant, because a column has one type. A value that can't be converted is
+// null, or onError.
+func conversion(e query.Call, args []Node) (Node, error) {
+	name, _ := args[1].constantText()
+	t, ok := targets[name]
+	if !ok {
+		return Node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: query.Pointer(e.At, "to"), Detail: "$convert converts to int, long, double, decimal, string, bool or date",
+			Near: problem.Nearest(name, []string{"int", "long", "double", "decimal", "string", "bool", "date"}, 2)}
 	}
-	switch e.Op {
-	case "$convert":
-		name, _ := args[1].constantText()
-		t, ok := targets[name]
-		if !ok {
-			return Node{}, true, &problem.Error{Code: problem.InvalidQuery, Pointer: query.Pointer(e.At, "to"), Detail: "$convert converts to int, long, double, decimal, string, bool or date",
-				Near: problem.Nearest(name, []string{"int", "long", "double", "decimal", "string", "bool", "date"}, 2)}
-		}
-		n, err := convert(e, &args[0], t)
-		if err != nil || args[2].IsNull() && args[3].IsNull() {
-			return n, true, err
-		}
-		n, err = fallbacks(args, n)
-		return n, true, err
-	case "$type":
-		n, err := typeOf(&args[0])
-		return n, true, err
+	n, err := convert(e, &args[0], t)
+	if err != nil || args[2].IsNull() && args[3].IsNull() {
+		return n, err
 	}
-	return Node{}, false, nil
+	return fallbacks(args, n)
 }
 
 // convert returns n in type t, null where the value has none. Types of which no value converts (an object, a list, bytes, a Boolean to
@@ -84,7 +74,8 @@ func fallbacks(args []Node, converted Node) (Node, error) {
 }
 
 // typeOf binds $type. The result is known in advance for all types but JSON.
-func typeOf(n *Node) (Node, error) {
+func typeOf(_ query.Call, args []Node) (Node, error) {
+	n := &args[0]
 	name := func(s string) plan.Expr { return plan.Const{Value: value.OfString(s), T: schema.String} }
 	if n.IsObject() && !n.Optional {
 		return Node{Expr: name("object"), Constant: true}, nil

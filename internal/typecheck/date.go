@@ -20,14 +20,10 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 // offset matches a time zone given as an offset from UTC, as MongoDB writes it.
 var offset = regexp.MustCompile(`^([+-])(0[0-9]|1[0-4])(?::?([0-5][0-9]))?$`)
 
-func date(e query.Call, args []Node) (Node, bool, error) {
-	i := slices.IndexFunc(query.Signatures, func(s query.Signature) bool { return s.Op == e.Op })
-	if i < 0 || !slices.Contains(query.Signatures[i].Names, "timezone") {
-		return Node{}, false, nil
-	}
-	d := dated{call: e, names: query.Signatures[i].Names, args: args}
-	n, err := d.bind()
-	return n, true, err
+// date binds the operators on dates, which all take a timezone.
+func date(e query.Call, args []Node) (Node, error) {
+	s, _ := query.SignatureOf(e.Op)
+	return dated{call: e, names: s.Names, args: args}.bind()
 }
 
 // dated is an operator on dates with its arguments by name.

@@ -11,50 +11,29 @@ import (
 // blanks are the characters that $trim removes by default: ASCII white space, without NUL.
 const blanks = " \t\n\v\f\r"
 
-// text binds the operators on strings. The bool reports whether e is one of them. Positions and lengths count code
-// points (…CP), and the chars of $trim and the separator of $split are constants.
-func text(e query.Call, args []Node) (Node, bool, error) {
-	switch e.Op {
-	case "$concat":
-		return apply(e, plan.Concat, schema.String, args, schema.String)
-	case "$substrCP":
-		return apply(e, plan.Substr, schema.String, args, schema.String, schema.Integer)
-	case "$toLower":
-		return apply(e, plan.Lower, schema.String, args, schema.String)
-	case "$toUpper":
-		return apply(e, plan.Upper, schema.String, args, schema.String)
-	case "$trim", "$ltrim", "$rtrim":
-		op := map[string]plan.Op{"$trim": plan.Trim, "$ltrim": plan.TrimLeft, "$rtrim": plan.TrimRight}[e.Op]
+// trim binds $trim, $ltrim and $rtrim, whose chars are a constant.
+func trim(op plan.Op) operation {
+	return func(e query.Call, args []Node) (Node, error) {
 		chars, ok := args[1].constantText()
 		if !ok && !args[1].IsNull() {
-			return Node{}, true, problem.NotSupported(e.At, "%s takes its chars as a constant string", e.Op)
+			return Node{}, problem.NotSupported(e.At, "%s takes its chars as a constant string", e.Op)
 		}
 		if args[1].IsNull() {
 			chars = blanks
 		}
 		args[1] = Node{Expr: plan.Const{Value: value.OfString(chars), T: schema.String}, Constant: true, At: e.At}
 		return apply(e, op, schema.String, args, schema.String)
-	case "$split":
-		if separator, ok := args[1].constantText(); !ok || separator == "" {
-			return Node{}, true, problem.NotSupported(e.At, "$split takes a constant separator that isn't empty")
-		}
-		n, mine, err := apply(e, plan.Split, schema.JSON, args, schema.String)
-		n.List = true
-		return n, mine, err
-	case "$strLenCP":
-		return apply(e, plan.Length, schema.Integer, args, schema.String)
-	case "$indexOfCP":
-		return apply(e, plan.IndexOf, schema.Integer, args, schema.String)
-	case "$replaceAll":
-		return apply(e, plan.ReplaceAll, schema.String, args, schema.String)
-	case "$regexMatch":
-		n, err := matches(e, args)
-		return n, true, err
-	case "$regexFind", "$regexFindAll":
-		n, err := found(e, args)
-		return n, true, err
 	}
-	return Node{}, false, nil
+}
+
+// split binds $split.
+func split(e query.Call, args []Node) (Node, error) {
+	if separator, ok := args[1].constantText(); !ok || separator == "" {
+		return Node{}, problem.NotSupported(e.At, "$split takes a constant separator that isn't empty")
+	}
+	n, err := apply(e, plan.Split, schema.JSON, args, schema.String)
+	n.List = true
+	return n, err
 }
 
 // constantText returns the text of a constant string, and whether n is one.
@@ -106,84 +85,63 @@ func found(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: a, List: true, Known: plan.ListOf(one)}, err
 }
 
-// array binds the operators on lists and objects. The bool reports whether e is one of them. Elements are JSON, because
-// their types aren't declared. $in asks whether a value equals an element. $isArray of a value whose type is known is a
-// constant.
-func array(e query.Call, args []Node) (Node, bool, error) {
-	ops := map[string]struct {
-		op plan.Op
-		t  schema.Type
-	}{"$size": {plan.Size, schema.Integer}, "$sum": {plan.SumList, schema.Double}, "$avg": {plan.AvgList, schema.Double},
-		"$min": {plan.MinList, schema.Double}, "$max": {plan.MaxList, schema.Double}}
-	if o, ok := ops[e.Op]; ok {
-		n, err := overList(e, args, o.op, o.t)
-		return n, true, err
+// inList binds $in, which asks whether a value equals an element.
+func inList(e query.Call, args []Node) (Node, error) {
+	items, err := args[1].Elements(e.Op)
+	if err != nil {
+		return Node{}, err
 	}
-	var items plan.Expr
-	var err error
-	switch e.Op {
-	case "$first", "$last", "$arrayElemAt", "$slice":
-		if items, err = args[0].Elements(e.Op); err != nil {
-			return Node{}, true, err
-		}
-		n, err := fromList(e, items, args)
-		return n, true, err
-	case "$in":
-		if items, err = args[1].Elements(e.Op); err != nil {
-			return Node{}, true, err
-		}
-		needle := args[0]
-		if k := args[1].Known.Of(); k != nil && k.ID && Numeric(k.Type) {
-			needle = needle.asText()
-		}
-		return Node{Expr: plan.Apply{Op: plan.InList, Args: []plan.Expr{needle.JSON(), items}, T: schema.Boolean}}, true, nil
-	case "$isArray":
-		if !args[0].IsObject() && Dynamic(args[0].Kind()) {
-			return Node{Expr: plan.Apply{Op: plan.IsList, Args: []plan.Expr{args[0].JSON()}, T: schema.Boolean}}, true, nil
-		}
-		return Node{Expr: plan.Const{Value: value.OfBool(false), T: schema.Boolean}, Constant: true}, true, nil
-	case "$concatArrays":
-		all := make([]plan.Expr, len(args))
-		for i := range args {
-			if all[i], err = args[i].Elements(e.Op); err != nil {
-				return Node{}, true, err
-			}
-		}
-		return Node{Expr: plan.Apply{Op: plan.JoinLists, Args: all, T: schema.JSON}, List: true}, true, nil
-	case "$setUnion", "$setIntersection", "$setDifference":
-		n, err := sets(e, args)
-		return n, true, err
-	case "$objectToArray":
-		if !args[0].IsObject() && !Dynamic(args[0].Kind()) || args[0].List {
-			return Node{}, true, problem.Invalid(e.At, "$objectToArray takes an object, not %s", Describe(&args[0]))
-		}
-		return Node{Expr: plan.Apply{Op: plan.Pairs, Args: []plan.Expr{args[0].JSON()}, T: schema.JSON}, List: true}, true, nil
-	case "$arrayToObject":
-		items, err = args[0].Elements(e.Op)
-		return Node{Expr: plan.Apply{Op: plan.Gather, Args: []plan.Expr{items}, T: schema.JSON}}, true, err
-	case "$mergeObjects":
-		n, err := merge(e, args)
-		return n, true, err
+	needle := args[0]
+	if k := args[1].Known.Of(); k != nil && k.ID && Numeric(k.Type) {
+		needle = needle.asText()
 	}
-	return Node{}, false, nil
+	return Node{Expr: plan.Apply{Op: plan.InList, Args: []plan.Expr{needle.JSON(), items}, T: schema.Boolean}}, nil
+}
+
+// isArray binds $isArray, which is a constant for a value whose type is known.
+func isArray(_ query.Call, args []Node) (Node, error) {
+	if !args[0].IsObject() && Dynamic(args[0].Kind()) {
+		return Node{Expr: plan.Apply{Op: plan.IsList, Args: []plan.Expr{args[0].JSON()}, T: schema.Boolean}}, nil
+	}
+	return Node{Expr: plan.Const{Value: value.OfBool(false), T: schema.Boolean}, Constant: true}, nil
+}
+
+// pairsOf binds $objectToArray.
+func pairsOf(e query.Call, args []Node) (Node, error) {
+	if !args[0].IsObject() && !Dynamic(args[0].Kind()) || args[0].List {
+		return Node{}, problem.Invalid(e.At, "$objectToArray takes an object, not %s", Describe(&args[0]))
+	}
+	return Node{Expr: plan.Apply{Op: plan.Pairs, Args: []plan.Expr{args[0].JSON()}, T: schema.JSON}, List: true}, nil
+}
+
+// objectOf binds $arrayToObject.
+func objectOf(e query.Call, args []Node) (Node, error) {
+	items, err := args[0].Elements(e.Op)
+	return Node{Expr: plan.Apply{Op: plan.Gather, Args: []plan.Expr{items}, T: schema.JSON}}, err
 }
 
 // overList binds an operator over the elements of a list. Several arguments are made into a list.
-func overList(e query.Call, args []Node, op plan.Op, t schema.Type) (Node, error) {
-	if len(args) > 1 {
-		l := plan.List{}
-		for i := range args {
-			l.Elements = append(l.Elements, args[i].JSON())
+func overList(op plan.Op, t schema.Type) operation {
+	return func(e query.Call, args []Node) (Node, error) {
+		if len(args) > 1 {
+			l := plan.List{}
+			for i := range args {
+				l.Elements = append(l.Elements, args[i].JSON())
+			}
+			return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{l}, T: t}}, nil
 		}
-		return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{l}, T: t}}, nil
+		items, err := args[0].Elements(e.Op)
+		return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{items}, T: t}}, err
 	}
-	items, err := args[0].Elements(e.Op)
-	return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{items}, T: t}}, err
 }
 
-// fromList binds $first, $last, $arrayElemAt and $slice of items. A negative index counts from the end. $slice with one number n takes
-// the first n elements, or the last -n if it is negative.
-func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
+// fromList binds $first, $last, $arrayElemAt and $slice. A negative index counts from the end. $slice with one number n takes the first n
+// elements, or the last -n if it is negative. Elements are JSON, as their types aren't declared.
+func fromList(e query.Call, args []Node) (Node, error) {
+	items, err := args[0].Elements(e.Op)
+	if err != nil {
+		return Node{}, err
+	}
 	at := func(i int64) plan.Expr { return plan.Const{Value: value.OfInt(i), T: schema.Integer} }
 	a := plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, at(0)}, T: schema.JSON}
 	switch e.Op {
@@ -225,7 +183,7 @@ func (n *Node) whole(op string) (plan.Expr, error) {
 	return n.Want(schema.Integer, op)
 }
 
-// sets binds the operators on lists as sets: each distinct element is at its first place.
+// sets binds $concatArrays, and the operators on lists as sets: each distinct element is at its first place.
 func sets(e query.Call, args []Node) (Node, error) {
 	all := make([]plan.Expr, len(args))
 	for i := range args {
@@ -237,6 +195,8 @@ func sets(e query.Call, args []Node) (Node, error) {
 	x := all[0]
 	on := func(op plan.Op, y plan.Expr) { x = plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: schema.JSON} }
 	switch {
+	case e.Op == "$concatArrays":
+		x = plan.Apply{Op: plan.JoinLists, Args: all, T: schema.JSON}
 	case e.Op == "$setUnion":
 		x = plan.Apply{Op: plan.JoinLists, Args: all, T: schema.JSON}
 		on(plan.Without, plan.List{})

@@ -19,8 +19,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// probes lists the parts of the pipeline language: the name of each, and a pipeline that uses it.
-var probes = []struct{ group, name, stages string }{
+// A probe is a part of the pipeline language: its name, and a pipeline that uses it.
+type probe struct{ group, name, stages string }
+
+// probes returns all parts. The expressions are the examples of query.Families.
+func probes() []probe {
+	all := slices.Clone(stagesAndAccumulators)
+	for _, f := range query.Families {
+		name := strings.Join(f.Operators(), ", ")
+		if f.Area == "Lists" && strings.HasPrefix(name, "$sum") {
+			name += " of a list"
+		}
+		all = append(all, probe{"expressions", name, expressions(strings.Split(f.Examples, "\n")...)})
+	}
+	return all
+}
+
+var stagesAndAccumulators = []probe{
 	{"stages", "$match", `{"$match": {"text": "a"}}`},
 	{"stages", "$match with $expr", `{"$match": {"$expr": {"$gt": ["$whole", "$double"]}}}`},
 	{"stages", "$inQuery, $notInQuery", `{"$match": {"link": {"$inQuery": {"className": "things", "where": {"text": "a"}}}}}`},
@@ -56,27 +71,6 @@ var probes = []struct{ group, name, stages string }{
 	{"accumulators", "$push, $addToSet", accumulate(`{"$push": "$date"}`, `{"$addToSet": "$json.a"}`)},
 	{"accumulators", "$percentile, $median", accumulate(`{"$percentile": {"input": "$double", "p": [0.5, 0.95]}}`, `{"$median": {"input": "$decimal"}}`)},
 	{"accumulators", "$stdDevPop, $stdDevSamp", accumulate(`{"$stdDevPop": "$double"}`, `{"$stdDevSamp": "$whole"}`)},
-
-	{"expressions", "$add, $subtract, $multiply, $divide, $mod", expressions(`{"$add": ["$whole", "$decimal", 1]}`, `{"$divide": [{"$multiply": ["$double", 2]}, "$whole"]}`, `{"$mod": ["$whole", 3]}`)},
-	{"expressions", "$abs, $ceil, $floor, $trunc, $round", expressions(`{"$abs": "$whole"}`, `{"$ceil": "$double"}`, `{"$floor": "$decimal"}`, `{"$trunc": "$double"}`, `{"$round": ["$decimal", 1]}`)},
-	{"expressions", "$sqrt, $pow, $ln, $log10, $exp", expressions(`{"$sqrt": "$double"}`, `{"$pow": ["$whole", 2]}`, `{"$ln": "$double"}`, `{"$log10": "$decimal"}`, `{"$exp": "$double"}`)},
-	{"expressions", "$bitAnd, $bitOr, $bitXor, $bitNot", expressions(`{"$bitAnd": ["$whole", 4]}`, `{"$bitOr": ["$whole", 4]}`, `{"$bitXor": ["$whole", "$json.a"]}`, `{"$bitNot": "$whole"}`)},
-	{"expressions", "$eq … $lte, $cmp", expressions(`{"$eq": ["$text", "a"]}`, `{"$lt": ["$json.a", "$json.b"]}`, `{"$cmp": ["$whole", 1]}`)},
-	{"expressions", "$and, $or, $not, $cond, $switch, $ifNull", expressions(`{"$and": ["$flag", "$whole", "$json.a"]}`, `{"$cond": ["$flag", 1, "x"]}`, `{"$ifNull": ["$text", "none"]}`)},
-	{"expressions", "$concat, $substrCP, $toLower, $toUpper", expressions(`{"$concat": ["$text", "-"]}`, `{"$substrCP": ["$text", 0, 3]}`, `{"$toUpper": {"$toLower": "$text"}}`)},
-	{"expressions", "$trim, $ltrim, $rtrim, $split", expressions(`{"$trim": {"input": "$text", "chars": "^]-"}}`, `{"$split": ["$text", ","]}`)},
-	{"expressions", "$regexFind", expressions(`{"$regexFind": {"input": "$text", "regex": "^(a+)b"}}`)},
-	{"expressions", "$regexFindAll", expressions(`{"$regexFindAll": {"input": "$text", "regex": "a"}}`)},
-	{"expressions", "$strLenCP, $indexOfCP, $replaceAll, $regexMatch", expressions(`{"$strLenCP": "$text"}`, `{"$indexOfCP": ["$text", "a"]}`, `{"$replaceAll": {"input": "$text", "find": "a", "replacement": "b"}}`, `{"$regexMatch": {"input": "$text", "regex": "^a"}}`)},
-	{"expressions", "$year … $isoWeekYear", expressions(`{"$year": "$date"}`, `{"$isoWeek": {"date": "$day", "timezone": "+01:00"}}`, `{"$hour": {"date": "$date", "timezone": "Europe/Oslo"}}`)},
-	{"expressions", "$dateTrunc, $dateToString, $dateDiff", expressions(`{"$dateTrunc": {"date": "$date", "unit": "week", "timezone": "Europe/Oslo"}}`, `{"$dateToString": {"date": "$date", "format": "%G-W%V"}}`, `{"$dateDiff": {"startDate": "$day", "endDate": "$date", "unit": "month"}}`)},
-	{"expressions", "$dateAdd, $dateSubtract", expressions(`{"$dateAdd": {"startDate": "$date", "unit": "month", "amount": "$whole"}}`)},
-	{"expressions", "$size, $arrayElemAt, $in, $slice, $concatArrays, $isArray", expressions(`{"$size": "$list"}`, `{"$arrayElemAt": ["$list", -1]}`, `{"$in": ["$text", "$list"]}`, `{"$slice": ["$list", 1, 2]}`, `{"$concatArrays": ["$list", [1]]}`)},
-	{"expressions", "$setUnion, $setIntersection, $setDifference, $arrayToObject, $objectToArray", expressions(`{"$setUnion": ["$list", [1]]}`, `{"$setIntersection": ["$list", [1]]}`, `{"$setDifference": ["$list", [1]]}`, `{"$arrayToObject": [[["$text", "$whole"]]]}`, `{"$objectToArray": "$json"}`)},
-	{"expressions", "$sum, $avg, $min, $max of a list", expressions(`{"$sum": "$list"}`, `{"$avg": "$list"}`, `{"$max": "$list"}`)},
-	{"expressions", "$filter, $map", expressions(`{"$filter": {"input": "$list", "cond": {"$gt": ["$$this", 1]}}}`, `{"$map": {"input": "$list", "in": {"$multiply": ["$$this", 2]}}}`)},
-	{"expressions", "$reduce", expressions(`{"$reduce": {"input": "$list", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}`)},
-	{"expressions", "$toString … $toDate, $convert, $type", expressions(`{"$toString": "$double"}`, `{"$toLong": "$text"}`, `{"$toDecimal": "$text"}`, `{"$toDate": "$text"}`, `{"$toBool": "$json.a"}`, `{"$type": "$json.a"}`)},
 }
 
 func accumulate(list ...string) string {
@@ -114,7 +108,7 @@ func dialects() ([]byte, error) {
 		"Parse Server is asked over REST for the records that the conditions at the beginning of a pipeline leave, and the rest runs here; with `direct` all of it runs in PostgreSQL ([parse.md](parse.md)).\n")
 	group := ""
 	var reasons []string
-	for _, probe := range probes {
+	for _, probe := range probes() {
 		if probe.group != group {
 			notes(&b, reasons)
 			group, reasons = probe.group, nil

@@ -47,6 +47,10 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
+	language, err := pipelines()
+	if err != nil {
+		return err
+	}
 	told, err := metrics()
 	if err != nil {
 		return err
@@ -61,7 +65,7 @@ func run(check bool) error {
 	}
 	editor.WriteByte('\n')
 	var differ []string
-	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "telemetry.md": told, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes(),
+	for name, page := range map[string][]byte{"tools.md": tools, "dialects.md": can, "pipelines.md": language, "telemetry.md": told, "prompts.md": prompts(), "configuration.md": configuration, "command-line.md": commands, "bailiwick.schema.json": editor.Bytes(),
 		"packs-bundled.md": bundled, "pack.schema.json": append(bytes.TrimSpace(pack.Schema()), '\n')} {
 		path := filepath.Join("docs", name)
 		have, err := os.ReadFile(path)

@@ -25,7 +25,7 @@ var mayImport = map[string]string{
 	"value":             "problem",
 	"schema":            "value",
 	"internal/plan":     "problem query schema value",
-	"query":             "internal/hint internal/literals internal/sqlparse problem value",
+	"query":             "internal/hint internal/literals internal/sqlparse problem schema value",
 	"internal/literals": "problem value",
 	"internal/hint":     "internal/literals problem value",
 	".":                 "action audit change identity internal/fair internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyops internal/redact internal/result internal/review internal/samples internal/trace internal/writes limit policy problem query schema source value write",

@@ -10,24 +10,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestPlacesOfAnOperator is the dry run of "An operator of a where" in docs/internals/extending.md. Go doesn't say which
+// TestPlacesOfAnOperator is the dry run of "Adding an operator" in docs/internals/extending.md. Go doesn't say which
 // type switches lack a new kind of query.Filter, and an operator that no random query has is not proven.
 func TestPlacesOfAnOperator(t *testing.T) {
 	t.Chdir("../..")
 	const page = "docs/internals/extending.md"
 	about := read(t, page)
-	kinds := slices.DeleteFunc(find(`func \((\w+)\) isFilter\(\)`, read(t, "query/query.go")), func(kind string) bool { return kind == "Deferred" }) // rules fill them in before a filter is bound
+	kinds := slices.DeleteFunc(find(`func \((\w+)\) isFilter\(\)`, read(t, "query/filter.go")), func(kind string) bool { return kind == "Deferred" }) // rules fill them in before a filter is bound
 	if len(kinds) < 10 {
-		t.Fatalf("query/query.go has the kinds %v", kinds)
+		t.Fatalf("query/filter.go has the kinds %v", kinds)
 	}
 	// A switch with a default that is right for every kind, such as that of policy, isn't here.
-	made := []string{"Never"} // only typecheck makes it
-	combined := []string{"And", "Or", "Not", "Never"}
+	// The methods of query.Condition are required by the compiler.
 	for path, without := range map[string][]string{
-		"internal/typecheck/filter.go": made, "internal/typecheck/led.go": combined, "query/print.go": made, "query/conditions.go": nil,
-		"internal/sqlgen/filter.go": nil, "internal/interpret/predicate.go": nil,
+		"internal/typecheck/filter.go": {"Never"}, "internal/sqlgen/filter.go": nil, "internal/interpret/predicate.go": nil, // only typecheck makes Never
 	} {
 		cases := casesOf(t, path)
 		for _, kind := range kinds {
@@ -53,19 +55,18 @@ func TestPlacesOfAnOperator(t *testing.T) {
 	}
 }
 
-// TestPlacesOfAnExpression is the dry run of "An operator of expressions" in docs/internals/extending.md. A dialect without a
+// TestPlacesOfAnExpression is the dry run of "Adding an operator" in docs/internals/extending.md. A dialect without a
 // form of an operator fails only where somebody asks for it, and an operator that isn't drawn is compared on no database.
 func TestPlacesOfAnExpression(t *testing.T) {
 	t.Chdir("../..")
-	const page = "docs/internals/extending.md"
-	about := read(t, page)
-	kinds := find(`(?m)^\t([A-Z]\w*)`, regexp.MustCompile(`(?s)\tAdd Op = iota.*?\n\)`).FindString(read(t, "internal/plan/expr.go")))
-	names := find(`\{Op: "(\$\w+)"`, read(t, "query/expr.go"))
-	if len(kinds) < 60 || len(names) < 80 {
-		t.Fatalf("internal/plan/expr.go has the operators %v, and query/expr.go %v", kinds, names)
+	const page, nodes, drawn = "docs/internals/extending.md", "internal/plan/op.go", "test/sourcetest/pipelines/generate_expressions.go"
+	kinds := find(`(?m)^\t([A-Z]\w*)`, regexp.MustCompile(`(?s)\tAdd Op = iota.*?\n\)`).FindString(read(t, nodes)))
+	if len(kinds) < 60 || len(query.Signatures) < 80 {
+		t.Fatalf("%s has the operators %v, and query.Families has %v", nodes, kinds, query.Signatures)
 	}
-	shared := source(t, "internal/sqlgen") // comparisons, conditions and $ifNull
+	shared := source(t, "internal/sqlgen") // those that all databases write alike
 	here := []string{"Common", "Without", "Pairs", "Gather", "Reverse", "Capitalize", "ReplaceMatches", "FindMatch", "FindMatches"}
+	places := []string{"query/families.go", nodes, "internal/interpret", "internal/sqlgen/logic.go"}
 	for path, without := range map[string][]string{"internal/interpret": nil, "source/sqlite": nil, "source/postgres": nil, "source/mariadb": nil, "source/duckdb": here} {
 		text := source(t, path) + shared
 		if path == "internal/interpret" {
@@ -76,30 +77,29 @@ func TestPlacesOfAnExpression(t *testing.T) {
 				t.Errorf("%s does not know plan.%s", path, kind)
 			}
 		}
-		if !strings.Contains(about, "`"+path+"`") {
-			t.Errorf("%s does not name %s", page, path)
-		}
+		places = append(places, path)
 	}
 	for _, kind := range kinds {
-		if !strings.Contains(read(t, "internal/plan/print.go"), kind+`: "`) {
-			t.Errorf("internal/plan/print.go has no name of %s", kind)
+		if !regexp.MustCompile(`\b` + kind + `: "`).MatchString(read(t, nodes)) {
+			t.Errorf("%s has no name of %s", nodes, kind)
 		}
 	}
-	drawn := "test/sourcetest/pipelines/generate_expressions.go"
-	for path, text := range map[string]string{"docs/pipelines.md": read(t, "docs/pipelines.md"), drawn: read(t, drawn) + read(t, "test/sourcetest/pipelines/generate_stages.go")} {
-		for _, op := range names {
-			if !regexp.MustCompile(regexp.QuoteMeta(op) + `\b`).MatchString(text) {
-				t.Errorf("%s does not name %s", path, op)
-			}
+	generators := read(t, drawn) + read(t, "test/sourcetest/pipelines/generate_stages.go")
+	later := find(`(?m)^expression +(\$\w+)`, read(t, "internal/hint/later.txt"))
+	for _, s := range query.Signatures {
+		if _, ok := plan.OpOf(s.Node); s.Node != "" && !ok {
+			t.Errorf("query.Families says that %q computes %s, and package plan has no such operator", s.Node, s.Op)
+		}
+		byTypes := s.Node != "" && !slices.Contains(s.Takes, schema.Double)
+		if !byTypes && !regexp.MustCompile(regexp.QuoteMeta(s.Op)+`\b`).MatchString(generators) {
+			t.Errorf("%s does not draw %s", drawn, s.Op)
+		}
+		if slices.Contains(later, s.Op) {
+			t.Errorf("internal/hint/later.txt says what to do without %s, which is there", s.Op)
 		}
 	}
-	for _, op := range find(`(?m)^expression +(\$\w+)`, read(t, "internal/hint/later.txt")) {
-		if slices.Contains(names, op) {
-			t.Errorf("internal/hint/later.txt says what to do without %s, which is there", op)
-		}
-	}
-	for _, path := range []string{"query/expr.go", "internal/hint/later.txt", "internal/plan/expr.go", "internal/plan/print.go", "docs/pipelines.md", drawn} {
-		if !strings.Contains(about, "`"+path+"`") {
+	for _, path := range append(places, "internal/hint/later.txt", drawn) {
+		if !strings.Contains(read(t, page), "`"+path+"`") {
 			t.Errorf("%s does not name %s", page, path)
 		}
 	}
@@ -131,9 +131,9 @@ func source(t *testing.T, folder string) string {
 // operators returns the operators that query.ParseWhere knows.
 func operators(t *testing.T) []string {
 	t.Helper()
-	found := find(`"(\$\w+)"`, regexp.MustCompile(`(?s)logicalOps = .*?\n\)`).FindString(read(t, "query/where.go")))
+	found := find(`"(\$\w+)"`, regexp.MustCompile(`(?s)logicalOps = .*?\n`).FindString(read(t, "query/where.go"))+regexp.MustCompile(`(?s)fieldOps = .*?\n\n`).FindString(read(t, "query/filter.go")))
 	if len(found) < 20 {
-		t.Fatalf("query/where.go has the operators %v", found)
+		t.Fatalf("query/where.go and query/filter.go have the operators %v", found)
 	}
 	return found
 }

@@ -2,7 +2,11 @@ package endtoend
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Fields of each class by the type that expressions need. Most calls of the pipeline tools use them.
@@ -43,22 +47,23 @@ func (a *asker) number(depth int) string {
 	x, y := a.number(depth-1), a.number(depth-1)
 	switch a.IntN(12) {
 	case 11:
-		return pick(a.Rand, fmt.Sprintf(`{"$cmp": [%s, %s]}`, x, y), fmt.Sprintf(`{"$indexOfCP": [%q, "a"]}`, a.of(textsOf)), `{"$toDecimal": `+x+`}`,
+		return pick(a.Rand, fmt.Sprintf(`{"$cmp": [%s, %s]}`, x, y), `{"$toDecimal": `+x+`}`,
 			`{"$convert": {"input": `+x+`, "to": "int", "onError": -1, "onNull": 0}}`)
 	case 8:
 		return fmt.Sprintf(`{"$pow": [%s, %s]}`, x, pick(a.Rand, "2", "3", "0.5", "-1", "0", "1000", y))
-	case 9:
-		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$sqrt", "$ln", "$log10", "$exp"), x)
-	case 10:
+	case 9, 10:
 		return fmt.Sprintf(`{"$size": %s}`, a.set(depth-1))
 	case 0, 1, 2:
 		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$add", "$subtract", "$multiply", "$divide", "$divide"), x, y)
 	case 3:
-		return pick(a.Rand, fmt.Sprintf(`{%q: [{"$toLong": %s}, {"$toLong": %s}]}`, pick(a.Rand, "$mod", "$bitAnd", "$bitOr", "$bitXor"), x, y), fmt.Sprintf(`{"$bitNot": {"$toLong": %s}}`, x))
+		if a.IntN(6) == 0 {
+			return fmt.Sprintf(`{"$bitNot": {"$toLong": %s}}`, x)
+		}
+		return a.byTypes(pick(a.Rand, schema.Integer, schema.Integer, schema.Double), depth-1)
 	case 4:
 		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc"), x)
 	case 5:
-		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toInt", "$toDouble", "$toLong", "$strLenCP"), a.of(textsOf))
+		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toInt", "$toDouble", "$toLong"), a.of(textsOf))
 	case 6:
 		return fmt.Sprintf(`{"$cond": [%s, %s, %s]}`, a.truth(depth-1), x, y)
 	case 7:
@@ -71,6 +76,32 @@ func (a *asker) number(depth int) string {
 		}
 	}
 	return fmt.Sprintf(`{"$ifNull": [%s, %s]}`, x, y)
+}
+
+// byTypes returns an operator of query.Families whose result is of a type, with arguments of its types.
+func (a *asker) byTypes(gives schema.Type, depth int) string {
+	sig := pick(a.Rand, slices.DeleteFunc(slices.Clone(query.Signatures), func(s query.Signature) bool { return s.Node == "" || s.Gives != gives })...)
+	args := make([]string, max(sig.Min, sig.Max, len(sig.Names)))
+	if sig.Max < 0 {
+		args = make([]string, sig.Min+a.IntN(2))
+	}
+	for i := range args {
+		switch sig.Takes[min(i, len(sig.Takes)-1)] {
+		case schema.String:
+			args[i] = pick(a.Rand, `"a"`, `"xy"`, fmt.Sprintf("%q", a.of(textsOf)), fmt.Sprintf("%q", a.of(textsOf)))
+		case schema.Integer:
+			args[i] = `{"$toLong": ` + a.number(max(depth, 0)) + `}`
+		default:
+			args[i] = a.number(max(depth, 0))
+		}
+		if sig.Names != nil {
+			args[i] = fmt.Sprintf("%q: %s", sig.Names[i], args[i])
+		}
+	}
+	if sig.Names != nil {
+		return fmt.Sprintf("{%q: {%s}}", sig.Op, strings.Join(args, ", "))
+	}
+	return fmt.Sprintf("{%q: [%s]}", sig.Op, strings.Join(args, ", "))
 }
 
 // set returns an expression that is a list, of hidden and dangling pointers too.
@@ -96,8 +127,8 @@ func (a *asker) set(depth int) string {
 // words returns a text of a text.
 func (a *asker) words() string {
 	x := a.of(textsOf)
-	return pick(a.Rand, fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toLower", "$toUpper", "$type"), x), fmt.Sprintf(`{%q: {"input": %q}}`, pick(a.Rand, "$trim", "$ltrim", "$rtrim"), x),
-		fmt.Sprintf(`{"$replaceAll": {"input": %q, "find": "a", "replacement": "xy"}}`, x), fmt.Sprintf(`{"$split": [%q, "a"]}`, x),
+	return pick(a.Rand, a.byTypes(schema.String, 1), fmt.Sprintf(`{"$type": %q}`, x), fmt.Sprintf(`{%q: {"input": %q}}`, pick(a.Rand, "$trim", "$ltrim", "$rtrim"), x),
+		fmt.Sprintf(`{"$split": [%q, "a"]}`, x),
 		fmt.Sprintf(`{%q: {"input": %q, "regex": "(a)|x"}}`, pick(a.Rand, "$regexFind", "$regexFindAll"), x))
 }
 
@@ -148,7 +179,7 @@ func (a *asker) expression() string {
 	case 4:
 		return a.truth(2)
 	case 5:
-		return fmt.Sprintf(`{"$substrCP": [%q, %s, 2]}`, a.of(textsOf), `{"$toInt": `+a.number(1)+`}`)
+		return a.byTypes(schema.String, 2)
 	}
 	return a.number(2)
 }

@@ -1,6 +1,9 @@
 package pipelines
 
 import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -183,21 +186,47 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 	}
 }
 
+// byTypes draws an operator of query.Families whose result is of type t, and arguments of its types. It draws none of
+// Doubles: databases may differ in their last digit.
+func (g *generator) byTypes(t schema.Type, s scope, depth int) value.Value {
+	of := map[schema.Type]kind{schema.Integer: integer, schema.String: textual, schema.Date: instant, schema.Boolean: condition, schema.JSON: listed}
+	sig := pick(g, "operator", slices.DeleteFunc(slices.Clone(query.Signatures), func(s query.Signature) bool {
+		return s.Node == "" || s.Gives != t || slices.Contains(s.Takes, schema.Double)
+	})...)
+	args := make([]value.Value, max(sig.Min, sig.Max, len(sig.Names)))
+	if sig.Max < 0 {
+		args = make([]value.Value, max(sig.Min, 2))
+	}
+	for i := range args {
+		if i > 1 {
+			depth = 0
+		}
+		args[i] = g.expr(of[sig.Takes[min(i, len(sig.Takes)-1)]], s, depth)
+	}
+	if sig.Names == nil {
+		return object1(sig.Op, list(args...))
+	}
+	named := make([]value.Member, len(args))
+	for i, name := range sig.Names {
+		named[i] = value.Member{Name: name, Value: args[i]}
+	}
+	return object1(sig.Op, value.OfObject(named))
+}
+
 // count draws an expression for a whole number.
 func (g *generator) count(s scope, depth int) value.Value {
-	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis", "$bitAnd", "$bitOr", "$bitXor", "$bitNot", "$convert", "$regexFind"); op {
+	switch op := pick(g, "count", "by types", "by types", "by types", "by types", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract",
+		"millis", "$bitNot", "$convert", "$regexFind"); op {
+	case "by types":
+		return g.byTypes(schema.Integer, s, depth)
 	case "$regexFind":
 		return g.found(s, depth, "idx")
 	case "$convert":
 		return object1(op, members("input", g.any(s, depth), "to", pick(g, "to", "int", "long"), "onError", g.constant(integer), "onNull", g.expr(integer, s, 0)))
 	case "$bitNot":
 		return object1(op, g.expr(integer, s, depth))
-	case "$mod", "$add", "$subtract", "$bitAnd", "$bitOr", "$bitXor":
+	case "$add", "$subtract":
 		return object1(op, list(g.expr(integer, s, depth), g.expr(integer, s, depth)))
-	case "$strLenCP":
-		return object1(op, g.expr(textual, s, depth))
-	case "$indexOfCP":
-		return object1(op, list(g.expr(textual, s, depth), g.expr(textual, s, depth)))
 	case "$size":
 		return object1(op, list(g.expr(listed, s, depth)))
 	case "part":
@@ -218,21 +247,17 @@ func (g *generator) count(s scope, depth int) value.Value {
 }
 
 func (g *generator) textual(s scope, depth int) value.Value {
-	switch op := pick(g, "textual", "$concat", "$substrCP", "$toLower", "$toUpper", "$trim", "$ltrim", "$rtrim", "$replaceAll", "$toString", "$dateToString",
-		"$type", "part", "$reduce", "$regexFind"); op {
+	switch op := pick(g, "textual", "by types", "by types", "by types", "by types", "$trim", "$ltrim", "$rtrim", "$toString", "$dateToString", "$type", "part", "$reduce",
+		"$regexFind"); op {
+	case "by types":
+		return g.byTypes(schema.String, s, depth)
 	case "$regexFind":
 		return g.found(s, depth, "match")
-	case "$concat":
-		return object1(op, list(g.expr(textual, s, depth), g.expr(textual, s, depth)))
-	case "$substrCP":
-		return object1(op, list(g.expr(textual, s, depth), g.expr(integer, s, 0), g.expr(integer, s, 0)))
 	case "$trim", "$ltrim", "$rtrim":
 		if g.chance("chars", 2) {
 			return object1(op, members("input", g.expr(textual, s, depth)))
 		}
 		return object1(op, members("input", g.expr(textual, s, depth), "chars", pick(g, "chars", "a", "pe", "ß]", "^-a", " \\", "é'", "%_")))
-	case "$replaceAll":
-		return object1(op, members("input", g.expr(textual, s, depth), "find", g.expr(textual, s, 0), "replacement", g.expr(textual, s, 0)))
 	case "$toString", "$type":
 		return object1(op, g.any(s, depth))
 	case "$dateToString":

@@ -1,0 +1,201 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Families is the table of the operators of expressions: their names, arguments, types, documentation and examples. The
+// parser, package typecheck, the pages of docs and the random tests read it. docs/internals/extending.md lists what
+// belongs to a new line.
+var Families = slices.Concat(ofNumbers, ofConditions, ofTexts, ofDates, ofLists, ofConversion)
+
+var ofNumbers = []Family{
+	{Area: "Numbers", Ops: "$add $multiply", Signature: takes(1, -1), Doc: "the sum, the product. A date plus milliseconds is a date",
+		Examples: `{"$add": ["$whole", "$decimal", 1]}`},
+	{Area: "Numbers", Ops: "$subtract", Signature: takes(2, 2),
+		Doc:      "the difference. Of two dates: milliseconds. Of a date and milliseconds: a date",
+		Examples: `{"$subtract": ["$whole", 1]}`},
+	{Area: "Numbers", Ops: "$divide", Signature: takes(2, 2).by("div", schema.Double, schema.Double),
+		Doc:      "the quotient. Null if divided by 0",
+		Examples: `{"$divide": [{"$multiply": ["$double", 2]}, "$whole"]}`},
+	{Area: "Numbers", Ops: "$mod", Signature: takes(2, 2).by("mod", schema.Integer, schema.Integer),
+		Doc:      "the remainder of whole numbers, with the sign of the first. Null if divided by 0",
+		Examples: `{"$mod": ["$whole", 3]}`},
+	{Area: "Numbers", Ops: "$abs $ceil $floor", Signature: takes(1, 1), Doc: "the size, the next whole number above, below",
+		Examples: "{\"$abs\": \"$whole\"}\n{\"$ceil\": \"$double\"}\n{\"$floor\": \"$decimal\"}"},
+	{Area: "Numbers", Ops: "$sqrt", Signature: takes(1, 1).by("sqrt", schema.Double, schema.Double),
+		Doc: "the square root. Null below 0", Examples: `{"$sqrt": "$double"}`},
+	{Area: "Numbers", Ops: "$pow", Signature: takes(2, 2).by("pow", schema.Double, schema.Double),
+		Doc:      "(`[x, y]`): x to the power of y. Null where that is not a real number, or beyond about 1e149",
+		Examples: `{"$pow": ["$whole", 2]}`},
+	{Area: "Numbers", Ops: "$ln $log10", Signature: takes(1, 1).by("ln log10", schema.Double, schema.Double),
+		Doc:      "logarithms. Null unless above 0. Exact except for the last digit",
+		Examples: "{\"$ln\": \"$double\"}\n{\"$log10\": \"$decimal\"}"},
+	{Area: "Numbers", Ops: "$exp", Signature: takes(1, 1).by("exp", schema.Double, schema.Double),
+		Doc: "e to the power of it. Null beyond 345 in size", Examples: `{"$exp": "$double"}`},
+	{Area: "Numbers", Ops: "$bitAnd $bitOr $bitXor",
+		Signature: takes(1, -1).by("bitAnd bitOr bitXor", schema.Integer, schema.Integer).pairs(),
+		Doc:       "bits of whole numbers: `{\"$ne\": [{\"$bitAnd\": [\"$flags\", 4]}, 0]}` tests the third bit",
+		Examples:  "{\"$bitAnd\": [\"$whole\", 4]}\n{\"$bitOr\": [\"$whole\", 4]}\n{\"$bitXor\": [\"$whole\", \"$json.a\"]}"},
+	{Area: "Numbers", Ops: "$bitNot", Signature: takes(1, 1), Doc: "a whole number with each bit turned over",
+		Examples: `{"$bitNot": "$whole"}`},
+	{Area: "Numbers", Ops: "$round $trunc", Signature: takes(1, 2),
+		Doc: "rounded, or cut, at a constant number of decimal places (0, or negative). Halves go away from zero. " +
+			"Doubles by their decimal text",
+		Examples: "{\"$round\": [\"$decimal\", 1]}\n{\"$trunc\": \"$double\"}"},
+}
+
+var ofConditions = []Family{
+	{Area: "Conditions", Ops: "$eq $ne $gt $gte $lt $lte", Signature: takes(2, 2),
+		Doc: "true or false. **Null equals null and is less than all else** (in `where` nothing is less than null). " +
+			"Text by UTF-8 bytes, false before true. Types that are never alike are refused",
+		Examples: "{\"$eq\": [\"$text\", \"a\"]}\n{\"$lt\": [\"$json.a\", \"$json.b\"]}"},
+	{Area: "Conditions", Ops: "$cmp", Signature: takes(2, 2), Doc: "-1, 0 or 1. Not of parts of JSON",
+		Examples: `{"$cmp": ["$whole", 1]}`},
+	{Area: "Conditions", Ops: "$and $or", Signature: takes(1, -1),
+		Doc:      "true or false. Null, false and 0 don't hold, all else does, also `\"\"` and `[]`",
+		Examples: `{"$and": ["$flag", "$whole", "$json.a"]}`},
+	{Area: "Conditions", Ops: "$not", Signature: takes(1, 1), Doc: "whether the argument doesn't hold",
+		Examples: `{"$not": "$flag"}`},
+	{Area: "Conditions", Ops: "$ifNull", Signature: takes(2, -1), Doc: "the first argument that isn't null",
+		Examples: `{"$ifNull": ["$text", "none"]}`},
+	{Area: "Conditions", Ops: "$cond", Form: true, Doc: "`[if, then, else]`, or an object of these",
+		Examples: `{"$cond": ["$flag", 1, "x"]}`},
+	{Area: "Conditions", Ops: "$switch", Form: true,
+		Doc:      "the `then` of the first of `branches` whose `case` holds, else `default`, else null",
+		Examples: `{"$switch": {"branches": [{"case": "$flag", "then": 1}], "default": 0}}`},
+}
+
+var ofTexts = []Family{
+	{Area: "Text", Ops: "$concat", Signature: takes(1, -1).by("concat", schema.String, schema.String), Doc: "the texts joined",
+		Examples: `{"$concat": ["$text", "-"]}`},
+	{Area: "Text", Ops: "$substrCP", Signature: takes(3, 3).by("substr", schema.String, schema.String, schema.Integer),
+		Doc: "`[text, start, count]`. A negative `count` means the rest. A negative `start` gives null. `$substr` is another " +
+			"name of it",
+		Examples: `{"$substrCP": ["$text", 0, 3]}`},
+	{Area: "Text", Ops: "$strLenCP", Signature: takes(1, 1).by("length", schema.Integer, schema.String),
+		Doc: "the number of characters", Examples: `{"$strLenCP": "$text"}`},
+	{Area: "Text", Ops: "$indexOfCP", Signature: takes(2, 2).by("indexOf", schema.Integer, schema.String),
+		Doc: "(`[text, part]`): the first position, or -1", Examples: `{"$indexOfCP": ["$text", "a"]}`},
+	{Area: "Text", Ops: "$toLower $toUpper", Signature: takes(1, 1).by("lower upper", schema.String, schema.String),
+		Doc: "change only the letters A to Z", Examples: `{"$toUpper": {"$toLower": "$text"}}`},
+	{Area: "Text", Ops: "$trim $ltrim $rtrim", Signature: named(1, "input", "chars"),
+		Doc:      "`input` without `chars` (a constant, or ASCII white space) at both ends, the beginning, the end",
+		Examples: `{"$trim": {"input": "$text", "chars": "^]-"}}`},
+	{Area: "Text", Ops: "$split", Signature: takes(2, 2),
+		Doc:      "(`[text, separator]`): the list of parts. The separator is a constant and not empty",
+		Examples: `{"$split": ["$text", ","]}`},
+	{Area: "Text", Ops: "$replaceAll",
+		Signature: named(3, "input", "find", "replacement").by("replaceAll", schema.String, schema.String),
+		Doc:       "`input` with `replacement` for each `find`. Unchanged if `find` is empty",
+		Examples:  `{"$replaceAll": {"input": "$text", "find": "a", "replacement": "b"}}`},
+	{Area: "Text", Ops: "$regexMatch", Signature: named(2, "input", "regex", "options"),
+		Doc:      "whether `input` matches the constant `regex` (RE2, `options` as in `where`). False for null",
+		Examples: `{"$regexMatch": {"input": "$text", "regex": "^a"}}`},
+	{Area: "Text", Ops: "$regexFind", Signature: named(2, "input", "regex", "options"),
+		Doc:      "the first match: `{match, idx, captures}`, or null. A group without a match is null",
+		Examples: `{"$regexFind": {"input": "$text", "regex": "^(a+)b"}}`},
+	{Area: "Text", Ops: "$regexFindAll", Signature: named(2, "input", "regex", "options"),
+		Doc:      "the list of all matches, `[]` for none. A `regex` that matches the empty text is refused",
+		Examples: `{"$regexFindAll": {"input": "$text", "regex": "a"}}`},
+}
+
+var ofDates = []Family{
+	{Area: "Dates", Ops: "$year $month $dayOfMonth $dayOfYear $hour $minute $second $millisecond",
+		Signature: named(1, "date", "timezone"), Doc: "that part. Months and days count from 1",
+		Examples: "{\"$year\": \"$date\"}\n{\"$hour\": {\"date\": \"$date\", \"timezone\": \"Europe/Oslo\"}}"},
+	{Area: "Dates", Ops: "$dayOfWeek $isoDayOfWeek", Signature: named(1, "date", "timezone"), Doc: "1 is Sunday, 1 is Monday",
+		Examples: `{"$dayOfWeek": "$date"}`},
+	{Area: "Dates", Ops: "$isoWeek $isoWeekYear", Signature: named(1, "date", "timezone"),
+		Doc:      "the ISO 8601 week (1 to 53), and its year",
+		Examples: `{"$isoWeek": {"date": "$day", "timezone": "+01:00"}}`},
+	{Area: "Dates", Ops: "$dateTrunc", Signature: named(2, "date", "unit", "timezone", "startOfWeek"),
+		Doc: "the start of the `unit` of `date`: year, quarter, month, week, day, hour, minute, second. `startOfWeek` is a day " +
+			"such as `\"monday\"`, else Sunday. `binSize` is 1",
+		Examples: `{"$dateTrunc": {"date": "$date", "unit": "week", "timezone": "Europe/Oslo"}}`},
+	{Area: "Dates", Ops: "$dateToString", Signature: named(1, "date", "format", "timezone", "onNull"),
+		Doc: "`date` by `format`: `%Y %m %d %H %M %S %L %j %G %V %u %%`. Without one `2026-01-31T13:00:00.000Z`, in a zone " +
+			"without Z. `onNull` for null",
+		Examples: `{"$dateToString": {"date": "$date", "format": "%G-W%V"}}`},
+	{Area: "Dates", Ops: "$dateAdd $dateSubtract", Signature: named(3, "startDate", "unit", "amount", "timezone"),
+		Doc: "`startDate` plus or minus `amount` of `unit`. Days and longer units follow the calendar of the zone. The 31st " +
+			"becomes the last day of a shorter month",
+		Examples: `{"$dateAdd": {"startDate": "$date", "unit": "month", "amount": "$whole"}}`},
+	{Area: "Dates", Ops: "$dateDiff", Signature: named(3, "startDate", "endDate", "unit", "timezone", "startOfWeek"),
+		Doc:      "how many times a `unit` begins after `startDate` until `endDate`. From 23:59 to 00:01 is one day",
+		Examples: `{"$dateDiff": {"startDate": "$day", "endDate": "$date", "unit": "month"}}`},
+	{Area: "Dates", Ops: "$dateFromParts",
+		Signature: named(1, "year", "month", "day", "hour", "minute", "second", "millisecond", "timezone"),
+		Doc: "the instant of `year`, `month`, `day`, `hour`, `minute`, `second`, `millisecond` in UTC. Values beyond a part's " +
+			"range carry over",
+		Examples: `{"$dateFromParts": {"year": "$whole", "month": 2}}`},
+	{Area: "Dates", Ops: "$dateFromString", Signature: named(1, "dateString", "timezone", "onError", "onNull"),
+		Doc: "the instant of `dateString`, as `$toDate` reads it. `onNull`, and `onError` for texts that are not dates, else " +
+			"null",
+		Examples: `{"$dateFromString": {"dateString": "$text"}}`},
+}
+
+var ofLists = []Family{
+	{Area: "Lists", Ops: "$size", Signature: takes(1, 1), Doc: "the number of elements", Examples: `{"$size": "$list"}`},
+	{Area: "Lists", Ops: "$arrayElemAt", Signature: takes(2, 2), Doc: "`[list, place]`, from the end if negative",
+		Examples: `{"$arrayElemAt": ["$list", -1]}`},
+	{Area: "Lists", Ops: "$first $last", Signature: takes(1, 1), Doc: "the first or last element",
+		Examples: `{"$first": "$list"}`},
+	{Area: "Lists", Ops: "$firstN $lastN", Form: true, Doc: "the first or last `n` elements of `input`",
+		Examples: `{"$firstN": {"n": 2, "input": "$list"}}`},
+	{Area: "Lists", Ops: "$in", Signature: takes(2, 2),
+		Doc:      "(`[value, list]`): whether it equals an element. False if it is not a list",
+		Examples: `{"$in": ["$text", "$list"]}`},
+	{Area: "Lists", Ops: "$slice", Signature: takes(2, 3),
+		Doc:      "(`[list, count]`): the first ones, or the last if negative. `[list, place, count]`: from there",
+		Examples: `{"$slice": ["$list", 1, 2]}`},
+	{Area: "Lists", Ops: "$isArray", Signature: takes(1, 1), Doc: "whether it is a list, never null",
+		Examples: `{"$isArray": "$json.a"}`},
+	{Area: "Lists", Ops: "$concatArrays", Signature: takes(1, -1), Doc: "the lists joined",
+		Examples: `{"$concatArrays": ["$list", [1]]}`},
+	{Area: "Lists", Ops: "$filter", Form: true, Doc: "the first `limit` elements of `input` for which `cond` holds",
+		Examples: `{"$filter": {"input": "$list", "cond": {"$gt": ["$$this", 1]}}}`},
+	{Area: "Lists", Ops: "$map", Form: true, Doc: "`in` for each element of `input`",
+		Examples: `{"$map": {"input": "$list", "in": {"$multiply": ["$$this", 2]}}}`},
+	{Area: "Lists", Ops: "$reduce", Form: true, Doc: "folds `input` with `in`, from `initialValue`. Null beyond about 500 kB",
+		Examples: `{"$reduce": {"input": "$list", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}`},
+	{Area: "Lists", Ops: "$sum $avg $min $max", Signature: takes(1, -1),
+		Doc:      "of the numbers of one list or of several arguments, a double. `$sum` of none is 0, the others null",
+		Examples: "{\"$sum\": \"$list\"}\n{\"$avg\": \"$list\"}\n{\"$max\": \"$list\"}"},
+	{Area: "Lists", Ops: "$mergeObjects", Signature: takes(1, -1),
+		Doc:      "one object of objects with known members. Later members win",
+		Examples: `{"$mergeObjects": [{"a": "$text"}, {"b": "$whole"}]}`},
+	{Area: "Lists", Ops: "$setUnion $setIntersection", Signature: takes(1, -1),
+		Doc:      "the distinct elements of the lists, or those that are in each of them, in order of first place",
+		Examples: "{\"$setUnion\": [\"$list\", [1]]}\n{\"$setIntersection\": [\"$list\", [1]]}"},
+	{Area: "Lists", Ops: "$setDifference", Signature: takes(2, 2),
+		Doc: "distinct elements of the first list that are not in the second", Examples: `{"$setDifference": ["$list", [1]]}`},
+	{Area: "Lists", Ops: "$objectToArray", Signature: takes(1, 1), Doc: "a list of `{\"k\": …, \"v\": …}`, by name",
+		Examples: `{"$objectToArray": "$json"}`},
+	{Area: "Lists", Ops: "$arrayToObject", Signature: takes(1, 1),
+		Doc:      "the object of such a list, or of `[name, value]` pairs. The last of a name counts. Null for other elements",
+		Examples: `{"$arrayToObject": [[["$text", "$whole"]]]}`},
+}
+
+var ofConversion = []Family{
+	{Area: "Conversion", Ops: "$toInt $toLong", Signature: takes(1, 1),
+		Doc:      "a whole number: numbers cut towards zero, text of digits, true 1, dates as milliseconds since 1970",
+		Examples: `{"$toLong": "$text"}`},
+	{Area: "Conversion", Ops: "$toDouble $toDecimal", Signature: takes(1, 1),
+		Doc: "a number from numbers, text, booleans (true 1) and dates (milliseconds)", Examples: `{"$toDecimal": "$text"}`},
+	{Area: "Conversion", Ops: "$toString", Signature: takes(1, 1),
+		Doc: "numbers in their fewest digits, `true`, dates in ISO 8601, UUIDs", Examples: `{"$toString": "$double"}`},
+	{Area: "Conversion", Ops: "$toBool", Signature: takes(1, 1),
+		Doc: "0 is false. Other numbers, all text and dates are true", Examples: `{"$toBool": "$json.a"}`},
+	{Area: "Conversion", Ops: "$toDate", Signature: takes(1, 1), Doc: "from a day, text in ISO 8601, milliseconds since 1970",
+		Examples: `{"$toDate": "$text"}`},
+	{Area: "Conversion", Ops: "$convert", Signature: named(2, "input", "to", "onError", "onNull"),
+		Doc: "`input` to `\"int\"`, `\"long\"`, `\"double\"`, `\"decimal\"`, `\"string\"`, `\"bool\"` or `\"date\"`. `onError` " +
+			"and `onNull` replace null",
+		Examples: `{"$convert": {"input": "$text", "to": "int", "onError": 0}}`},
+	{Area: "Conversion", Ops: "$type", Signature: takes(1, 1),
+		Doc:      "`\"number\"`, `\"string\"`, `\"bool\"`, `\"date\"`, `\"binData\"`, `\"object\"`, `\"array\"` or `\"null\"`",
+		Examples: `{"$type": "$json.a"}`},
+}
