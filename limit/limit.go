@@ -8,12 +8,15 @@ package limit
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -72,17 +75,14 @@ type Limiter struct {
 	budgets      *budgets // nil without budgets
 
 	mu    sync.Mutex
-	gates map[string]*gate // those with a call running
+	gates map[string]*gate // those with a call that runs or waits
 }
 
-// A gate holds the calls of one key. Calls wait in the order of their arrival.
+// A gate is the queue of one key. Calls wait in the order of their arrival.
 type gate struct {
-	running int
-	queue   []*turn
+	*fair.Semaphore
+	calls int // those that run or wait
 }
-
-// A turn is a waiting call. ready is closed when it may run.
-type turn struct{ ready chan struct{} }
 
 // New returns a Limiter with the limits of o.
 func New(o Options) *Limiter {
@@ -122,29 +122,23 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 	if err := l.rate(ctx, k); err != nil {
 		return nil, err
 	}
-	key := k.gate(who.Depth)
-	g, wait, ok := l.enter(key)
-	if !ok {
+	leave, err := l.enter(ctx, k.gate(who.Depth))
+	switch {
+	case errors.Is(err, fair.ErrBusy):
 		return nil, refusal("queue_full", 0, nil)
-	}
-	if wait != nil {
-		select {
-		case <-wait.ready:
-		case <-ctx.Done():
-			l.leave(key, g, wait)
-			return nil, ended(ctx)
-		}
+	case err != nil:
+		return nil, ended(ctx)
 	}
 	spend, err := l.budgets.begin(ctx, k)
 	if err != nil {
-		l.exit(key, g)
+		leave()
 		return nil, err
 	}
 	var released atomic.Bool
 	return func(used Use) {
 		if !released.Swap(true) {
 			spend.end(used)
-			l.exit(key, g)
+			leave()
 		}
 	}, nil
 }
@@ -209,52 +203,30 @@ func ended(ctx context.Context) error {
 	return &problem.Error{Code: problem.Cancelled, Detail: "The call was cancelled", Kind: "queue_cancelled", Err: ctx.Err()}
 }
 
-// enter admits a call (wait is nil), queues it, or reports by ok that the queue is full.
-func (l *Limiter) enter(key string) (g *gate, wait *turn, ok bool) {
+// enter waits until a call may run. If it returns no error, the caller calls leave once.
+func (l *Limiter) enter(ctx context.Context, key string) (leave func(), err error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	g = l.gates[key]
+	g := l.gates[key]
 	if g == nil {
-		g = &gate{}
+		n := l.running
+		g = &gate{Semaphore: fair.New(fair.Bounds{Slots: n, Tenant: n, Owner: n, Each: n, Queue: l.waiting, Patience: math.MaxInt64})}
 		l.gates[key] = g
 	}
-	switch {
-	case g.running < l.running:
-		g.running++
-		return g, nil, true
-	case len(g.queue) >= l.waiting:
-		return nil, nil, false
+	g.calls++
+	l.mu.Unlock()
+	free, err := g.Enter(ctx, fair.Who{})
+	if err != nil {
+		l.forget(key, g)
+		return nil, err
 	}
-	wait = &turn{ready: make(chan struct{})}
-	g.queue = append(g.queue, wait)
-	return g, wait, true
+	return func() { free(); l.forget(key, g) }, nil
 }
 
-// exit ends a call: the next one in the queue takes its place, and a gate without calls is removed.
-func (l *Limiter) exit(key string, g *gate) {
+// forget ends a call of a gate, and removes a gate without calls.
+func (l *Limiter) forget(key string, g *gate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(g.queue) > 0 {
-		close(g.queue[0].ready)
-		g.queue[0] = nil
-		g.queue = g.queue[1:]
-		return
-	}
-	if g.running--; g.running == 0 {
+	if g.calls--; g.calls == 0 {
 		delete(l.gates, key)
 	}
-}
-
-// leave removes a call from the queue. If its turn has just come, the next call gets it.
-func (l *Limiter) leave(key string, g *gate, t *turn) {
-	l.mu.Lock()
-	for i, other := range g.queue {
-		if other == t {
-			g.queue = append(g.queue[:i], g.queue[i+1:]...)
-			l.mu.Unlock()
-			return
-		}
-	}
-	l.mu.Unlock()
-	l.exit(key, g)
 }
