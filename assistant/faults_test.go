@@ -164,7 +164,7 @@ func TestNew(t *testing.T) {
 		want string
 	}{
 		{assistant.Provider{}, "no provider is named: set LLM_PROVIDER to one of anthropic, compatible, google, lmstudio, ollama, openai, openai-responses, vllm"},
-		{assistant.Provider{Name: "antropic", Key: key}, `there is no provider "antropic"; did you mean anthropic? (there are `},
+		{assistant.Provider{Name: "antropic", Key: key}, `there is no provider "antropic". There are `},
 		{assistant.Provider{Name: "openai"}, "the provider openai needs a key: set LLM_API_KEY"},
 		{assistant.Provider{Name: "openai", Key: key + "\n"}, "the key in LLM_API_KEY has characters that no key has"},
 		{assistant.Provider{Name: "compatible", Model: "m"}, "needs a base URL and a model: set LLM_BASE_URL and LLM_MODEL"},

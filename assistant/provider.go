@@ -93,7 +93,7 @@ func (p Provider) open(timeout time.Duration, c *http.Client) (llm.Model, string
 	case p.Name == "":
 		return nil, "", fmt.Errorf("no provider is named: set %s to one of %s", EnvProvider, strings.Join(ProviderNames(), ", "))
 	case !ok:
-		return nil, "", fmt.Errorf("there is no provider %q%s (there are %s)", p.Name, problem.DidYouMean(problem.Nearest(p.Name, ProviderNames(), 1)), strings.Join(ProviderNames(), ", "))
+		return nil, "", fmt.Errorf("there is no provider %q. There are %s%s", p.Name, strings.Join(ProviderNames(), ", "), problem.DidYouMean(problem.Nearest(p.Name, ProviderNames(), 1)))
 	case p.Key == "" && !k.local:
 		return nil, "", fmt.Errorf("the provider %s needs a key: set %s", p.Name, EnvKey)
 	case strings.ContainsFunc(p.Key, func(c rune) bool { return c <= ' ' || c >= 0x7f }):

@@ -51,7 +51,7 @@ func TestMaskRules(t *testing.T) {
 		{"people", masked("notes", Null), ""},
 		{"people", masked("area", Null), ""},
 		{"people", masked("created_at", Null), ""},
-		{"people", masked("emial", Hash), "mask.emial: there is no such field; did you mean email?"},
+		{"people", masked("emial", Hash), "mask.emial: there is no such field. Did you mean email?"},
 		{"people", ClassRule{Visible: []string{"id"}, Mask: map[string]Mask{"email": Hash}}, "mask.email: the field can't be seen at all; take it out"},
 		{"people", masked("email", "half"), `mask.email: there is no mask "half"; write partial, pseudonym, hash, null or {pattern: [email, phone]}`},
 		{"people", ClassRule{MaskBut: map[string]identity.Scope{"email": identity.Operator}}, "mask.email: an exception from a mask that isn't there"},
@@ -69,7 +69,7 @@ func TestMaskRules(t *testing.T) {
 		{"people", ClassRule{Mask: map[string]Mask{"born": Inside}, MaskInside: map[string][]Pattern{"born": {"email"}}}, "mask.born: pattern can't mask a field of type day; null masks any"},
 		{"people", ClassRule{MaskTexts: []Pattern{"email"}}, ""},
 		{"people", ClassRule{MaskTexts: []Pattern{"mail"}}, "mask_texts: write a list of email, phone, iban, card, ip, ssn"},
-		{"people", ClassRule{MaskTexts: []Pattern{"email"}, MaskNot: []string{"nmae"}}, "mask_texts.except: there is no field nmae; did you mean name?"},
+		{"people", ClassRule{MaskTexts: []Pattern{"email"}, MaskNot: []string{"nmae"}}, "mask_texts.except: there is no field nmae. Did you mean name?"},
 		{"people", ClassRule{MaskNot: []string{"name"}}, "mask_texts: an exception from a mask that isn't there"},
 		{"people", ClassRule{MaskTexts: []Pattern{"email"}, Label: "name"}, "label: name is masked; choose a field that is seen whole"},
 		{"tickets", ClassRule{MaskTexts: []Pattern{"email"}}, "mask_texts: the class has no long text that can be seen; take it out"},
@@ -82,7 +82,7 @@ func TestMaskRules(t *testing.T) {
 		{"people", ClassRule{Denied: []string{"id"}, Mask: map[string]Mask{"email": Partial}}, "mask.email: the class has no key that can be seen, so its records are ordered by all that can be, which email would have to be left out of; write null"},
 		{"people", ClassRule{Canonical: eq, Mask: map[string]Mask{"email": Hash}}, "canonical: email is masked; agents are shown what counts as a live record"},
 		{"people", ClassRule{Join: []string{"id", "email"}, Mask: map[string]Mask{"email": Hash}}, ""},
-		{"people", ClassRule{Join: []string{"nmae"}}, `join: there is no field "nmae"; did you mean name?`},
+		{"people", ClassRule{Join: []string{"nmae"}}, `join: there is no field "nmae". Did you mean name?`},
 		{"people", ClassRule{Visible: []string{"id"}, Join: []string{"name"}}, "join: name can't be seen at all; take it out"},
 	} {
 		_, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{tt.class: tt.rule}}, staff())

@@ -193,7 +193,7 @@ func TestOfNames(t *testing.T) {
 			t.Error("a class without a field is shown")
 		}
 	}
-	if _, _, _, err := p.Shown("post"); fmt.Sprint(err) != "there is no such class; did you mean posts?" {
+	if _, _, _, err := p.Shown("post"); fmt.Sprint(err) != "there is no such class. Did you mean posts?" {
 		t.Error(err)
 	}
 	if c, visible, _, err := p.Shown("tags"); err != nil || c.Name != "tags" || len(visible) != 2 {

@@ -88,14 +88,34 @@ func Listed(names []string) string {
 
 // DidYouMean returns the end of a message that suggests names, or "" if near is empty.
 func DidYouMean(near []string) string {
-	switch last := len(near) - 1; last {
-	case -1:
+	if len(near) == 0 {
 		return ""
-	case 0:
-		return fmt.Sprintf("; did you mean %s?", near[0])
-	default:
-		return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:last], ", "), near[last])
 	}
+	return ". " + Question(near)
+}
+
+// Question asks whether the caller meant one of names, of which there is one at least.
+func Question(names []string) string {
+	if last := len(names) - 1; last > 0 {
+		return "Did you mean " + strings.Join(names[:last], ", ") + " or " + names[last] + "?"
+	}
+	return "Did you mean " + names[0] + "?"
+}
+
+// Instead returns the end of a message about an unknown name: the near names, or else the first of those that there are,
+// at most most of them. verb says whose they are, as "takes" or "has".
+func Instead(near, known []string, verb string, most int) string {
+	if len(near) > 0 {
+		return DidYouMean(near)
+	}
+	if len(known) == 0 {
+		return ". It " + verb + " none"
+	}
+	text := ". It " + verb + " " + strings.Join(known[:min(len(known), most)], ", ")
+	if more := len(known) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Cut shortens caller input for a message: to 64 characters and an ellipsis.

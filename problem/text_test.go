@@ -12,8 +12,8 @@ func TestText(t *testing.T) {
 		want string
 	}{
 		{Error{Code: NotFound, Detail: "gone"}, "not_found: gone"},
-		{Error{Code: InvalidQuery, Detail: `unknown field "staus"; did you mean status?`, Pointer: "/where/staus", Near: []string{"status"}, Suggestion: "get_schema lists the fields"},
-			"invalid_query: unknown field \"staus\"; did you mean status? (at /where/staus)\n→ get_schema lists the fields"},
+		{Error{Code: InvalidQuery, Detail: `unknown field "staus". Did you mean status?`, Pointer: "/where/staus", Near: []string{"status"}, Suggestion: "get_schema lists the fields"},
+			"invalid_query: unknown field \"staus\". Did you mean status? (at /where/staus)\n→ get_schema lists the fields"},
 		{Error{Code: InvalidQuery, Detail: "did you write it so?", Near: []string{"id"}}, "invalid_query: did you write it so?\nnear: id"},
 		{Error{Code: InvalidArgument, Detail: "one; two", Pointer: "/a", Faults: []Fault{{"/a", "type", "a is of type string"}, {"/b/0", "enum", "b/0 is one of x, y"}, {"", "required", "c is missing"}}},
 			"invalid_argument: 3 faults in the arguments\n/a: a is of type string\n/b/0: b/0 is one of x, y\nc is missing"},

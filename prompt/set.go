@@ -229,15 +229,7 @@ func (p *Prompt) check(given map[string]string) error {
 	return e
 }
 
-func takes(near, known []string) string {
-	if len(near) > 0 {
-		return problem.DidYouMean(near)
-	}
-	if len(known) == 0 {
-		return "; it takes none"
-	}
-	return "; it takes " + strings.Join(known, ", ")
-}
+func takes(near, known []string) string { return problem.Instead(near, known, "takes", len(known)) }
 
 // uses returns the tools that a prompt needs. It is never nil, because a prompt is not a tool.
 func uses(p *Prompt) []string {

@@ -129,7 +129,7 @@ func (c *checker) list(l *parse.ListNode, root bool) {
 		case *parse.WithNode:
 			c.branch(&n.BranchNode, root, false)
 		default:
-			c.refuse(n, "%s isn't allowed in a prompt; it has if, else and with", word(n))
+			c.refuse(n, "%s isn't allowed in a prompt. It has if, else and with", word(n))
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (c *checker) arg(n parse.Node, root bool) {
 		c.field(n, n.Ident[1:], true)
 	case *parse.IdentifierNode:
 		if !slices.Contains(functions, n.Ident) {
-			c.refuse(n, "a prompt can't call %s; it has %s", n.Ident, strings.Join(functions, ", "))
+			c.refuse(n, "a prompt can't call %s. It has %s", n.Ident, strings.Join(functions, ", "))
 		}
 	default:
 		c.refuse(n, "%s isn't allowed in a prompt", word(n))

@@ -219,7 +219,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$unwind":"a"}]`, "/0/$unwind", `$unwind takes a path that begins with $, as in "$labels"`},
 		{`[{"$unwind":{"path":1}}]`, "/0/$unwind/path", `$unwind takes a path that begins with $, as in "$labels"`},
 		{`[{"$unwind":{}}]`, "/0/$unwind", "$unwind needs path"},
-		{`[{"$unwind":{"path":"$a","preserve":true}}]`, "/0/$unwind/preserve", `$unwind has no key "preserve"; it takes path, includeArrayIndex and preserveNullAndEmptyArrays`},
+		{`[{"$unwind":{"path":"$a","preserve":true}}]`, "/0/$unwind/preserve", `$unwind has no key "preserve". It takes path, includeArrayIndex and preserveNullAndEmptyArrays`},
 		{`[{"$unwind":{"path":"$a","includeArrayIndex":"$i"}}]`, "/0/$unwind/includeArrayIndex", `"$i" is not a field name: it begins with $`},
 		{`[{"$unwind":{"path":"$a","preserveNullAndEmptyArrays":1}}]`, "/0/$unwind/preserveNullAndEmptyArrays", "preserveNullAndEmptyArrays takes true or false"},
 

@@ -195,7 +195,7 @@ func TestServer(t *testing.T) {
 // TestOpenRefuses checks that errors name the place, and that nothing is left open.
 func TestOpenRefuses(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
-		{strings.Replace(configuration, "tracker.issues:", "tracker.isues:", 1), "did you mean"},
+		{strings.Replace(configuration, "tracker.issues:", "tracker.isues:", 1), "Did you mean"},
 		{strings.Replace(configuration, "tracker.db", "none.db", 1), "none.db"},
 	} {
 		if _, _, err := open(t, tt.config); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -114,7 +114,7 @@ func TestUnknownTool(t *testing.T) {
 	for name, kind := range map[string]string{"greet_b": "tool_filtered", "greet_c": "unknown_tool", "greet_d": "unknown_tool"} {
 		_, err := set.Call(t.Context(), principal, tool.Request{Name: name, Arguments: value.OfObject(nil)})
 		p := problem.Of(err)
-		want := "unknown_tool: unknown tool \"" + name + "\"; did you mean greet_a?\n→ list_tools names the tools you may call"
+		want := "unknown_tool: unknown tool \"" + name + "\". Did you mean greet_a?\n→ list_tools names the tools you may call"
 		if p.Text() != want || p.Kind != kind {
 			t.Errorf("%s (%s), want %s (%s)", p.Text(), p.Kind, want, kind)
 		}
@@ -221,7 +221,7 @@ func TestDeriveLists(t *testing.T) {
 		want  string
 	}{
 		{identity.List{Only: []string{"a"}}, ""},
-		{identity.List{Only: []string{"deriv"}}, "invalid_argument: unknown tool \"deriv\"; did you mean derive? (at /tools/only/0)"},
+		{identity.List{Only: []string{"deriv"}}, "invalid_argument: unknown tool \"deriv\". Did you mean derive? (at /tools/only/0)"},
 		{identity.List{Only: []string{"b"}}, "invalid_argument: unknown tool \"b\" (at /tools/only/0)"},
 		{identity.List{Except: []string{"c"}}, "invalid_argument: unknown tool \"c\" (at /tools/except/0)"},
 		{identity.List{Only: []string{"a"}, Except: []string{"a"}}, "invalid_argument: none of the tools in the list is one that the parent has: the sub-principal would have none (at /tools/only)"},

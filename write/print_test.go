@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 
 		{`[]`, "/w: a write is an object with op"},
 		{`{}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class"},
-		{`{"op":"updat"}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class; did you mean update?"},
+		{`{"op":"updat"}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class. Did you mean update?"},
 		{`{"op":1}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class"},
 		{`{"op":"delete","class":"x"}`, "/w/id: delete needs id"},
 		{`{"op":"delete","class":"","id":"1"}`, "/w/class: must be a text that isn't empty"},
@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		{`{"op":"action","class":"x","name":"y","input":1}`, "/w/input: must be an object"},
 		{`{"op":"create_class","class":"x","fields":{}}`, "/w/fields: must be a list"},
 		{`{"op":"delete","class":"x","id":"1","auto_approve":true}`, `/w/auto_approve: delete has no "auto_approve"`},
-		{`{"op":"delete","clas":"x","class":"x","id":"1"}`, `/w/clas: delete has no "clas"; did you mean class?`},
+		{`{"op":"delete","clas":"x","class":"x","id":"1"}`, `/w/clas: delete has no "clas". Did you mean class?`},
 	} {
 		w, err := write.Parse(doc(t, tt.text), "/w")
 		got, want := "", tt.want

@@ -228,7 +228,7 @@ func startFaults() []startFault {
 			b.write("bailiwick.yaml", port.ReplaceAll(text, []byte("${1}1")))
 		}, `in PostgreSQL at 127.0.0.1:1`},
 		{"configuration missing", "", "", nil, func(b *box) { b.moved("bailiwick.yaml", "") }, `there is no bailiwick.yaml here`},
-		{"configuration broken", "", "", nil, func(b *box) { b.moved("bailiwick.yaml", "stroe: x\n") }, `did you mean store?`},
+		{"configuration broken", "", "", nil, func(b *box) { b.moved("bailiwick.yaml", "stroe: x\n") }, `Did you mean store?`},
 		{"secret's file missing", "", "", nil, func(b *box) { b.added("audit: {key: file:nowhere}\n") }, `audit.key`},
 		{"included file missing", "", "", nil, func(b *box) { b.added("include: [nowhere.yaml]\n") }, `the file nowhere.yaml can't be read: no such file or directory`},
 	}

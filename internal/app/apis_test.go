@@ -156,7 +156,7 @@ func TestHTTPActionFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = app.Build(t.Context(), c)
-	if want := `bailiwick.yaml:18:9: classes.issues.actions.page_owner.operation: pager has no operation "sendPags"; did you mean sendPage?`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `bailiwick.yaml:18:9: classes.issues.actions.page_owner.operation: pager has no operation "sendPags". Did you mean sendPage?`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 }

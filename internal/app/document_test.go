@@ -39,7 +39,7 @@ func TestSignedDocument(t *testing.T) {
 		{"a fixed header", api.URL, `, headers: {X-Org: acme, X-Key: bbbb}`, "bbbb acme"},
 		{"several", api.URL, `, credentials: {key: {header: {name: X-Key, value: bbbb}}, user: {basic: {user: u, password: p}}}`, "Basic dTpw bbbb"},
 		{"the credentials of principals", api.URL, `, credential: {per_principal: {by: owner, secrets: {ann: aaaa}}}`, "the document can't be fetched: the answer is 401 Unauthorized"},
-		{"a scheme that the document doesn't have", api.URL, `, credentials: {kee: {header: {name: X-Key, value: bbbb}}}`, "the document has no security scheme kee; did you mean key?"},
+		{"a scheme that the document doesn't have", api.URL, `, credentials: {kee: {header: {name: X-Key, value: bbbb}}}`, "the document has no security scheme kee. Did you mean key?"},
 	} {
 		file := filepath.Join(t.TempDir(), "bailiwick.yaml")
 		text := fmt.Sprintf("store: sqlite:b.db\nsources:\n  shop: {openapi: {document: \"%s/openapi.json\", base_url: \"%s/v1\"%s}}\napis: {shop: {}}\n", row.at, api.URL, row.keys)

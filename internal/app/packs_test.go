@@ -112,7 +112,7 @@ func TestPacks(t *testing.T) {
 			t.Errorf("%s: %s", step.name, diff)
 		}
 	}
-	if _, err := p.Reload(t.Context(), load("", "apis: {forge: {}}\ntools: {only: [platform.open-editr]}\n")); err == nil || !strings.Contains(err.Error(), "did you mean platform.open-editor") {
+	if _, err := p.Reload(t.Context(), load("", "apis: {forge: {}}\ntools: {only: [platform.open-editr]}\n")); err == nil || !strings.Contains(err.Error(), "Did you mean platform.open-editor") {
 		t.Error(err)
 	}
 }
@@ -156,7 +156,7 @@ func TestPackChecks(t *testing.T) {
 	bot := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	for _, tt := range []struct{ args, want string }{
 		{`{"name": "Todo", "reason": "why"}`, "pending_review"},
-		{`{"name": "Tod"}`, `/name: status must be one of Backlog, Todo, InProgress, Review, Done, Cancelled, not "Tod"; did you mean Todo?`},
+		{`{"name": "Tod"}`, `/name: status must be one of Backlog, Todo, InProgress, Review, Done, Cancelled, not "Tod". Did you mean Todo?`},
 	} {
 		in, err := value.Read([]byte(tt.args), 0)
 		if err != nil {

@@ -230,9 +230,9 @@ func TestSignedParameters(t *testing.T) {
 		fmt.Fprintf(w, "%q", r.URL.RawQuery)
 	}))
 	for name, want := range map[string]string{
-		"key":   `invalid_argument: unknown query parameter "key"; it takes page`,
+		"key":   `invalid_argument: unknown query parameter "key". It takes page`,
 		"page":  `"page=2"`,
-		"other": `invalid_argument: unknown query parameter "other"; it takes page`,
+		"other": `invalid_argument: unknown query parameter "other". It takes page`,
 	} {
 		if got := call("free", value.OfObject([]value.Member{{Name: name, Value: value.OfString("2")}})); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -252,7 +252,7 @@ func TestUnsigned(t *testing.T) {
 			"vault: calls of either (1 in all) are refused: the document requires user (http basic) for them, and no credential is configured for that. Write it into sources.vault.openapi.credentials, by the name of the scheme",
 		}},
 		{``, []string{"vault: the document requires a credential for 6 operations, such as token (http bearer), and none is configured: calls are sent without one"}},
-		{`, credentials: {tokn: {bearer: aaaa}}`, []string{"sources.vault.openapi.credentials.tokn: the document has no security scheme tokn; did you mean token?"}},
+		{`, credentials: {tokn: {bearer: aaaa}}`, []string{"sources.vault.openapi.credentials.tokn: the document has no security scheme tokn. Did you mean token?"}},
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "bailiwick.yaml")

@@ -224,15 +224,7 @@ func near(unknown string, known []string) []string {
 
 // nearest returns the end of a sentence about an unknown name: the near names, else the known ones.
 func nearest(near, known []string) string {
-	if len(near) > 0 {
-		return problem.DidYouMean(near)
-	}
-	if len(known) == 0 {
-		return "; it takes none"
-	}
-	sorted := slices.Clone(known)
-	slices.Sort(sorted)
-	return "; it takes " + strings.Join(sorted, ", ")
+	return problem.Instead(near, slices.Sorted(slices.Values(known)), "takes", len(known))
 }
 
 // plain converts v to the types of encoding/json, with exact numbers.

@@ -37,9 +37,9 @@ func TestCheck(t *testing.T) {
 		{`{` + id + `, "title": "A", "tags": ["a", "b", "c"]}`, "/tags maxItems tags has at most 2 items; got 3"},
 		{`{` + id + `, "title": "A", "tags": [1]}`, "/tags/0 type tags/0 is of type string, not number"},
 		{`{` + id + `, "title": "A", "due": "1999"}`, "/due pattern due does not match ^20"},
-		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel additionalProperties unknown argument "titel"; did you mean title?`},
-		{`{"id": "7", "titel": "A"}`, "/id additionalProperties unknown argument \"id\"; did you mean projectId?\n/titel additionalProperties unknown argument \"titel\"; did you mean title?"},
-		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by additionalProperties unknown argument "approved_by"; it takes due, hours, projectId, tags, title, type`},
+		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel additionalProperties unknown argument "titel". Did you mean title?`},
+		{`{"id": "7", "titel": "A"}`, "/id additionalProperties unknown argument \"id\". Did you mean projectId?\n/titel additionalProperties unknown argument \"titel\". Did you mean title?"},
+		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by additionalProperties unknown argument "approved_by". It takes due, hours, projectId, tags, title, type`},
 	} {
 		args, err := value.Read([]byte(tt.args), 0)
 		if err != nil {
@@ -93,8 +93,8 @@ func TestTakeWithin(t *testing.T) {
 		{`{"changes":[{"action":"PATCH","table":"issues","id":7,"set":{"a":1},"rank":"3"}]}`, `{"writes":[{"op":"update","class_name":"issues","object_id":"7","data":{"a":1},"rank":3}]}`, ""},
 		{`{"writes":{"type":"remove","class":"issues","id":"7"}}`, `{"writes":[{"op":"delete","class_name":"issues","object_id":"7"}]}`, ""},
 		{`{"writes":"[{\"op\":\"insert\",\"fields\":{}}]"}`, `{"writes":[{"op":"create","data":{}}]}`, ""},
-		{`{"writes":[{"op":"update","object_id":"7","id":"8"}]}`, `{"writes":[{"op":"update","object_id":"7","id":"8"}]}`, `/writes/0/id: unknown argument "id"; did you mean object_id?`},
-		{`{"writes":[{"op":"update","where":{}}]}`, `{"writes":[{"op":"update","where":{}}]}`, `/writes/0/where: unknown argument "where"; it takes class_name, data, object_id, op, rank`},
+		{`{"writes":[{"op":"update","object_id":"7","id":"8"}]}`, `{"writes":[{"op":"update","object_id":"7","id":"8"}]}`, `/writes/0/id: unknown argument "id". Did you mean object_id?`},
+		{`{"writes":[{"op":"update","where":{}}]}`, `{"writes":[{"op":"update","where":{}}]}`, `/writes/0/where: unknown argument "where". It takes class_name, data, object_id, op, rank`},
 		{`{"writes":[{"op":"create"},{"op":"create","rank":10}]}`, `{"writes":[{"op":"create"},{"op":"create","rank":9}]}`, ""},
 	} {
 		args, err := value.Read([]byte(tt.args), 0)

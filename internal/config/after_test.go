@@ -31,11 +31,11 @@ func TestChooser(t *testing.T) {
 		{", rename: {crm.deals: eu, public.issues: bugs}", "bugs! crm_deals eu! hr_pay"},
 		{", rename: {crm.deals: eu}, tables: {only: [eu]}", "eu!"},
 		{", rename: {crm.deals: eu}, tables: {except: [eu, hr.pay]}", "issues crm_deals"},
-		{", tables: {only: [isues]}", "f.yaml:1:55: sources.s.tables.only.0: there is no such name in the source; did you mean issues?"},
+		{", tables: {only: [isues]}", "f.yaml:1:55: sources.s.tables.only.0: there is no such name in the source. Did you mean issues?"},
 		{", schemas: [crm], tables: {except: [issues]}", "f.yaml:1:73: sources.s.tables.except.0: there is no such name in the source"},
-		{", schemas: [publik]", "f.yaml:1:49: sources.s.schemas.0: there is no such name in the source; did you mean public?"},
-		{", schemas: [crn]", "f.yaml:1:49: sources.s.schemas.0: there is no such name in the source; did you mean crm?"},
-		{", rename: {crm.deal: eu}", "f.yaml:1:48: sources.s.rename.crm.deal: there is no such name in the source; did you mean crm.deals or crm_deals?"},
+		{", schemas: [publik]", "f.yaml:1:49: sources.s.schemas.0: there is no such name in the source. Did you mean public?"},
+		{", schemas: [crn]", "f.yaml:1:49: sources.s.schemas.0: there is no such name in the source. Did you mean crm?"},
+		{", rename: {crm.deal: eu}", "f.yaml:1:48: sources.s.rename.crm.deal: there is no such name in the source. Did you mean crm.deals or crm_deals?"},
 	} {
 		chooser := parsed(t, "sources: {s: {url: 'postgres://h/db'"+row.keys+"}}\n").Chooser("s")
 		chooser.Begin()
@@ -82,13 +82,13 @@ limits: {timeouts: {query_clas: 1s}}
 auth: {anonymous: {scopes: [read], tools: {only: [a]}}}
 stdio: {scopes: [read], tools: {except: [b]}}
 `).CheckTools(tools)
-	const want = `f.yaml:2:28: tools.only.1: there is no tool "get_objct"; did you mean get_object?
+	const want = `f.yaml:2:28: tools.only.1: there is no tool "get_objct". Did you mean get_object?
     2 | tools: {only: [get_object, get_objct], except: [drop]}
       |                            ^
 f.yaml:2:49: tools.except.0: there is no tool "drop"
     2 | tools: {only: [get_object, get_objct], except: [drop]}
       |                                                 ^
-f.yaml:3:21: limits.timeouts.query_clas: there is no tool "query_clas"; did you mean query_class?
+f.yaml:3:21: limits.timeouts.query_clas: there is no tool "query_clas". Did you mean query_class?
     3 | limits: {timeouts: {query_clas: 1s}}
       |                     ^`
 	if got := fmt.Sprint(err); got != want {

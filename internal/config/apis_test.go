@@ -80,7 +80,7 @@ func TestAPIFaults(t *testing.T) {
 		{source("credentials: {a: {oauth: {token_url: 'http://flow.example/t', client_id: a, client_secret: t}}}"), "1:107: sources.flow.openapi.credentials.a.oauth.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query, cookie, oauth, person or per_principal"},
 		{cred("{bearer: a, basic: {user: a, password: b}}"), "1:105: sources.flow.openapi.credential.basic: the credential is bearer already, and is one thing"},
-		{cred("{baerer: a}"), `1:94: sources.flow.openapi.credential: unknown key "baerer"; did you mean bearer?`},
+		{cred("{baerer: a}"), `1:94: sources.flow.openapi.credential: unknown key "baerer". Did you mean bearer?`},
 		{cred("{person: {authorize_url: 'https://l.example/a', token_url: 'https://l.example/t', client_id: g}}"),
 			`1:94: sources.flow.openapi.credential.person: needs the section accounts with a key, which seals people's tokens in the store: accounts: {key: "${ACCOUNTS_KEY}"}`},
 		{cred("{person: {authorize_url: 'https://l.example/a', token_url: 'http://l.example/t', client_id: g}}") + "accounts: {key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}",
@@ -93,23 +93,23 @@ func TestAPIFaults(t *testing.T) {
 		{cred("{per_principal: {by: claim, secrets: {a: b}}}"), "1:109: sources.flow.openapi.credential.per_principal: needs the key claim: the name of the claim"},
 		{cred("{per_principal: {by: owner, claim: x, secrets: {a: b}}}"), "1:121: sources.flow.openapi.credential.per_principal.claim: goes with by: claim; take it out"},
 		{cred("{per_principal: {by: owner, secrets: {a: {per_principal: {}}}}}"), `1:135: sources.flow.openapi.credential.per_principal.secrets.a: unknown key "per_principal"`},
-		{flowSource + "apis: {flew: {}}", `2:8: apis.flew: there is no source "flew" with openapi; did you mean flow?`},
+		{flowSource + "apis: {flew: {}}", `2:8: apis.flew: there is no source "flew" with openapi. Did you mean flow?`},
 		{"sources: {db: {url: sqlite:x}}\napis: {db: {}}", "2:8: apis.db: the source is no HTTP API; write classes"},
 		{flowSource + "classes: {flow.Team: {}}", "2:11: classes.flow.Team: the source is an HTTP API, and has no classes; write apis"},
 		{flowSource + "apis: {flow: {access: [{class: forbidden, operations: [getTeam]}]}}", "2:24: apis.flow.access.0: needs the key reason: agents read it\n2:24: apis.flow.access.0: needs the key instead: agents read it"},
 		{flowSource + "apis: {flow: {access: [{class: read, operations: [getTeam], reason: why}]}}", "2:61: apis.flow.access.0.reason: goes with class: forbidden; take it out"},
-		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden; did you mean read?"},
+		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden. Did you mean read?"},
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
-		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
+		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
 		// Faults that only the document shows.
 		{flowSource + "apis: {flow: {partial: [getTeam]}}", `2:25: apis.flow.partial.0: "getTeam" is no PUT: only a PUT is taken to replace all; take it out`},
 		{flowSource + "apis: {flow: {access: [{operations: [x*, getTeam], class: read}]}}", `2:38: apis.flow.access.0.operations.0: no operation of the document is "x*"`},
-		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team"; did you mean Teams or teams?`},
-		{flowSource + "apis: {flow: {shown: [getTeam, getTeams]}}", `2:32: apis.flow.shown.1: no operation of the document is "getTeams"; did you mean getTeam or setTeam?`},
-		{flowSource + "apis: {flow: {hidden: [{schemas: [Team]}, {schemas: [Taem]}]}}", `2:54: apis.flow.hidden.1.schemas.0: the document has no schema "Taem"; did you mean Team?`},
-		{flowSource + "apis: {flow: {hidden: [{fields: [id, Taem.id]}]}}", `2:38: apis.flow.hidden.0.fields.1: the document has no schema "Taem"; did you mean Team?`},
+		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team". Did you mean Teams or teams?`},
+		{flowSource + "apis: {flow: {shown: [getTeam, getTeams]}}", `2:32: apis.flow.shown.1: no operation of the document is "getTeams". Did you mean getTeam or setTeam?`},
+		{flowSource + "apis: {flow: {hidden: [{schemas: [Team]}, {schemas: [Taem]}]}}", `2:54: apis.flow.hidden.1.schemas.0: the document has no schema "Taem". Did you mean Team?`},
+		{flowSource + "apis: {flow: {hidden: [{fields: [id, Taem.id]}]}}", `2:38: apis.flow.hidden.0.fields.1: the document has no schema "Taem". Did you mean Team?`},
 		{flowSource + "apis: {flow: {hidden: [{when: 'true'}]}}", "2:24: apis.flow.hidden.0: it names no operations, tags, schemas or fields"},
-		{flowSource + "apis: {flow: {parameters: [{name: teamID, is: principal.tenant}]}}", `2:29: apis.flow.parameters.0.name: no operation has a parameter or a field of a body called "teamID"; did you mean teamId?`},
+		{flowSource + "apis: {flow: {parameters: [{name: teamID, is: principal.tenant}]}}", `2:29: apis.flow.parameters.0.name: no operation has a parameter or a field of a body called "teamID". Did you mean teamId?`},
 		{"sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}", "1:28: sources.flow.openapi.document: there is no document"},
 	} {
 		c, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(row.text), env)
@@ -259,8 +259,8 @@ func TestAPILists(t *testing.T) {
 	names := config.Names{Classes: []string{"s.issues"}, APIs: []string{"flow", "flow.getTeam"}}
 	got := names.Strays(identity.List{}, identity.List{Only: []string{"flow", "flow.getTeam", "flow.getTaem"}, Except: []string{"flew"}}, []string{"flow"})
 	want := []config.Stray{
-		{Path: []string{"classes", "only", "2"}, Message: `there is no class, API or operation "flow.getTaem"; did you mean flow.getTeam?`},
-		{Path: []string{"classes", "except", "0"}, Message: `there is no class, API or operation "flew"; did you mean flow?`},
+		{Path: []string{"classes", "only", "2"}, Message: `there is no class, API or operation "flow.getTaem". Did you mean flow.getTeam?`},
+		{Path: []string{"classes", "except", "0"}, Message: `there is no class, API or operation "flew". Did you mean flow?`},
 		{Path: []string{"filters", "flow"}, Message: `there is no class "flow"`},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -298,7 +298,7 @@ func TestPacks(t *testing.T) {
 		{source("timeout: 1s"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
 		{source("packs: [flowfuze]"), `1:68: sources.flow.openapi.packs.0: the pack flowfuze is not right: there is no pack "flowfuze"; there is flowfuse`},
 		{source("document: flow.json, packs: [./empty]"), "1:89: sources.flow.openapi.packs.0: the pack ./empty is not right: there are no such files"},
-		{source("document: flow.json, packs: [./broken]"), `1:81: sources.flow.openapi.packs: the pack broken is not right: broken/teams.yaml:2:69: tools.0.operation: the document has no operation "getTem"; did you mean getTeam or setTeam?` + excerpt},
+		{source("document: flow.json, packs: [./broken]"), `1:81: sources.flow.openapi.packs: the pack broken is not right: broken/teams.yaml:2:69: tools.0.operation: the document has no operation "getTem". Did you mean getTeam or setTeam?` + excerpt},
 	} {
 		c, err := config.Parse(filepath.Join(dir, "f.yaml"), []byte(tt.text), nil)
 		got := ""

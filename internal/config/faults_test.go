@@ -78,7 +78,7 @@ f.yaml:1:9: listen: must be host:port, such as 127.0.0.1:8420, not a number
     1 | listen: 1
       |         ^`},
 		{src + "clases: {}\nlisten:\nlog: {level: loud, format:}\n", `
-f.yaml:2:1: unknown key "clases"; did you mean classes?
+f.yaml:2:1: unknown key "clases". Did you mean classes?
     2 | clases: {}
       | ^
 f.yaml:3:1: listen: has no value; give it one or leave it out
@@ -126,7 +126,7 @@ classes:
       x y: {do: delete}
       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
 `, `
-f.yaml:2:17: review.0.when: character 1 of the expression: a change has no "ops"; did you mean op?; it has op, class, classes, fields, rows, action, tool, source, risk
+f.yaml:2:17: review.0.when: character 1 of the expression: a change has no "ops". Did you mean op? It has op, class, classes, fields, rows, action, tool, source, risk
     2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
       |                 ^
 f.yaml:2:44: review.1.when: it yields an int, and has to yield true or false
@@ -169,7 +169,7 @@ f.yaml:2:17: sources.a.metadata: needs the key roots
 f.yaml:3:25: sources.b.metadata.roots: the list is empty; name at least one or leave it out
     3 |   b: {metadata: {roots: [], conection: x}}
       |                         ^
-f.yaml:3:29: sources.b.metadata: unknown key "conection"; did you mean connection?
+f.yaml:3:29: sources.b.metadata: unknown key "conection". Did you mean connection?
     3 |   b: {metadata: {roots: [], conection: x}}
       |                             ^
 f.yaml:4:26: sources.c.metadata.roots.0: ~ is not expanded; write ${HOME} for it
@@ -270,10 +270,10 @@ f.yaml:2:8: store: must be sqlite:path or postgres://user:password@host/database
 
 		// Classes.
 		{src + "classes:\n  s.a: {tennant: {field: org_id}, hiden: true}\n  z.x: {}\n  s.y:\n  b: {}\n  s.b: {}\n", `
-f.yaml:3:9: classes.s.a: unknown key "tennant"; did you mean tenant?
+f.yaml:3:9: classes.s.a: unknown key "tennant". Did you mean tenant?
     3 |   s.a: {tennant: {field: org_id}, hiden: true}
       |         ^
-f.yaml:3:35: classes.s.a: unknown key "hiden"; did you mean hidden?
+f.yaml:3:35: classes.s.a: unknown key "hiden". Did you mean hidden?
     3 |   s.a: {tennant: {field: org_id}, hiden: true}
       |                                   ^
 f.yaml:4:3: classes.z.x: there is no source "z"
@@ -330,10 +330,10 @@ f.yaml:3:17: classes.s.a.tenant: through can't be combined with field, is and co
 f.yaml:4:17: classes.s.b.tenant: needs field, or through
     4 |   s.b: {tenant: {}}
       |                 ^
-f.yaml:5:32: classes.s.c.tenant.is: character 1 of the expression: a principal has no "tennant"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
+f.yaml:5:32: classes.s.c.tenant.is: character 1 of the expression: a principal has no "tennant". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     5 |   s.c: {tenant: {field: x, is: principal.tennant}}
       |                                ^
-f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
+f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x". It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     6 |   s.d: {tenant: {field: x, is: 'principal.x == 3'}}
       |                                ^`},
 		{src + "classes:\n  s.a:\n    tenant: {field: x, is: principal.claims.org-id, bypass: '\"read\" in principal.scope'}\n" +
@@ -342,13 +342,13 @@ f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal h
 f.yaml:4:28: classes.s.a.tenant.is: character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name
     4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
       |                            ^
-f.yaml:4:61: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope"; did you mean scopes?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
+f.yaml:4:61: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope". Did you mean scopes? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
       |                                                             ^
 f.yaml:5:81: classes.s.a.canonical.b.$ne.$cel: $cel takes an expression as a string
     5 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}, $ne: {$cel: 5}}}
       |                                                                                 ^
-f.yaml:8:34: stdio.filters.default.r.$gte.$cel: character 30 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
+f.yaml:8:34: stdio.filters.default.r.$gte.$cel: character 30 of the expression: a principal has no "x". It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     8 |   filters: {default: {r: {$gte: {$cel: 'principal.claims.level +
       |                                  ^`},
 		{src + "classes:\n  s.a:\n    canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}}}\n", `
@@ -359,7 +359,7 @@ f.yaml:4:50: classes.s.a.canonical.b.$in.$cel: it yields a string, and has to yi
     4 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}}}
       |                                                  ^`},
 		{src + "classes:\n  s.a:\n    canonical: {a: {$gtt: 1}}\n  s.b: {canonical: {}}\n  s.c: {canonical: [x]}\n  s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}\n", `
-f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt"; did you mean $gt or $gte?
+f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt". Did you mean $gt or $gte?
     4 |     canonical: {a: {$gtt: 1}}
       |                     ^
 f.yaml:5:20: classes.s.b.canonical: is empty; leave it out to keep every record
@@ -436,13 +436,13 @@ f.yaml:5:83: server.heartbeat: must be a duration from 0s to 1m, such as 30s, 5m
     5 | server: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}
       |                                                                                   ^`},
 		{src + "results: {default: bothh}\ntools: {profile: slim}\nlistn: x\n", `
-f.yaml:2:20: results.default: must be both, text or structured; did you mean both?
+f.yaml:2:20: results.default: must be both, text or structured. Did you mean both?
     2 | results: {default: bothh}
       |                    ^
 f.yaml:3:18: tools.profile: must be standard, full, lean or sql
     3 | tools: {profile: slim}
       |                  ^
-f.yaml:4:1: unknown key "listn"; did you mean listen?
+f.yaml:4:1: unknown key "listn". Did you mean listen?
     4 | listn: x
       | ^`},
 		{src + "listen: ':8420'\nauth: {tokens: false}\nstdio: {tenant: acme}\n", `
@@ -494,7 +494,7 @@ f.yaml:5:52: prompts.a.arguments.3: needs the key name
     5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
       |                                                    ^`},
 		{src + "classes:\n  s.a:\n    description: |\n      one\n      two\n    visibel: [x]\n", `
-f.yaml:7:5: classes.s.a: unknown key "visibel"; did you mean visible?
+f.yaml:7:5: classes.s.a: unknown key "visibel". Did you mean visible?
     7 |     visibel: [x]
       |     ^`},
 	} {

@@ -101,10 +101,10 @@ b.yaml:1:1: results: the key is in another file too, on line 3 of main.yaml
       | ^`},
 		{"faults of included files", map[string]string{"main.yaml": "include: [b.yaml, c.yaml, d.yaml, e.yaml]\nclasses: {s.a: {visibel: []}}\n", "b.yaml": "clases: {}\nsources: {s: {url: oracle:x}}\n",
 			"c.yaml": "", "d.yaml": "- a\n", "e.yaml": "a: ["}, `
-main.yaml:2:17: classes.s.a: unknown key "visibel"; did you mean visible?
+main.yaml:2:17: classes.s.a: unknown key "visibel". Did you mean visible?
     2 | classes: {s.a: {visibel: []}}
       |                 ^
-b.yaml:1:1: unknown key "clases"; did you mean classes?
+b.yaml:1:1: unknown key "clases". Did you mean classes?
     1 | clases: {}
       | ^
 b.yaml:2:20: sources.s.url: must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://

@@ -31,13 +31,13 @@ auth: {anonymous: {scopes: [read], tools: {except: [drop]}}}
 f.yaml:7:53: auth.anonymous.tools.except.0: there is no tool "drop"
     7 | auth: {anonymous: {scopes: [read], tools: {except: [drop]}}}
       |                                                     ^
-f.yaml:4:31: stdio.tools.only.1: there is no tool "query_clas"; did you mean query_class?
+f.yaml:4:31: stdio.tools.only.1: there is no tool "query_clas". Did you mean query_class?
     4 |   tools: {only: [query_class, query_clas]}
       |                               ^
-f.yaml:5:47: stdio.classes.except.0: there is no class "s.isues"; did you mean issues or s.issues?
+f.yaml:5:47: stdio.classes.except.0: there is no class "s.isues". Did you mean issues or s.issues?
     5 |   classes: {only: [issues, s.users], except: [s.isues]}
       |                                               ^
-f.yaml:6:47: stdio.filters.t.users: there is no class "t.users"; did you mean s.users or users?
+f.yaml:6:47: stdio.filters.t.users: there is no class "t.users". Did you mean s.users or users?
     6 |   filters: {default: {a: 1}, s.users: {a: 1}, t.users: {a: 1}}
       |                                               ^`},
 	} {
@@ -53,9 +53,9 @@ f.yaml:6:47: stdio.filters.t.users: there is no class "t.users"; did you mean s.
 	warnings, err := parsed(t, bad+"policy: {strict: false}\n").CheckLists(names)
 	if d := cmp.Diff([]string{
 		`f.yaml:7:53: auth.anonymous.tools.except.0: there is no tool "drop"`,
-		`f.yaml:4:31: stdio.tools.only.1: there is no tool "query_clas"; did you mean query_class?`,
-		`f.yaml:5:47: stdio.classes.except.0: there is no class "s.isues"; did you mean issues or s.issues?`,
-		`f.yaml:6:47: stdio.filters.t.users: there is no class "t.users"; did you mean s.users or users?`,
+		`f.yaml:4:31: stdio.tools.only.1: there is no tool "query_clas". Did you mean query_class?`,
+		`f.yaml:5:47: stdio.classes.except.0: there is no class "s.isues". Did you mean issues or s.issues?`,
+		`f.yaml:6:47: stdio.filters.t.users: there is no class "t.users". Did you mean s.users or users?`,
 	}, warnings); d != "" || err != nil {
 		t.Error(err, d)
 	}

@@ -34,7 +34,7 @@ func TestNotifications(t *testing.T) {
 		{text: "{webhooks: {ops: {url: https://u:swordfish@h.example, secret: " + secret + "}}}",
 			err: "notifications.webhooks.ops.url: must be a URL such as https://hooks.example/bailiwick, without user and password"},
 		{text: "{webhooks: {ops: {url: https://h.example, secret: " + secret + ", events: [aproved]}}}",
-			err: "notifications.webhooks.ops.events.0: must be created, approved, rejected, applied, failed, stale, unknown, expired, commented, changes_requested, answered, withheld, decided, cancelled, previewed, settled or replaced; did you mean approved?"},
+			err: "notifications.webhooks.ops.events.0: must be created, approved, rejected, applied, failed, stale, unknown, expired, commented, changes_requested, answered, withheld, decided, cancelled, previewed, settled or replaced. Did you mean approved?"},
 		{text: "{webhooks: {ops: {secret: " + secret + "}}}", err: "notifications.webhooks.ops: needs the key url"},
 		{text: "{webhooks: {ops: {ur: x}}}", err: `notifications.webhooks.ops: needs the key url`},
 		{text: "{webhooks: {}}", err: "notifications.webhooks: is empty; name a webhook or leave it out"},

@@ -18,7 +18,7 @@ func TestSchemaPerTenant(t *testing.T) {
 		{"url: 'postgres://h/db', schema: acme, template: acme", "sources.s.schema: must be an object with $cel, not text"},
 		{"url: 'postgres://h/db', schema: {}, template: acme", "sources.s.schema: needs the key $cel"},
 		{"url: 'postgres://h/db', schema: {$cel: ''}, template: acme", "sources.s.schema.$cel: is empty; it must be an expression, such as principal.tenant"},
-		{"url: 'postgres://h/db', schema: {$cel: principal.tenent}, template: acme", `sources.s.schema.$cel: character 1 of the expression: a principal has no "tenent"; did you mean tenant?`},
+		{"url: 'postgres://h/db', schema: {$cel: principal.tenent}, template: acme", `sources.s.schema.$cel: character 1 of the expression: a principal has no "tenent". Did you mean tenant?`},
 		{"url: 'postgres://h/db', schema: {$cel: principal.tenant}, template: ''", "sources.s.schema: needs the key template"},
 		{"url: 'sqlite:app.db', schema: {$cel: principal.tenant}, template: acme", "sources.s.schema: only PostgreSQL has one schema per tenant; take it out"},
 		{"url: 'mariadb://u@h/db', schema: {$cel: principal.tenant}, template: acme", "sources.s.schema: is only for PostgreSQL. In MariaDB a schema is a database, and a source reads the one of its url. Write a source for the database of each tenant"},

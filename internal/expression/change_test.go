@@ -60,13 +60,13 @@ func TestConditions(t *testing.T) {
 // TestConditionsRefused has a row for each error in a condition.
 func TestConditionsRefused(t *testing.T) {
 	c := NewCompiler()
-	const has = "it has op, class, classes, fields, rows, action, tool, source, risk"
+	const has = "It has op, class, classes, fields, rows, action, tool, source, risk"
 	for text, want := range map[string]string{
 		"":                                "the expression is empty",
 		"change":                          "character 1 of the expression: change is followed by a field, such as change.op or change.rows",
 		`change["op"] == "x"`:             "character 1 of the expression: change is followed by a field, such as change.op or change.rows",
-		`change.ops == "x"`:               `character 1 of the expression: a change has no "ops"; did you mean op?; ` + has,
-		`change.reason == "x"`:            `character 1 of the expression: a change has no "reason"; ` + has,
+		`change.ops == "x"`:               `character 1 of the expression: a change has no "ops". Did you mean op? ` + has,
+		`change.reason == "x"`:            `character 1 of the expression: a change has no "reason". ` + has,
 		"has(change.op)":                  "character 5 of the expression: has() asks for what can be missing: a change always has op",
 		"change.op":                       "it yields a string, and has to yield true or false",
 		"change.rows":                     "it yields an int, and has to yield true or false",
@@ -179,9 +179,9 @@ func TestOver(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"input.titel":           `character 1 of the expression: the input has no "titel"; did you mean title?; it has title, hours, tags, note, deep, long, none`,
-		"has(input.x)":          `character 5 of the expression: the input has no "x"; it has title, hours, tags, note, deep, long, none`,
-		`"x" in input`:          `character 8 of the expression: the input has no "x"; it has title, hours, tags, note, deep, long, none`,
+		"input.titel":           `character 1 of the expression: the input has no "titel". Did you mean title? It has title, hours, tags, note, deep, long, none`,
+		"has(input.x)":          `character 5 of the expression: the input has no "x". It has title, hours, tags, note, deep, long, none`,
+		`"x" in input`:          `character 8 of the expression: the input has no "x". It has title, hours, tags, note, deep, long, none`,
 		"now.year":              "character 4 of the expression: type 'timestamp' does not support field selection",
 		"record.x":              "character 1 of the expression: undeclared reference to 'record'",
 		"[1].map(input, 1)":     "character 8 of the expression: input can't be the name of a variable",

@@ -226,7 +226,7 @@ func TestNames(t *testing.T) {
 // TestCompileRefuses has a row for each error in the text.
 func TestCompileRefuses(t *testing.T) {
 	c := NewCompiler()
-	const has = "it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author"
+	const has = "It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author"
 	for _, tt := range []struct {
 		text  string
 		yield Yield
@@ -237,8 +237,8 @@ func TestCompileRefuses(t *testing.T) {
 		{"principal.", Scalar, "character 11 of the expression: no viable alternative at input '.'"},
 		{"principal.tenant +", Scalar, "character 19 of the expression: mismatched input '<EOF>'"},
 		{"\"a\nb\"", Scalar, `character 1 of the expression: token recognition error at: '"a`},
-		{"principal.tenat", Scalar, `character 1 of the expression: a principal has no "tenat"; did you mean tenant?; ` + has},
-		{"'x' +\n  principal.x", Scalar, `line 2, character 3 of the expression: a principal has no "x"; ` + has},
+		{"principal.tenat", Scalar, `character 1 of the expression: a principal has no "tenat". Did you mean tenant? ` + has},
+		{"'x' +\n  principal.x", Scalar, `line 2, character 3 of the expression: a principal has no "x". ` + has},
 		{"principal", Scalar, "character 1 of the expression: principal is followed by a field, such as principal.tenant or principal.claims.region"},
 		{`principal["tenant"]`, Scalar, "character 1 of the expression: principal is followed by a field, such as principal.tenant or principal.claims.region"},
 		{"has(principal.tenant)", Bool, "character 5 of the expression: has() asks for a claim: has(principal.claims.region)"},

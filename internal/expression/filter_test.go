@@ -19,7 +19,7 @@ func TestFill(t *testing.T) {
 		{`{"a": {"$cel": "principal.claims.x"}}`, `{"x": [1]}`, errKind.Error(), ""},
 		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": [1]}`, `{"a":{"$in":[1]}}`, `{"a":{"$in":[1]}}`},
 		{`{"a": {"$in": {"$cel": "principal.claims.x"}}}`, `{"x": 1}`, errKind.Error(), ""},
-		{`{"a": {"$cel": "principal.y"}}`, `{}`, "character 1 of the expression: a principal has no \"y\"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author", ""},
+		{`{"a": {"$cel": "principal.y"}}`, `{}`, "character 1 of the expression: a principal has no \"y\". It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author", ""},
 		{`{"$nor": [{"a": {"$cel": "principal.claims.x"}}, {"b": 2}]}`, `{"x": 1}`, `{"$nor":[{"a":{"$eq":1}},{"b":{"$eq":2}}]}`, `{"a":{"$eq":1}}`},
 		{`{"a": 5, "b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{"x": 1}`, `{"$and":[{"a":{"$eq":5}},{"$not":{"b":{"$gt":1}}}]}`, `{"b":{"$gt":1}}`},
 		{`{"b": {"$not": {"$gt": {"$cel": "principal.claims.x"}}}}`, `{}`, errNothing.Error(), ""},

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,7 +93,8 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 }
 
 func (r *root) unknown(name string, known []string) string {
-	return fmt.Sprintf("%s has no %q%s; it has %s", r.what, problem.Cut(name), problem.DidYouMean(problem.Nearest(name, known, 2)), strings.Join(known, ", "))
+	near := cmp.Or(problem.DidYouMean(problem.Nearest(name, known, 2)), ".")
+	return fmt.Sprintf("%s has no %q%s It has %s", r.what, problem.Cut(name), near, strings.Join(known, ", "))
 }
 
 // A Variable is a name that the expressions of a Compiler can use in addition to principal.

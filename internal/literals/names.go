@@ -63,7 +63,7 @@ func Object(v value.Value, name, at string, known []string) error {
 	for _, m := range v.Members() {
 		if !slices.Contains(known, m.Name) {
 			return &problem.Error{Code: problem.InvalidQuery, Pointer: Pointer(at, m.Name), Near: problem.Nearest(m.Name, known, 3),
-				Detail: fmt.Sprintf("%s has no key %q; it takes %s", name, problem.Cut(m.Name), listed(known))}
+				Detail: fmt.Sprintf("%s has no key %q. It takes %s", name, problem.Cut(m.Name), listed(known))}
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func ParseSearch(text, at string) (*Search, error) {
 	}
 	switch {
 	case len(q.Terms) == 0:
-		return nil, refuse(at, `query has no word to find; it takes words, "phrases" and -words to leave out`)
+		return nil, refuse(at, `query has no word to find. It takes words, "phrases" and -words to leave out`)
 	case len(q.Terms)+len(q.Without) > maxSearchTerms:
 		return nil, refuse(at, fmt.Sprintf("query has at most %d words and phrases; got %d", maxSearchTerms, len(q.Terms)+len(q.Without)))
 	}

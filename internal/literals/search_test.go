@@ -26,9 +26,9 @@ func TestParse(t *testing.T) {
 		{text: `title:crash* OR NEAR(a, b)`, terms: []string{"title:crash*", "OR", "NEAR(a,", "b)"}},
 		{text: "it's {a} : x' OR 1=1 --", terms: []string{"it's", "{a}", "x'", "OR", "1=1"}},
 		{text: "é ß 日本 ٣", terms: []string{"é", "ß", "日本", "٣"}},
-		{text: "", detail: `query has no word to find; it takes words, "phrases" and -words to leave out`},
-		{text: `-login`, detail: `query has no word to find; it takes words, "phrases" and -words to leave out`},
-		{text: "!!! ''", detail: `query has no word to find; it takes words, "phrases" and -words to leave out`},
+		{text: "", detail: `query has no word to find. It takes words, "phrases" and -words to leave out`},
+		{text: `-login`, detail: `query has no word to find. It takes words, "phrases" and -words to leave out`},
+		{text: "!!! ''", detail: `query has no word to find. It takes words, "phrases" and -words to leave out`},
 		{text: strings.Repeat("a ", 17), detail: "query has at most 16 words and phrases; got 17"},
 		{text: strings.Repeat("a", 401), detail: "query has at most 400 bytes; got 401"},
 	} {

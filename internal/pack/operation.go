@@ -161,7 +161,7 @@ func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	for _, name := range path {
 		next, known, sure := b.step(of, name)
 		if next == nil && sure {
-			b.wrong(at, "the answer of %s has no %q%s; write {$cel: …} for what the document leaves out", op.Name(), problem.Cut(name), near(name, known))
+			b.wrong(at, "the answer of %s has no %q. Write {$cel: …} for what the document leaves out%s", op.Name(), problem.Cut(name), near(name, known))
 		}
 		if next == nil {
 			return

@@ -111,7 +111,7 @@ func TestAPIHolders(t *testing.T) {
 	}{
 		{identity.List{Only: []string{"flow"}, Except: []string{"flow.mint"}}, ""},
 		{identity.List{Only: []string{"flow.getTeam"}, Except: []string{"flow.mint"}}, "dead bot: classes of bot takes flow.mint away, which only doesn't keep"},
-		{identity.List{Only: []string{"flow.getTaem"}}, `unresolved bot: classes of bot names the class "flow.getTaem", which doesn't exist; did you mean flow.getTeam?`},
+		{identity.List{Only: []string{"flow.getTaem"}}, `unresolved bot: classes of bot names the class "flow.getTaem", which doesn't exist. Did you mean flow.getTeam?`},
 	} {
 		if got := told(t, regime, Holder{Who: identity.Principal{ID: "b", Classes: row.list}, Name: "bot"}); got != row.want {
 			t.Errorf("%+v\n got %s\nwant %s", row.list, got, row.want)

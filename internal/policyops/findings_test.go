@@ -129,13 +129,13 @@ func TestFindings(t *testing.T) {
 		{name: "lists", holders: stdio(func(p *identity.Principal) {
 			p.Classes = identity.List{Only: []string{"isues", "app.comments"}, Except: []string{"users"}}
 			p.Tools.Except = []string{"query_clas"}
-		}), want: `unresolved stdio.classes.only.0: classes of stdio names the class "isues", which doesn't exist; did you mean issues?` + "\n" +
+		}), want: `unresolved stdio.classes.only.0: classes of stdio names the class "isues", which doesn't exist. Did you mean issues?` + "\n" +
 			"dead stdio.classes.except.0: classes of stdio takes users away, which only doesn't keep\n" +
-			`unresolved stdio.tools.except.0: tools of stdio names the tool "query_clas", which doesn't exist; did you mean query_class?`},
+			`unresolved stdio.tools.except.0: tools of stdio names the tool "query_clas", which doesn't exist. Did you mean query_class?`},
 		{name: "filters", holders: stdio(func(p *identity.Principal) {
 			p.Filters = map[string]query.Filter{"isues": state, "comments": state, "users": state, "default": state, "issues": state}
 		}), want: "unresolved stdio.filters.comments: the filter of stdio for comments names what the class hasn't got, so the class is refused\n" +
-			`unresolved stdio.filters.isues: a filter of stdio is for the class "isues", which doesn't exist; did you mean issues?` + "\n" +
+			`unresolved stdio.filters.isues: a filter of stdio is for the class "isues", which doesn't exist. Did you mean issues?` + "\n" +
 			"dead stdio.filters.users: stdio has a filter for users, which it doesn't see: no rule names the class, and such classes are hidden"},
 		{name: "lists and scalars", change: func(r *policy.Rules) {
 			where, err := query.ParseRule(object(t, `{"tags": "a", "name": "x", "meta.a": "x", "$or": [{"meta": {"$in": ["a", "b"]}}, {"tags": {"$ne": "c"}}, {"$not": {"tags": "d"}}, {"$not": {"tags": {"$nin": ["e"]}}},

@@ -39,7 +39,7 @@ func TestOperationVerdict(t *testing.T) {
 		{all, "call_api_read", "createTeam", "writes", "it is a write operation, and was called as one that only reads"},
 		{all, "call_api_write", "listTeams", "reads", "it is a read operation, and was called as one that writes"},
 		{reads, "call_api_write", "createTeam", "scope", "flow.createTeam is a write operation and needs the scope write, and the principal has read"},
-		{all, "call_api_read", "listTeam", "unknown_operation", `there is no operation "listTeam"; did you mean listTeams?`},
+		{all, "call_api_read", "listTeam", "unknown_operation", `there is no operation "listTeam". Did you mean listTeams?`},
 	} {
 		v := r.OperationVerdict(row.who, row.tool, "flow", row.operation)
 		if v.Allowed != (row.want == "") || v.Reason != row.want || v.Why != row.why {

@@ -104,7 +104,7 @@ func TestRun(t *testing.T) {
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "given: {a: {tenant: x}}\n", "t.yaml:1:1: needs the key tests"},
-		{"a wrong key", "tests:\n  - {name: n, as: a, when: {tool: t}, expects: allowed}\n", `unknown key "expects"; did you mean expect?`},
+		{"a wrong key", "tests:\n  - {name: n, as: a, when: {tool: t}, expects: allowed}\n", `unknown key "expects". Did you mean expect?`},
 		{"no test", "tests: []\n", "names no test"},
 		{"an outcome", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: maybe}\n", "must be allowed or refused"},
 		{"a kind of what is allowed", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: {kind: x}}\n", "kind says why something is refused; write outcome: refused"},

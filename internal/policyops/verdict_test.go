@@ -76,7 +76,7 @@ func TestVerdicts(t *testing.T) {
 		want               string
 	}{
 		{"allowed", agent(), "query_class", "issues", "title", "yes: the principal sees the field"},
-		{"no such tool", agent(), "query_clas", "", "", `unknown_tool @ gate []: there is no tool "query_clas"; did you mean query_class?`},
+		{"no such tool", agent(), "query_clas", "", "", `unknown_tool @ gate []: there is no tool "query_clas". Did you mean query_class?`},
 		{"a tool that isn't served", agent(), "aggregate", "issues", "", "tool_off @ gate [tools]: the configuration doesn't serve the tool aggregate"},
 		{"a scope", agent(), "delete_object", "", "", "scope @ scope [principal scopes]: delete_object needs the scope delete, and the principal has read"},
 		{"a gate", agent(), "update_object", "issues", "", "gate @ gate [gates raw_writes]: raw writes are switched off (gates.raw_writes)"},
@@ -106,7 +106,7 @@ func TestVerdicts(t *testing.T) {
 		{"a field left out", agent(), "query_class", "users", "phone", "field_denied @ field [classes app.users visible]: visible names other fields"},
 		{"a credential", agent(), "query_class", "users", "password_hash", "field_denied @ field []: its name says that it holds a credential; only visible and lift together show it"},
 		{"a masked field", agent(), "query_class", "users", "email", "yes [classes app.users mask email]: the field leaves masked (partial), and can't be filtered, sorted, grouped or joined on"},
-		{"no such field", agent(), "query_class", "users", "nam", `unknown_field @ catalogue []: the class has no field "nam"; did you mean name?`},
+		{"no such field", agent(), "query_class", "users", "nam", `unknown_field @ catalogue []: the class has no field "nam". Did you mean name?`},
 		{"a field of a hidden class", agent(), "query_class", "keys", "value", "hidden_class @ class [classes app.keys hidden]: the class is hidden, but for the scope operator, and the principal has read"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -455,7 +455,7 @@ func TestCreateTable(t *testing.T) {
 		{"n", `[{"name":"id","type":"json"}]`, [3]string{`invalid_argument: the type of id must be one of integer, string, uuid`}},
 		{"n", `[{"name":"a"}]`, [3]string{`invalid_argument: the type of a must be one of boolean, bytes, date, day, decimal, double, integer, json, string, uuid`}},
 		{"n", `[{"name":"a","type":"string"},{"name":"A","type":"string"}]`, [3]string{`invalid_argument: two fields are called A`}},
-		{"n", `[{"name":"a","type":"string","requierd":true}]`, [3]string{`invalid_argument: a field has no "requierd"; did you mean required?`}},
+		{"n", `[{"name":"a","type":"string","requierd":true}]`, [3]string{`invalid_argument: a field has no "requierd". Did you mean required?`}},
 		{"n", `[{"name":"a","type":"string","required":1}]`, [3]string{`invalid_argument: required of a must be true or false`}},
 		{"n", `[{"name":"a","type":"string","values":["it's"]}]`,
 			[3]string{`invalid_argument: values of a are words of letters, digits and _.+/-, at most 100 characters; not it's`}},

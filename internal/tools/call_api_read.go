@@ -172,7 +172,7 @@ func (r *reply) notes() []string {
 	if got.Where {
 		note := fmt.Sprintf("where: %d of the %d items that the API returned match", got.Of, got.Looked)
 		if got.Further {
-			note += "; it has more, which were not looked at"
+			note += ". It has more, which were not looked at"
 		}
 		out = append([]string{note}, out...)
 	}

@@ -556,7 +556,7 @@ func TestClass(t *testing.T) {
 		t.Fatalf("%v %+v", err, sheet)
 	}
 	for args, want := range map[string]string{
-		`{"class_name":"x","source":"traker","fields":[{"name":"a","type":"string"}]}`: `invalid_argument /source: there is no source "traker"; did you mean tracker?`,
+		`{"class_name":"x","source":"traker","fields":[{"name":"a","type":"string"}]}`: `invalid_argument /source: there is no source "traker". Did you mean tracker?`,
 		`{"class_name":"x","fields":[{"name":"a","type":"blob"}]}`:                     `invalid_argument /fields/0/type: fields/0/type is one of string, integer, double, decimal, boolean, date, day, uuid, json [/fields/0/type enum]`,
 	} {
 		if got := said(x.call(x.bot(), "create_class", args)); got != want {

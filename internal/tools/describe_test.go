@@ -128,17 +128,17 @@ Case: 1 of 3 fields required: Id id, Status picklist*, Api_Key__c string
 		{"an object that isn't there", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "objects": ["Acount", "Nothing"]}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":3600000,"objects":[{"name":"Acount","exists":false,"required_fields":[],"field_count":0},` +
 				`{"name":"Nothing","exists":false,"required_fields":[],"field_count":0}],"total":2,` +
-				`"details":{"suggestion":"not cached: Acount (did you mean Account?), Nothing; expand them in the IDE under this connection, or go on without and say that their fields are not checked"}}
-Acount: not cached (did you mean Account?)
+				`"details":{"suggestion":"not cached: Acount (Did you mean Account?), Nothing; expand them in the IDE under this connection, or go on without and say that their fields are not checked"}}
+Acount: not cached (Did you mean Account?)
 Nothing: not cached
 2 of 2 objects
-not cached: Acount (did you mean Account?), Nothing; expand them in the IDE under this connection, or go on without and say that their fields are not checked`},
+not cached: Acount (Did you mean Account?), Nothing; expand them in the IDE under this connection, or go on without and say that their fields are not checked`},
 		{"a connection that isn't there", `{"project_path": "DIR/org/P", "connection_name": "MyOrgs", "objects": ["Account"]}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":null,"objects":[{"name":"Account","exists":null,"required_fields":[],"field_count":0}],"total":1,` +
-				`"details":{"suggestion":"nothing is cached of the connection \"MyOrgs\": did you mean MyOrg? Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"}}
+				`"details":{"suggestion":"nothing is cached of the connection \"MyOrgs\": Did you mean MyOrg? Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"}}
 Account: not cached
 1 of 1 objects
-nothing is cached of the connection "MyOrgs": did you mean MyOrg? Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked`},
+nothing is cached of the connection "MyOrgs": Did you mean MyOrg? Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked`},
 		{"another connection", `{"project_path": "DIR/org/P", "connection_name": "Production"}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":null,"objects":[],"total":0,` +
 				`"details":{"suggestion":"nothing is cached of the connection \"Production\": there are MyOrg, Sandbox. Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"}}
@@ -161,7 +161,7 @@ no workspace with a cache was found for this project where the owner allows to l
 		{"outside", `{"project_path": "/etc", "connection_name": "MyOrg"}`, "security_blocked: PATH_NOT_ALLOWED: project_path: the project is not in a folder that the owner allowed []"},
 		{"up", `{"project_path": "DIR/org/../org/P", "connection_name": "MyOrg"}`, `security_blocked: PATH_TRAVERSAL: project_path: the absolute path of a folder belongs here, without ".." []`},
 		{"an unknown argument", `{"project_path": "DIR/org/P", "conection_name": "MyOrg"}`,
-			`invalid_argument: unknown argument "conection_name"; did you mean connection_name? [connection_name]`},
+			`invalid_argument: unknown argument "conection_name". Did you mean connection_name? [connection_name]`},
 		{"another filter", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "field_filter": "some"}`, `invalid_argument: field_filter is one of required, all []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -168,7 +168,7 @@ func TestGroupRefused(t *testing.T) {
 		want   string // the pointer, then the detail
 		faults string
 	}{
-		{[]string{urgent, act(`"class_name":"issues","method_name":"update_statu"`)}, `/writes/1/method_name issues has no method "update_statu"; did you mean update_status?`, ""},
+		{[]string{urgent, act(`"class_name":"issues","method_name":"update_statu"`)}, `/writes/1/method_name issues has no method "update_statu". Did you mean update_status?`, ""},
 		{[]string{urgent, act(`"class_name":"issues"`)}, `/writes/1/method_name an action needs method_name`, ""},
 		{[]string{urgent, act(`"class_name":"issue","method_name":"x"`)}, `/writes/1/class_name there is no class "issue"`, ""},
 		{[]string{urgent, act(`"class_name":"issues","method_name":"update_status","data":{}`)}, `/writes/1/data a write has no "data"`, ""},

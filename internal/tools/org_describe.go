@@ -139,7 +139,7 @@ func suggest(connection string, found bailiwick.Objects, p *page) string {
 	case !found.Cached:
 		there := ""
 		if near := problem.Nearest(connection, found.Connections, 3); len(near) > 0 {
-			there = "did you mean " + strings.Join(near, " or ") + "? Else "
+			there = problem.Question(near) + " Else "
 		} else if n := len(found.Connections); n > 0 {
 			there = "there are " + strings.Join(found.Connections[:min(n, most)], ", ") + ". Else "
 		}

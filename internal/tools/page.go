@@ -64,11 +64,12 @@ func (p *page) note(o bailiwick.Object) {
 	}
 }
 
+// meant returns near names as an aside.
 func meant(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return " (did you mean " + strings.Join(near, " or ") + "?)"
+	return " (" + problem.Question(near) + ")"
 }
 
 // object returns o with at most keep fields of each list, or all for -1, and a line about it.

@@ -62,7 +62,7 @@ func TestValue(t *testing.T) {
 		{"Amount", `null`, `null`},
 		{"Stage", `null`, `required: Stage can't be null`},
 		{"Stage", `"Won"`, `"Won"`},
-		{"Stage", `"Wn"`, `values: Stage must be one of New, Qualified, Won, not "Wn"; did you mean Won? [Won]`},
+		{"Stage", `"Wn"`, `values: Stage must be one of New, Qualified, Won, not "Wn". Did you mean Won? [Won]`},
 		{"Stage", `"Lost and found"`, `values: Stage must be one of New, Qualified, Won, not "Lost and found"`},
 		{"Stage", `""`, `values: Stage must be one of New, Qualified, Won, not ""`},
 		{"Stage", `"New;Won"`, `values: Stage must be one of New, Qualified, Won, not "New;Won"`},
@@ -71,7 +71,7 @@ func TestValue(t *testing.T) {
 		{"Tags", `"Hot;Warm"`, `values: Tags must be one of Hot, Cold, Old, not "Warm"`},
 		{"Tags", `"Hot;"`, `values: Tags must be one of Hot, Cold, Old, not ""`},
 		{"Sets", `"A;B"`, `"A;B"`},
-		{"Many", `"aaa"`, `values: Many can't be "aaa", which is none of its 13 values; did you mean aa? [aa]`},
+		{"Many", `"aaa"`, `values: Many can't be "aaa", which is none of its 13 values. Did you mean aa? [aa]`},
 		{"Many", `"something else"`, `values: Many can't be "something else", which is none of its 13 values`},
 		{"Many", `"mm"`, `"mm"`},
 		{"Dozen", `"something else"`, `values: Dozen must be one of aa, bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, not "something else"`},
@@ -97,7 +97,7 @@ func TestValue(t *testing.T) {
 		{"Count", `"one"`, `type: Count must be a whole number of at most 64 bits, not the text "one"`},
 		{"Count", `"NaN"`, `type: Count must be a whole number of at most 64 bits, not the text "NaN"`},
 		{"Moods", `["sad", null, ["ok"]]`, `["sad",null,["ok"]]`},
-		{"Moods", `["sad", "bad"]`, `/1 values: an element of Moods must be one of sad, ok, not "bad"; did you mean sad? [sad]`},
+		{"Moods", `["sad", "bad"]`, `/1 values: an element of Moods must be one of sad, ok, not "bad". Did you mean sad? [sad]`},
 		{"Moods", `[["sad"], ["ok", 1]]`, `/1/1 type: an element of Moods must be a text, not 1`},
 		{"Sizes", `["1", 2.0]`, `[1,2]`},
 		{"Sizes", `[1, "a"]`, `/1 type: an element of Sizes must be a whole number of at most 64 bits, not the text "a"`},
@@ -217,7 +217,7 @@ func TestRecord(t *testing.T) {
 		{`{}`, fieldOptions{At: "/data"}, "/data required Name is required"},
 		{`[]`, fieldOptions{At: "/data"}, "/data type must be an object with values by field"},
 		{`{"Name": null}`, fieldOptions{At: "/data"}, "/data/Name required Name can't be null"},
-		{`{"Name": "A", "Nmae": "B"}`, fieldOptions{At: "/data"}, `/data/Nmae unknown there is no field "Nmae"; did you mean Name?`},
+		{`{"Name": "A", "Nmae": "B"}`, fieldOptions{At: "/data"}, `/data/Nmae unknown there is no field "Nmae". Did you mean Name?`},
 		{`{"Name": "A", "a/b~": 1}`, fieldOptions{At: "/data"}, `/data/a~1b~0 unknown there is no field "a/b~"`},
 		{`{"Stage": "x1234567890123", "Zip": "a"}`, fieldOptions{At: "/data"}, "/data/Stage values Stage must be one of New, Qualified, Won, not \"x1234567890123\"\n/data/Zip unknown there is no field \"Zip\"\n/data required Name is required"},
 		{`{"Stage": "Won"}`, fieldOptions{Changes: true}, ""},
@@ -257,7 +257,7 @@ func TestProblem(t *testing.T) {
 	for _, c := range []struct{ values, detail, near string }{
 		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"`, "[]"},
 		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1, "Nam": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"; and 1 more`, "[]"},
-		{`{"Nam": 1, "Stag": 1}`, `there is no field "Nam"; did you mean Name?; there is no field "Stag"; did you mean Stage?`, "[Name]"},
+		{`{"Nam": 1, "Stag": 1}`, `there is no field "Nam". Did you mean Name?; there is no field "Stag". Did you mean Stage?`, "[Name]"},
 	} {
 		p := problem.Of(fieldProblem(checkRecord(opportunity, read(t, c.values), fieldOptions{Changes: true})))
 		if p.Detail != c.detail || fmt.Sprint(p.Near) != c.near {

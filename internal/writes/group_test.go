@@ -144,7 +144,7 @@ func TestSeveralCalls(t *testing.T) {
 		{"as many as there may be", "", slices.Repeat([]string{made}, 20), "flow call; flow call"},
 		{"one more", "", slices.Repeat([]string{made}, 21), "invalid_argument /writes/20: one change makes at most 20 calls"},
 		{"taken from an answer", "", []string{made, set("$1.id")}, "flow call; flow call"},
-		{"taken from an answer that hasn't it", "", []string{made, set("$1.ic")}, `invalid_argument /writes/1/call/path/id: $1.ic: call 1, makeTeam, doesn't answer with "ic"; did you mean id?`},
+		{"taken from an answer that hasn't it", "", []string{made, set("$1.ic")}, `invalid_argument /writes/1/call/path/id: $1.ic: call 1, makeTeam, doesn't answer with "ic". Did you mean id?`},
 		{"taken from the answer to come", "", []string{made, set("$2.id")}, "invalid_argument /writes/1/call/path/id: $2.id names call 2, and this is call 2"},
 		{"an action can't take it", "a", []string{made, set("$1.id")}, "invalid_argument /writes/1: the arguments of an action are checked before anything is sent"},
 		{"an action without", "a", []string{made, set("1")}, "flow call; flow call"},

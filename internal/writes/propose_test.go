@@ -151,7 +151,7 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "länge"}}`, `app update issues 1 title="länge"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": null}}`, `invalid_argument /data/title: title can't be null`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": {}}}`, `invalid_argument /data/any: any must be a text, a number or a boolean, not an object`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/status: status must be one of Todo, Done, not "Dne"; did you mean Done?; n must be a whole number of at most 64 bits, not 1.5`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/status: status must be one of Todo, Done, not "Dne". Did you mean Done?; n must be a whole number of at most 64 bits, not 1.5`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "issues", "id": "1", "data": {"n": null, "open": 1}}]`, `invalid_argument /writes/1/data/open: open must be true or false, not 1`},
 		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data: title is required`}, // note is required as well, but hidden
 		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x"; title is required`},
@@ -269,7 +269,7 @@ func TestCalls(t *testing.T) {
 		{sent(writes.Propose(t.Context(), with(calls.Rules{}, policy.Gates{Writes: policy.Off}), principal, put)), "permission_denied gate : writes are switched off (gates.writes)"},
 		{sent(writes.Propose(t.Context(), open, principal, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},
 		{sent(writes.Propose(t.Context(), open, principal, call("setTeam", `{"path": {"id": ".."}}`))), "invalid_argument request /path/id: "},
-		{sent(writes.Propose(t.Context(), open, principal, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth"; did you mean path?`},
+		{sent(writes.Propose(t.Context(), open, principal, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth". Did you mean path?`},
 		{sent(writes.Propose(t.Context(), open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flow", Operation: "setTeam", Request: value.OfObject(nil), Sends: value.OfInt(1)}}})), "invalid_argument "},
 	} {
 		if !strings.HasPrefix(row.got, row.want) {

@@ -78,7 +78,7 @@ func TestCompile(t *testing.T) {
 		{writes.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
 		{writes.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // hidden from the caller
 		{writes.Declaration{Class: "Lead", Record: writes.CheckNew}, []string{"Email"}, ""},
-		{writes.Declaration{Class: "Acount"}, all, "class: there is no such class; did you mean Account or org.Account?"},
+		{writes.Declaration{Class: "Acount"}, all, "class: there is no such class. Did you mean Account or org.Account?"},
 		{writes.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
 		{writes.Declaration{Class: "Empty__c"}, all, "class: nothing is known of the fields of org.Empty__c: its source describes none of them, or can't read them"},
 		{writes.Declaration{Class: "Account"}, []string{"a", "b"}, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
@@ -88,9 +88,9 @@ func TestCompile(t *testing.T) {
 		{writes.Declaration{Class: "Account", Record: writes.CheckNew}, []string{"Industry"},
 			": a new record of org.Account needs Name, Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
 		{writes.Declaration{Class: "Account", Record: writes.CheckOnChange}, all, ""},
-		{writes.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ"; did you mean active?`},
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ". Did you mean active?`},
 		{writes.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: writes.CheckNew}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more
-		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c"; did you mean Active__c?`},
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c". Did you mean Active__c?`},
 		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
 	} {
 		var got []string
@@ -141,8 +141,8 @@ func TestArguments(t *testing.T) {
 		{check, `{` + good + `}`, "", ""},
 		{check, `{` + good + `, "Where": {"any": ["thing"]}, "reason": 5}`, "", ""},
 		{check, `{` + good + `, "Industry": "Bankin"}`,
-			"invalid_argument /arguments/Industry near [Banking]\n/arguments/Industry values Industry must be one of Banking, Energy, not \"Bankin\"; did you mean Banking?",
-			"doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Bankin\"; did you mean Banking?"},
+			"invalid_argument /arguments/Industry near [Banking]\n/arguments/Industry values Industry must be one of Banking, Energy, not \"Bankin\". Did you mean Banking?",
+			"doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Bankin\". Did you mean Banking?"},
 		{check, `{"number": "123"}`,
 			"invalid_argument /arguments/Name near []\n/arguments/Name required Name is required\n/arguments/active required Active__c is required",
 			"doubt org.Account Name: Name is required\ndoubt org.Account Active__c: Active__c is required"},

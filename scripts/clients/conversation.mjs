@@ -64,12 +64,12 @@ export async function converse(name, face) {
     if (face.checksArguments) return
     const argument = await face.call('query_class', { clas_name: 'issues' })
     assert.ok(argument.isError)
-    assert.match(argument.text, /unknown argument "clas_name"; did you mean class_name\?/)
+    assert.match(argument.text, /unknown argument "clas_name". Did you mean class_name\?/)
   })
   await step('unknown tool', face.call && !face.knownToolsOnly, async () => {
     const unknown = await face.call('query_clas', {}).catch((err) => ({ isError: true, text: String(err.message) }))
     assert.ok(unknown.isError)
-    assert.match(unknown.text, /did you mean query_class\?/)
+    assert.match(unknown.text, /Did you mean query_class\?/)
   })
   await step('page', face.call, async () => {
     const next = () => face.call('query_class', JSON.parse(first.text.match(/more: query_class (\{.*\})/)[1]))

@@ -9,12 +9,12 @@ import (
 func TestStates(t *testing.T) {
 	set, _ := tracker(t)
 	for value, want := range map[string]string{
-		"open":   "did you mean Backlog, Todo or InProgress?",
-		"closed": "did you mean Done or Cancelled?",
-		"FIXED":  "did you mean Done?",
+		"open":   "Did you mean Backlog, Todo or InProgress?",
+		"closed": "Did you mean Done or Cancelled?",
+		"FIXED":  "Did you mean Done?",
 		"wip":    "which are Backlog, Todo, InProgress, Review, Done, Cancelled",
-		"done":   "did you mean Done?",
-		"Revew":  "did you mean Review?",
+		"done":   "Did you mean Done?",
+		"Revew":  "Did you mean Review?",
 	} {
 		res, err := set.Call(t.Context(), reader(), request(t, `count_objects {"class_name":"issues","where":{"status":"`+value+`"}}`))
 		if err != nil || !strings.Contains(res.Text, want) {

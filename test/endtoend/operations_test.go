@@ -247,7 +247,7 @@ func TestCallRead(t *testing.T) {
 		{agent, "getMachine", `{"id": "m1"}`, `{"id":"m1","labels":{"a":"1","b":"2"},"name":"one","size":1}`},
 		{operator, "getMachine", `{"id": "m1"}`, `{"adminNote":"psst","id":"m1","labels":{"a":"1","b":"2"},"name":"one","size":1}`},
 		{agent, "setMachine", `{"id": "m1"}`, "invalid_argument setMachine is a write operation: it isn't called as a read"},
-		{agent, "getMachines", `{}`, `not_found unknown operation "getMachines"; did you mean getMachine or setMachine?`},
+		{agent, "getMachines", `{}`, `not_found unknown operation "getMachines". Did you mean getMachine or setMachine?`},
 	} {
 		if got := read(row.who, row.operation, row.path); got != row.want {
 			t.Errorf("%s\n got %s\nwant %s", row.operation, got, row.want)
@@ -456,7 +456,7 @@ func TestCallReadBack(t *testing.T) {
 		}
 	}
 	for want, wrong := range map[string]calls.ReadBack{
-		`the document has no operation "inventry"; did you mean inventory?`: {Operations: rule.Operations, By: "inventry", Match: rule.Match},
+		`the document has no operation "inventry". Did you mean inventory?`: {Operations: rule.Operations, By: "inventry", Match: rule.Match},
 		"makeMachine doesn't read":                                               {Operations: rule.Operations, By: "makeMachine", Match: rule.Match},
 		"is empty: it names the fields that tell what a call made":               {Operations: rule.Operations, By: "inventory"},
 		`"name" is no place in a call; write body.name, path.name or query.name`: {Operations: rule.Operations, By: "inventory", Match: map[string]string{"name": "name"}},

@@ -187,7 +187,7 @@ func TestSetRules(t *testing.T) {
 	}
 	bad, _ := regime(2)
 	bad.Classes["nots"] = policy.ClassRule{}
-	if err := g.SetRules(t.Context(), bad, nil); err == nil || err.Error() != "classes.nots: there is no such class; did you mean notes?" {
+	if err := g.SetRules(t.Context(), bad, nil); err == nil || err.Error() != "classes.nots: there is no such class. Did you mean notes?" {
 		t.Errorf("rules of a class that isn't there: %v", err)
 	}
 	if _, err := g.Refresh(t.Context()); err != nil || look() != want {

@@ -171,16 +171,16 @@ func TestSeveralCallsRefused(t *testing.T) {
 		list []string
 		want string
 	}{
-		{[]string{makeOne, patch("$1.ide", `{}`)}, `/writes/1/call/path/id $1.ide: call 1, makeMachine, doesn't answer with "ide"; did you mean id?`},
-		{[]string{makeOne, patch("$1.adminNote", `{}`)}, `/writes/1/call/path/id $1.adminNote: call 1, makeMachine, doesn't answer with "adminNote"; it has id, name, size, labels`},
-		{[]string{makeOne, patch("$1.otherThing", `{}`)}, `/writes/1/call/path/id $1.otherThing: call 1, makeMachine, doesn't answer with "otherThing"; it has id, name, size, labels`},
+		{[]string{makeOne, patch("$1.ide", `{}`)}, `/writes/1/call/path/id $1.ide: call 1, makeMachine, doesn't answer with "ide". Did you mean id?`},
+		{[]string{makeOne, patch("$1.adminNote", `{}`)}, `/writes/1/call/path/id $1.adminNote: call 1, makeMachine, doesn't answer with "adminNote". It has id, name, size, labels`},
+		{[]string{makeOne, patch("$1.otherThing", `{}`)}, `/writes/1/call/path/id $1.otherThing: call 1, makeMachine, doesn't answer with "otherThing". It has id, name, size, labels`},
 		{[]string{patch("$2.id", `{}`), makeOne}, `/writes/0/call/path/id $2.id names call 2, and this is call 1: only an earlier call has answered by then`},
 		{[]string{makeOne, patch("$2.id", `{}`)}, `/writes/1/call/path/id $2.id names call 2, and this is call 2: only an earlier call has answered by then`},
 		{[]string{makeOne, patch("$1.id", `{"name":"$1.name"}`)}, `/writes/1/call/body/name this name is not one that you may use`},
-		{[]string{makeOne, patch("$1.id", `{"nam":"$1.name"}`)}, `/writes/1/call/body/nam unknown field "nam"; did you mean name?`},
+		{[]string{makeOne, patch("$1.id", `{"nam":"$1.name"}`)}, `/writes/1/call/body/nam unknown field "nam". Did you mean name?`},
 		{[]string{makeOne, patch("$1.id", `{"size":"big"}`)}, `/writes/1/call/body/size body/size is of type integer, not string`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"getMachine","path":{"id":"$1.id"}}}`}, `/writes/1/call/operationId getMachine only reads`},
-		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","pat":{"id":"$1.id"}}}`}, `/writes/1/call/pat a write has no "pat"; did you mean path?`},
+		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","pat":{"id":"$1.id"}}}`}, `/writes/1/call/pat a write has no "pat". Did you mean path?`},
 		{[]string{makeOne, `{"op":"call","call":{"path":{"id":"$1.id"}}}`}, `/writes/1/call call is an object with operationId, and what call_api_write takes beside it`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.name"}}}`}, `/writes/1/call/body/size body/size is of type integer, not string`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"name":"$1.labels.password"}}}`}, `/writes/1/call/body/name $1.labels.password: "password" is masked in answers`},

@@ -34,7 +34,7 @@ func TestAccept(t *testing.T) {
 		{"report", `{}`, "application/json, */*;q=0.5"},
 		{"report", `{"Accept": "text/csv"}`, "text/csv"},
 		{"report", `{"accept": " Application/PDF ", "X-Trace": "7"}`, "application/pdf 7"},
-		{"report", `{"Accept": "text/cvs"}`, `/headers/Accept report doesn't answer with "text/cvs"; did you mean text/csv?`},
+		{"report", `{"Accept": "text/cvs"}`, `/headers/Accept report doesn't answer with "text/cvs". Did you mean text/csv?`},
 		{"report", `{"Accept": "image/*"}`, `/headers/Accept report doesn't answer with "image/*"; it answers with application/json, text/csv, application/pdf`},
 		{"report", `{"Accept": "application/problem+json"}`, `/headers/Accept report doesn't answer with "application/problem+json"; it answers with application/json, text/csv, application/pdf`},
 		{"report", `{"Accept": 7}`, `/headers/Accept report doesn't answer with ""; it answers with application/json, text/csv, application/pdf`},

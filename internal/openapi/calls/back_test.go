@@ -72,7 +72,7 @@ func TestBack(t *testing.T) {
 	}
 	_, err = calls.New(map[string]calls.Rules{"flow": {Document: d, ReadBack: []calls.ReadBack{{Operations: []string{"makeOrder"}, By: "listOrders", Match: match}, {Operations: []string{"makeOrdr"}, By: "listOrders", Match: match}}}},
 		expression.NewCompiler())
-	if want := `apis.flow/ReadBack/1/operations/0: no operation of the document is "makeOrdr"; did you mean makeOrder?`; err == nil || err.Error() != want {
+	if want := `apis.flow/ReadBack/1/operations/0: no operation of the document is "makeOrdr". Did you mean makeOrder?`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -65,9 +65,9 @@ func TestBodies(t *testing.T) {
 		{"make", `{"body": "eyJ0ZWFtIjoidDIifQ==", "media": "application/octet-stream"}`, chosen},
 		{"make", `{"body": 5}`, chosen},
 		{"make", `{"body": {"team": "t2"}, "media": "application/yaml"}`, not("/body/team")},
-		{"make", `{"body": {"name": "a", "hush": "x"}}`, `invalid_argument schema /body/hush unknown field "hush"; it takes name, team`},
-		{"make", `{"body": {"name": "a", "hush": "x"}, "media": "application/yaml"}`, `invalid_argument schema /body/hush unknown field "hush"; it takes name, team`},
-		{"make", `{"body": {"name": "a", "none": "x"}, "media": "application/yaml"}`, `invalid_argument schema /body/none unknown field "none"; it takes name, team`},
+		{"make", `{"body": {"name": "a", "hush": "x"}}`, `invalid_argument schema /body/hush unknown field "hush". It takes name, team`},
+		{"make", `{"body": {"name": "a", "hush": "x"}, "media": "application/yaml"}`, `invalid_argument schema /body/hush unknown field "hush". It takes name, team`},
+		{"make", `{"body": {"name": "a", "none": "x"}, "media": "application/yaml"}`, `invalid_argument schema /body/none unknown field "none". It takes name, team`},
 		{"open", `{"body": {"Team": "t2"}}`, not("/body/Team")},
 		{"open", `{"body": {"team[0]": "t2"}}`, not("/body/team[0]")},
 		{"open", `{"body": {"TEAM": "t1"}}`, `PUT /m {"TEAM":"t1","team":"t1"}`},
@@ -94,7 +94,7 @@ func TestBodies(t *testing.T) {
 		{"change", `{"body": [{"op": "add", "path": "/0/team", "value": "t2"}]}`, not("/body/0/value")},
 		{"change", `{"body": [{"op": "add", "path": "/-", "value": {"Team": "t2"}}]}`, not("/body/0/value/Team")},
 		{"change", `{"body": [{"op": "add", "path": "/name", "Path": "/team", "value": "t2"}]}`,
-			`invalid_argument schema /body/0/Path unknown member of an operation "Path"; did you mean path?`},
+			`invalid_argument schema /body/0/Path unknown member of an operation "Path". Did you mean path?`},
 		{"change", `{"body": {"op": "add", "path": "/team", "value": "t2"}, "media": "application/json-patch+json"}`,
 			`invalid_argument schema /body a JSON Patch is a list of operations: [{"op", "path", "value"}]; not object`},
 		{"open", `{"body": {"te_am": "t2"}}`, not("/body/te_am")},
@@ -141,7 +141,7 @@ func TestHiddenInBodies(t *testing.T) {
 	}
 	p := agent("t1", identity.Read, identity.Write)
 	unknown := func(at, name, has string) string {
-		return "invalid_argument schema " + at + "/" + name + ` unknown field "` + name + `"; it takes ` + has
+		return "invalid_argument schema " + at + "/" + name + ` unknown field "` + name + `". It takes ` + has
 	}
 	parts := func(key string) string {
 		return "invalid_argument schema /body/0/" + key + " this can only be copied, moved or tested in parts: name each field"
@@ -160,7 +160,7 @@ func TestHiddenInBodies(t *testing.T) {
 		{"open", `{"body": {"none": "x"}}`, unknown("/body", "none", "name"), `POST /o {"none":"x"}`}, // hidden and absent alike
 		{"open", `{"body": {"Hush[0]": "x"}}`, unknown("/body", "Hush[0]", "name"), `POST /o {"Hush[0]":"x"}`},
 		{"open", `{"body": {"none": "x"}, "media": "multipart/form-data"}`, unknown("/body", "none", "name"), ""},
-		{"free", `{"body": {"a": [{"HUSH": "x"}]}}`, `invalid_argument schema /body/a/0/HUSH unknown field "HUSH"; it takes none`, `POST /f {"a":[{"HUSH":"x"}]}`},
+		{"free", `{"body": {"a": [{"HUSH": "x"}]}}`, `invalid_argument schema /body/a/0/HUSH unknown field "HUSH". It takes none`, `POST /f {"a":[{"HUSH":"x"}]}`},
 		{"free", `{"body": {"a": [{"sly": "x"}]}}`, `POST /f {"a":[{"sly":"x"}]}`, `POST /f {"a":[{"sly":"x"}]}`}, // hidden only in Part
 		{"change", `{"body": [{"op": "add", "path": "", "value": {"hush": "x"}}]}`, unknown("/body/0/path", "hush", "name, parts"), ""},
 		{"change", `{"body": [{"op": "add", "path": "", "value": {"name": "x"}}]}`, `PATCH /m [{"op":"add","path":"","value":{"name":"x"}}]`, ""},
@@ -171,9 +171,9 @@ func TestHiddenInBodies(t *testing.T) {
 		{"change", `{"body": [{"op": "test", "path": "/parts/0", "value": {"n": "a"}}]}`, parts("path"), `PATCH /m [{"op":"test","path":"/parts/0","value":{"n":"a"}}]`},
 		{"change", `{"body": [{"op": "copy", "from": "/parts/0/n", "path": "/name"}]}`, `PATCH /m [{"op":"copy","from":"/parts/0/n","path":"/name"}]`, ""},
 		{"other", `{"body": [{"op": "add", "path": "/hush", "value": "x"}]}`, unknown("/body/0/path", "hush", "name, parts"), `PATCH /p [{"op":"add","path":"/hush","value":"x"}]`},
-		{"blind", `{"body": [{"op": "add", "path": "/hush", "value": "x"}]}`, `invalid_argument schema /body/0/path/hush unknown field "hush"; it takes none`, `PATCH /n [{"op":"add","path":"/hush","value":"x"}]`},
+		{"blind", `{"body": [{"op": "add", "path": "/hush", "value": "x"}]}`, `invalid_argument schema /body/0/path/hush unknown field "hush". It takes none`, `PATCH /n [{"op":"add","path":"/hush","value":"x"}]`},
 		{"make", `{"body": {"name": "a"}}`, `POST /m {"name":"a"}`, `POST /m {"name":"a"}`},
-		{"find", `{"query": {"filter": {"hush": "guess"}}}`, `invalid_argument schema /query/filter/hush unknown field "hush"; it takes none`, `GET /n?hush=guess`},
+		{"find", `{"query": {"filter": {"hush": "guess"}}}`, `invalid_argument schema /query/filter/hush unknown field "hush". It takes none`, `GET /n?hush=guess`},
 		{"find", `{"query": {"filter": {"none": "guess"}}}`, `GET /n?none=guess`, `GET /n?none=guess`},
 		{"change", `{"body": [{"op": "test", "path": "/hush", "value": "guess"}]}`, unknown("/body/0/path", "hush", "name, parts"), `PATCH /m [{"op":"test","path":"/hush","value":"guess"}]`},
 		{"change", `{"body": [{"op": "copy", "from": "/hush", "path": "/name"}]}`, unknown("/body/0/from", "hush", "name, parts"), `PATCH /m [{"op":"copy","from":"/hush","path":"/name"}]`},

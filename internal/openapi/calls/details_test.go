@@ -26,7 +26,7 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	_, err := calls.Arguments(object(t, `{"pats": {}}`))
-	if p := problem.Of(err); p == nil || p.Pointer != "/request/pats" || p.Detail != `a call has no "pats"; did you mean path?` {
+	if p := problem.Of(err); p == nil || p.Pointer != "/request/pats" || p.Detail != `a call has no "pats". Did you mean path?` {
 		t.Error(err)
 	}
 }
@@ -115,7 +115,7 @@ func TestBinds(t *testing.T) {
 		{operation: "dropB", args: `{}`, want: "DELETE /b"},
 		{operation: "putB", args: `{"body": {"team": "t1"}}`, want: `PUT /b {"team":"t1"}`},
 		{operation: "getB", args: `{"headers": {"X-Else": "e"}}`, want: "GET /b?other=fixed", headers: "t1"},
-		{operation: "getB", args: `{"query": {"OTHER": "x"}}`, want: `invalid_argument schema /query/OTHER unknown query parameter "OTHER"; did you mean other?`},
+		{operation: "getB", args: `{"query": {"OTHER": "x"}}`, want: `invalid_argument schema /query/OTHER unknown query parameter "OTHER". Did you mean other?`},
 		{operation: "getF", args: `{"query": {"other": "free", "X-TEAM": "free"}}`, want: "GET /f?X-TEAM=free&other=free"},
 		{operation: "getF", args: `{"headers": {"x-team": "t2"}}`, want: "permission_denied parameter_rule /headers/x-team this X-Team is not one that you may use"},
 		{operation: "putB", args: `{"body": {"team": null}}`, tenant: "null", want: "permission_denied parameter_rule /body/team this team is not one that you may use"},
@@ -229,7 +229,7 @@ func TestNamed(t *testing.T) {
 		{of("flow"), principal, "", "flow"},
 		{of("flow", "shop"), principal, "shop", "shop"},
 		{of("flow", "shop"), principal, "", "invalid_argument /source say which API: there are flow, shop [flow shop]"},
-		{of("flow", "shop"), principal, "shpo", `not_found /source there is no API "shpo"; did you mean shop? [shop]`},
+		{of("flow", "shop"), principal, "shpo", `not_found /source there is no API "shpo". Did you mean shop? [shop]`},
 		{of("flow", "shop"), narrowed(principal, "flow"), "", "flow"},
 		{of("flow", "shop"), narrowed(principal, "flow"), "shop", `not_found /source there is no API "shop" []`},
 		{of("flow"), narrowed(principal, "x"), "flow", "not_found /source there is no API here []"},
@@ -325,14 +325,14 @@ func TestMoreFaults(t *testing.T) {
 		want  string
 	}{
 		{calls.Rules{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Class: spec.ClassRead}}}}, "apis.flow/Access/rules/0: a rule names operations or tags"},
-		{calls.Rules{Partial: []string{"putX"}}, `apis.flow/Partial/0: no operation of the document is "putX"; did you mean putB, putC or putD?`},
+		{calls.Rules{Partial: []string{"putX"}}, `apis.flow/Partial/0: no operation of the document is "putX". Did you mean putB, putC or putD?`},
 		{calls.Rules{Partial: []string{"* /a*"}}, `apis.flow/Partial/0: "* /a*" is no PUT: only a PUT is taken to replace all; take it out`},
 		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.x"}}}, `apis.flow/Parameters/0/Is: character 1 of the expression: a principal has no "x"`},
 		{calls.Rules{Parameters: []calls.Parameter{{Is: "principal.tenant"}}}, "apis.flow/Parameters/0: it needs a name and what it must be"},
 		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.tenant", Operations: []string{"getX"}}}}, `apis.flow/Parameters/0/operations/0: no operation of the document is "getX"`},
 		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.tenant", Operations: []string{"getB"}}}}, `apis.flow/Parameters/0/Name: no operation has a parameter or a field of a body called "team"`},
 		{calls.Rules{Hidden: []calls.Hidden{{Operations: []string{"getA"}, Fields: []string{"x", "Nope.x"}}}}, `apis.flow/Hidden/0/Fields/1: the document has no schema "Nope"`},
-		{calls.Rules{Hidden: []calls.Hidden{{Tags: []string{"Kays"}}}}, `apis.flow/Hidden/0/tags/0: no operation of the document has the tag "Kays"; did you mean Keys?`},
+		{calls.Rules{Hidden: []calls.Hidden{{Tags: []string{"Kays"}}}}, `apis.flow/Hidden/0/tags/0: no operation of the document has the tag "Kays". Did you mean Keys?`},
 	} {
 		row.rules.Document = d
 		if _, err := calls.New(map[string]calls.Rules{"flow": row.rules}, expression.NewCompiler()); err == nil || !strings.HasPrefix(err.Error(), row.want) {
@@ -390,7 +390,7 @@ func TestSigned(t *testing.T) {
 		"bearer": {calls.Rules{Signed: true}, `{"query":{"q":"1"}}`, "GET /x?q=1"},
 		"given":  {calls.Rules{Signed: true}, `{"query":{"q":"1","api_key":"2"}}`, "GET /x?api_key=2&q=1"},
 		"sent": {calls.Rules{Signed: true, Sends: []calls.Place{{In: "query", Name: "api_key"}, {In: "header", Name: "Token"}}}, `{"query":{"q":"1","api_key":"2"}}`,
-			`invalid_argument schema /query/api_key unknown query parameter "api_key"; it takes q`},
+			`invalid_argument schema /query/api_key unknown query parameter "api_key". It takes q`},
 		"others stay": {calls.Rules{Signed: true}, `{}`, `invalid_argument schema /query/q the query parameter "q" is missing`},
 	} {
 		d, err := spec.Load([]byte(doc))

@@ -26,7 +26,7 @@ func TestOpenParameters(t *testing.T) {
 	for _, row := range []struct{ operation, query, want string }{
 		{"getTeam", `{"sort": "name", "filter[state]": "open"}`, "filter[state]=open&sort=name"},
 		{"getTeam", `{"sort": ["a", "b"]}`, "sort=a&sort=b"},
-		{"getTeam", `{"srt": "name"}`, `unknown query parameter "srt"; did you mean sort?`},
+		{"getTeam", `{"srt": "name"}`, `unknown query parameter "srt". Did you mean sort?`},
 		{"listInvoices", `{"sort": "name"}`, `unknown query parameter "sort"`},
 	} {
 		path := `{"teamId": "t1"}`

@@ -94,7 +94,7 @@ func TestPermits(t *testing.T) {
 		{"into a body", whole, "makeTeam", true, `{"body": {"name": "n"}}`, `POST /teams {"name":"n","teamId":"t1"}`},
 		{"another team in a body", whole, "makeTeam", true, `{"body": {"name": "n", "teamId": "t2"}}`, "permission_denied parameter_rule /body/teamId this teamId is not one that you may use"},
 		{"a body that holds an object there", whole, "makeTeam", true, `{"body": {"teamId": {"$ne": 1}}}`, "permission_denied parameter_rule /body/teamId this teamId is not one that you may use"},
-		{"a hidden field is unknown", whole, "setTeam", true, `{"path": {"teamId": "t1"}, "body": {"billingPlan": "free"}}`, `invalid_argument schema /body/billingPlan unknown field "billingPlan"; it takes id, name, teamId`},
+		{"a hidden field is unknown", whole, "setTeam", true, `{"path": {"teamId": "t1"}, "body": {"billingPlan": "free"}}`, `invalid_argument schema /body/billingPlan unknown field "billingPlan". It takes id, name, teamId`},
 		{"hidden from agents", whole, "listInvoices", false, `{}`, `not_found hidden_operation /operationId unknown operation "listInvoices"`},
 		{"not from operators", agent("t1", identity.Read, identity.Operator), "listInvoices", false, `{}`, "GET /invoices"},
 		{"forbidden to all, by method and path", whole, "POST /tokens", true, `{}`, "security_blocked forbidden_operation /operationId mintToken is not for agents: it makes credentials"},
@@ -196,16 +196,16 @@ func TestFaults(t *testing.T) {
 		want   string
 	}{
 		{"no document", func(r *calls.Rules) { r.Document = nil }, "apis.flow/Document: there is no document"},
-		{"an unknown operation is shown", func(r *calls.Rules) { r.Shown = []string{"getTeem"} }, `apis.flow/Shown/operations/0: no operation of the document is "getTeem"; did you mean getTeam, setTeam or GET /teams?`},
+		{"an unknown operation is shown", func(r *calls.Rules) { r.Shown = []string{"getTeem"} }, `apis.flow/Shown/operations/0: no operation of the document is "getTeem". Did you mean getTeam, setTeam or GET /teams?`},
 		{"nothing is hidden", func(r *calls.Rules) { r.Hidden = []calls.Hidden{{When: "true"}} }, "apis.flow/Hidden/0: it names no operations, tags, schemas or fields"},
-		{"an unknown schema", func(r *calls.Rules) { r.Hidden = []calls.Hidden{{Schemas: []string{"Taem"}}} }, `apis.flow/Hidden/0/Schemas/0: the document has no schema "Taem"; did you mean Team?`},
-		{"a field of an unknown schema", func(r *calls.Rules) { r.Hidden = []calls.Hidden{{Fields: []string{"Taem.id"}}} }, `apis.flow/Hidden/0/Fields/0: the document has no schema "Taem"; did you mean Team?`},
+		{"an unknown schema", func(r *calls.Rules) { r.Hidden = []calls.Hidden{{Schemas: []string{"Taem"}}} }, `apis.flow/Hidden/0/Schemas/0: the document has no schema "Taem". Did you mean Team?`},
+		{"a field of an unknown schema", func(r *calls.Rules) { r.Hidden = []calls.Hidden{{Fields: []string{"Taem.id"}}} }, `apis.flow/Hidden/0/Fields/0: the document has no schema "Taem". Did you mean Team?`},
 		{"when is no truth", func(r *calls.Rules) {
 			r.Hidden = []calls.Hidden{{Fields: []string{"id"}, When: "principal.tenant"}}
 		}, "apis.flow/Hidden/0/When: "},
 		{"an unknown parameter", func(r *calls.Rules) {
 			r.Parameters = []calls.Parameter{{Name: "teamID", Is: "principal.tenant"}}
-		}, `apis.flow/Parameters/0/Name: no operation has a parameter or a field of a body called "teamID"; did you mean teamId?`},
+		}, `apis.flow/Parameters/0/Name: no operation has a parameter or a field of a body called "teamID". Did you mean teamId?`},
 		{"a parameter that must be nothing", func(r *calls.Rules) { r.Parameters = []calls.Parameter{{Name: "teamId"}} }, "apis.flow/Parameters/0: it needs a name and what it must be"},
 	} {
 		d, err := spec.Load([]byte(teams))

@@ -169,12 +169,8 @@ func answersWith(plan *Plan, r Reference) ([]string, error) {
 // missing returns the refusal of a reference to a value that isn't in an answer. known are the names in the answer.
 func missing(plan *Plan, r Reference, name string, known []string) error {
 	near := problem.Nearest(name, known, 2)
-	hint := problem.DidYouMean(near)
-	if hint == "" {
-		hint = "; it has " + strings.Join(known[:min(len(known), 12)], ", ")
-	}
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At, Near: near,
-		Detail: fmt.Sprintf("%s: call %d, %s, doesn't answer with %q%s", r, r.Call, plan.Operation.ID, problem.Cut(name), hint)}
+		Detail: fmt.Sprintf("%s: call %d, %s, doesn't answer with %q%s", r, r.Call, plan.Operation.ID, problem.Cut(name), problem.Instead(near, known, "has", 12))}
 }
 
 // Later reports whether p has references, so that Answered makes the call that can be sent.

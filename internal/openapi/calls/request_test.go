@@ -404,7 +404,7 @@ func TestChosen(t *testing.T) {
 		{several, `{"body":{"b":1}}`, "POST /t Content-Type=application/x-www-form-urlencoded b=1"},
 		{several, `{"body":"text"}`, "POST /t Content-Type=text/plain text"},
 		{several, `{"body":{"a":"x"}}`, "/body/a invalid_argument: body/a is of type integer, not string"},
-		{several, `{"body":{"a":1},"media":"text/csv"}`, `/content_type invalid_argument: unknown media type "text/csv"; it takes application/json, application/x-www-form-urlencoded, text/plain`},
+		{several, `{"body":{"a":1},"media":"text/csv"}`, `/content_type invalid_argument: unknown media type "text/csv". It takes application/json, application/x-www-form-urlencoded, text/plain`},
 	} {
 		if got := tell(build(t, row.doc, "op", row.args)); got != row.want {
 			t.Errorf("%s\n got %s\nwant %s", row.args, got, row.want)

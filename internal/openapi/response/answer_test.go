@@ -328,10 +328,10 @@ func TestFields(t *testing.T) {
 		{"$.items[].odd.x[*].y", `{"items":[{"odd":{"x":[{"y":1}]}},{}]} 2/2`},
 		{"items.members.name", `{"items":[{},{}]} 2/2`},
 		{"total.x items.id.y", "{} 0/2\nfields: \"total.x\" names nothing here\nfields: \"items.id.y\" names nothing here"},
-		{"items.nmae", "{} 0/2\nfields: \"items.nmae\" names nothing here; did you mean items.name?"},
+		{"items.nmae", "{} 0/2\nfields: \"items.nmae\" names nothing here. Did you mean items.name?"},
 		{"items.plan", "{} 0/2\nfields: \"items.plan\" names nothing here"},
 		{"items.lead.salery", "{} 0/2\nfields: \"items.lead.salery\" names nothing here"},
-		{"item.id", "{} 0/2\nfields: \"item.id\" names nothing here; did you mean items?"},
+		{"item.id", "{} 0/2\nfields: \"item.id\" names nothing here. Did you mean items?"},
 	} {
 		if got := shown(Make(v, op, ok(body), Options{Fields: strings.Fields(tt.fields)})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.fields, got, tt.want)

@@ -40,7 +40,7 @@ func TestParts(t *testing.T) {
 		{"api_token", 0, `"[masked]"`},
 		{"salary", 0, `invalid_argument: at: the answer has nothing at "salary"`},
 		{"lasary", 0, `invalid_argument: at: the answer has nothing at "lasary"`},
-		{"item", 0, `invalid_argument: at: the answer has nothing at "item"; did you mean items?`},
+		{"item", 0, `invalid_argument: at: the answer has nothing at "item". Did you mean items?`},
 		{"items[3]", 0, `invalid_argument: at: the answer has nothing at "items[3]"`},
 		{"items[x]", 0, `invalid_argument: at: the answer has nothing at "items[x]"`},
 		{"items.log", 0, `invalid_argument: at: the answer has nothing at "items.log"`},

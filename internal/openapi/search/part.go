@@ -133,14 +133,10 @@ func inside(v *spec.View, op *spec.Operation, at string) (out []string) {
 func noPart(at, name string, names []string) error {
 	name, _, _ = strings.Cut(name, ".")
 	near := problem.Nearest(name, names, 3)
-	hint := problem.DidYouMean(near)
-	if hint == "" && len(names) > 0 {
-		hint = "; it has " + strings.Join(names[:min(len(names), 12)], ", ")
-	}
 	if at == "" {
 		at = "it"
 	}
-	return &problem.Error{Code: problem.NotFound, Near: near, Detail: fmt.Sprintf("%s has no %q%s", problem.Cut(at), problem.Cut(name), hint)}
+	return &problem.Error{Code: problem.NotFound, Near: near, Detail: fmt.Sprintf("%s has no %q%s", problem.Cut(at), problem.Cut(name), problem.Instead(near, names, "has", 12))}
 }
 
 // below returns the rest of a dotted path after name, and whether the path begins with name.

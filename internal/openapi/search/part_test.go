@@ -26,8 +26,8 @@ func TestPart(t *testing.T) {
 	for _, row := range []struct{ at, want string }{
 		{"body.line_items.price_data", "body.line_items.price_data: object\nSee the *guide* for all of it. one & two\n  currency: string (required)\n  recurring: object\n    interval: enum(\"\"|day|week)\n"},
 		{"body.line_items.price_data.recurring.interval", "body.line_items.price_data.recurring.interval: enum(\"\"|day|week)\n"},
-		{"body.line_items.price_data.secret", `body.line_items.price_data has no "secret"; it has currency, recurring`},
-		{"body.line_items.price_dat", `body.line_items has no "price_dat"; did you mean price_data?`},
+		{"body.line_items.price_data.secret", `body.line_items.price_data has no "secret". It has currency, recurring`},
+		{"body.line_items.price_dat", `body.line_items has no "price_dat". Did you mean price_data?`},
 		{"body.source", "body.source: one of card, {iban: string}\n  card:\n    number: string\n    owner: object\n      name: string\n  2:\n    iban: string\n"},
 		{"body.source.card.owner", "body.source.card.owner: object\n  name: string\n"},
 		{"body.source.2", "body.source.2: object\n  iban: string\n"},
@@ -36,12 +36,12 @@ func TestPart(t *testing.T) {
 		{"body.a.b", "body.a.b: boolean\n"},
 		{"query", "Query:\n  expand: array<string> // What to expand .\n  created: object\n    gte: integer\n"},
 		{"query.created", "query.created: object\n  gte: integer\n"},
-		{"query.creatd", `query has no "creatd"; did you mean created?`},
+		{"query.creatd", `query has no "creatd". Did you mean created?`},
 		{"response.owner", "response.owner: object\n  name: string\n"},
-		{"line_items.price_data", `no part "line_items"; did you mean body.line_items.price_data?`},
-		{"owner", `no part "owner"; did you mean response.owner?`},
+		{"line_items.price_data", `no part "line_items". Did you mean body.line_items.price_data?`},
+		{"owner", `no part "owner". Did you mean response.owner?`},
 		{"secret", `no part "secret"`},
-		{"boddy", `no part "boddy"; did you mean body?`},
+		{"boddy", `no part "boddy". Did you mean body?`},
 	} {
 		text, err := DescribePart(v, op, row.at)
 		if err != nil {

@@ -72,9 +72,9 @@ func TestRefuses(t *testing.T) {
 	}{
 		{ClassRule{Class: ClassRead}, "/rules/0 a rule names operations or tags"},
 		{ClassRule{Operations: []string{"mint"}, Class: ClassForbidden}, "/rules/0 a rule that forbids says why (reason) and where a person does it (instead)"},
-		{ClassRule{Operations: []string{"mint", "mimt"}}, `/rules/0/operations/1 no operation of the document is "mimt"; did you mean mint?`},
+		{ClassRule{Operations: []string{"mint", "mimt"}}, `/rules/0/operations/1 no operation of the document is "mimt". Did you mean mint?`},
 		{ClassRule{Operations: []string{"GET /nothing*"}}, `/rules/0/operations/0 no operation of the document is "GET /nothing*"`},
-		{ClassRule{Tags: []string{"Team"}}, `/rules/0/tags/0 no operation of the document has the tag "Team"; did you mean Teams or teams?`},
+		{ClassRule{Tags: []string{"Team"}}, `/rules/0/tags/0 no operation of the document has the tag "Team". Did you mean Teams or teams?`},
 	} {
 		_, err := NewClassifier(classifyRead(t), ClassOptions{Rules: []ClassRule{tt.rule}})
 		p := problem.Of(err)

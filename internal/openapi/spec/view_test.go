@@ -51,14 +51,14 @@ func TestOperation(t *testing.T) {
 		{"TeamService/ListTeams", "a.TeamService.ListTeams"},
 		{"teamservice/LISTTEAMS", "a.TeamService.ListTeams"},
 		{"get /Teams", "a.TeamService.ListTeams"},
-		{"TeamService/ListTeam", `not_found: unknown operation "TeamService/ListTeam"; did you mean TeamService.ListTeams, a.TeamService.ListTeams or OtherService.ListTeams?`},
-		{"GET /temas", `not_found: unknown operation "GET /temas"; did you mean GET /teams?`},
-		{"ListTeams", `not_found: unknown operation "ListTeams"; did you mean a.TeamService.ListTeams or a.OtherService.ListTeams?`},
-		{"ListTeam", `not_found: unknown operation "ListTeam"; did you mean ListTeams?`},
+		{"TeamService/ListTeam", `not_found: unknown operation "TeamService/ListTeam". Did you mean TeamService.ListTeams, a.TeamService.ListTeams or OtherService.ListTeams?`},
+		{"GET /temas", `not_found: unknown operation "GET /temas". Did you mean GET /teams?`},
+		{"ListTeams", `not_found: unknown operation "ListTeams". Did you mean a.TeamService.ListTeams or a.OtherService.ListTeams?`},
+		{"ListTeam", `not_found: unknown operation "ListTeam". Did you mean ListTeams?`},
 		{"a.SecretService.GetSecret", `not_found: unknown operation "a.SecretService.GetSecret"`},
 		{"a.SicretService.GetSecret", `not_found: unknown operation "a.SicretService.GetSecret"`},
-		{"/teams", `not_found: unknown operation "/teams"; did you mean GET /teams?`},
-		{"/team", `not_found: unknown operation "/team"; did you mean GET /teams?`},
+		{"/teams", `not_found: unknown operation "/teams". Did you mean GET /teams?`},
+		{"/team", `not_found: unknown operation "/team". Did you mean GET /teams?`},
 		{"/secret", `not_found: unknown operation "/secret"`},
 		{"GET /secret", `not_found: unknown operation "GET /secret"`},
 		{"", `not_found: unknown operation ""`},
@@ -95,9 +95,9 @@ func TestSchemas(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, want string }{
 		{"a.Team", "a.Team"}, {"Person", "Person"}, {"person", "Person"},
-		{"Team", `not_found: 2 schemas are called "Team"; did you mean a.Team or b.Team?`},
-		{"Persom", `not_found: unknown schema "Persom"; did you mean Person?`}, {"Pers", `not_found: unknown schema "Pers"; did you mean Person?`},
-		{"Pe", `not_found: unknown schema "Pe"`}, {"eam", `not_found: unknown schema "eam"; did you mean Team, a.Team or b.Team?`}, {"Vau", `not_found: unknown schema "Vau"`},
+		{"Team", `not_found: 2 schemas are called "Team". Did you mean a.Team or b.Team?`},
+		{"Persom", `not_found: unknown schema "Persom". Did you mean Person?`}, {"Pers", `not_found: unknown schema "Pers". Did you mean Person?`},
+		{"Pe", `not_found: unknown schema "Pe"`}, {"eam", `not_found: unknown schema "eam". Did you mean Team, a.Team or b.Team?`}, {"Vau", `not_found: unknown schema "Vau"`},
 		{"Vault", `not_found: unknown schema "Vault"`}, {"Password", `not_found: unknown schema "Password"`}, {"Key", `not_found: unknown schema "Key"`},
 	} {
 		s, err := v.Named(tt.name)

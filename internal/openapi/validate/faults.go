@@ -62,19 +62,7 @@ func (f *faults) unknown(at, name, what string, known []string) {
 func (f *faults) nearest(name string, known []string) string {
 	near := problem.Nearest(name, known, 2)
 	f.near = append(f.near, near...)
-	text := problem.DidYouMean(near)
-	switch {
-	case text != "":
-	case len(known) == 0:
-		text = "; it takes none"
-	default:
-		sorted := slices.Sorted(slices.Values(known))
-		text = "; it takes " + strings.Join(sorted[:min(len(sorted), 12)], ", ")
-		if more := len(sorted) - 12; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-	}
-	return text
+	return problem.Instead(near, slices.Sorted(slices.Values(known)), "takes", 12)
 }
 
 // hint appends to the last fault's message.

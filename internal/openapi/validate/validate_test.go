@@ -86,31 +86,31 @@ func TestCheck(t *testing.T) {
 		{"op", `{"path":{"id":0,"idd":1,"name":"x","kind":1},"headers":{"X-Trace":"t","Authorization":"Bearer x","X-Forwarded-For":"::1","X-Trac":"u"},"query":[],"body":{"name":"n","kind":"red"}}`,
 			`/headers/Authorization forbidden the header "Authorization" is the gateway's to set
 /headers/X-Forwarded-For forbidden the header "X-Forwarded-For" is the gateway's to set
-/headers/X-Trac unknown unknown header parameter "X-Trac"; did you mean X-Trace?
+/headers/X-Trac unknown unknown header parameter "X-Trac". Did you mean X-Trace?
 /path/id minimum path/id is at least 1; got 0
-/path/idd unknown unknown path parameter "idd"; did you mean id?
-/path/kind unknown unknown path parameter "kind"; it takes id; it is a field of the body
-/path/name unknown unknown path parameter "name"; it takes id; it is a query parameter
+/path/idd unknown unknown path parameter "idd". Did you mean id?
+/path/kind unknown unknown path parameter "kind". It takes id; it is a field of the body
+/path/name unknown unknown path parameter "name". It takes id; it is a query parameter
 /query type query is an object, by parameter name; not array`},
 		{"op", `{` + ok + `,"query":{"limit":2147483648,"name":"A1","tags":["a","b","c"],"open":"yes","filter":{"form":1}},"body":{"name":"n","kind":"red"}}`,
-			`/query/filter/form unknown unknown field "form"; did you mean from?
+			`/query/filter/form unknown unknown field "form". Did you mean from?
 /query/limit maximum query/limit is at most 2147483647; got 2147483648
 /query/name pattern query/name does not match ^[a-z]+$
 /query/open type query/open is of type boolean, not string
 /query/tags maxItems query/tags has at most 2 items; got 3`},
 		{"op", `{` + ok + `,"body":{"nam":"n","password":"p","kind":"rde","size":9223372036854775808,"nick":"c","share":0,"parent":{"name":1,"kind":"red","x~/y":1},"map":{"x":"1"}}}`,
-			`/body/kind enum body/kind is one of red, green; did you mean red?
+			`/body/kind enum body/kind is one of red, green. Did you mean red?
 /body/map/x type body/map/x is of type integer, not string
-/body/nam unknown unknown field "nam"; did you mean name?
+/body/nam unknown unknown field "nam". Did you mean name?
 /body/name required the field "name" is missing
 /body/nick enum body/nick is one of a, b, null
 /body/parent/name type body/parent/name is of type string, not number
-/body/parent/x~0~1y unknown unknown field "x~/y"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
-/body/password unknown unknown field "password"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
+/body/parent/x~0~1y unknown unknown field "x~/y". It takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
+/body/password unknown unknown field "password". It takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
 /body/share exclusiveMinimum body/share is more than 0; got 0
 /body/size maximum body/size is at most 9223372036854775807; got 9223372036854775808`},
 		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number (by the nearest of 2 alternatives: Mail, Call)`},
-		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw"; it takes kind, number`},
+		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw". It takes kind, number`},
 		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
 		{"op", `{` + ok + `,"body":null}`, `/body type body is of type object, not null`},
 		{"op", `{` + ok + `,"body":"x","media":"text/plain"}`, ""},
@@ -118,12 +118,12 @@ func TestCheck(t *testing.T) {
 		{"op", `{` + ok + `,"body":1,"media":"text/plain"}`, `/body type the body is text; not integer`},
 		{"op", `{` + ok + `,"body":"aGk=","media":"IMAGE/png"}`, ""},
 		{"op", `{` + ok + `,"body":"%","media":"image/png"}`, `/body type the body is bytes in base64`},
-		{"op", `{` + ok + `,"body":"x","media":"text/plan"}`, `/content_type unknown unknown media type "text/plan"; did you mean text/plain?`},
+		{"op", `{` + ok + `,"body":"x","media":"text/plan"}`, `/content_type unknown unknown media type "text/plan". Did you mean text/plain?`},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"name":"a.txt","content":"aGk="},"more":[{"name":"b","content":"","type":"text/plain"}],"title":"abc"}}`, ""},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"nam":"a","content":"%","type":"a\nb"},"more":["x"],"title":"abcd","fil":1}}`,
-			`/body/fil unknown unknown field "fil"; did you mean file?
+			`/body/fil unknown unknown field "fil". Did you mean file?
 /body/file/content base64 content is not base64
-/body/file/nam unknown unknown member of a file "nam"; did you mean name?
+/body/file/nam unknown unknown member of a file "nam". Did you mean name?
 /body/file/name required a file has a name
 /body/file/type type type is a text of one line
 /body/more/0 type a file is an object: {"name", "content" in base64, "type"}
@@ -278,29 +278,29 @@ func TestComposed(t *testing.T) {
 		"Cat":{"type":"object","properties":{"kind":{"type":"string"},"claws":{"type":"integer"}}},"Dog":{"type":"object","properties":{"kind":{"type":"string"},"bark":{"type":"boolean"}}}}}}`
 	for _, row := range []struct{ in, want, open string }{
 		{`{"beside":{"a":"1","b":"2"}}`, "", ""},
-		{`{"step":{"b":"1","a":"2","z":3}}`, `unknown field "z"; it takes a, b, c`, ""},
-		{`{"beside":{"a":"1","b":"2","d":3}}`, `unknown field "d"; it takes a, b`, ""},
+		{`{"step":{"b":"1","a":"2","z":3}}`, `unknown field "z". It takes a, b, c`, ""},
+		{`{"beside":{"a":"1","b":"2","d":3}}`, `unknown field "d". It takes a, b`, ""},
 		{`{"parts":{"b":"1","c":"2"}}`, "", ""},
-		{`{"parts":{"b":"1","d":"2"}}`, `unknown field "d"; it takes b, c`, ""},
+		{`{"parts":{"b":"1","d":"2"}}`, `unknown field "d". It takes b, c`, ""},
 		{`{"one":{"a":"1","b":"2"}}`, "", ""},
 		{`{"one":{"a":"1","c":2}}`, "", ""},
-		{`{"alone":{"b":"1","x":2}}`, `unknown field "x"; it takes b`, ""},
+		{`{"alone":{"b":"1","x":2}}`, `unknown field "x". It takes b`, ""},
 		{`{"role":"guest"}`, "body/role is one of developer, owner, admin", "body/role is one of developer, owner, admin"},
 		{`{"rules":[{"type":"update","parameters":{"n":1}}]}`, "", ""},
 		{`{"rules":[{"type":"update","parameters":{"n":"x"}}]}`, "body/rules/0/parameters/n is of type integer, not string (by the nearest of 2 alternatives)",
 			"body/rules/0/parameters/n is of type integer, not string (by the nearest of 2 alternatives)"},
-		{`{"rules":[{"type":"update","parameters":{"n":1,"m":1}}]}`, `unknown field "m"; it takes n`, ""},
+		{`{"rules":[{"type":"update","parameters":{"n":1,"m":1}}]}`, `unknown field "m". It takes n`, ""},
 		{`{"pet":{"kind":"cat","claws":1}}`, "", ""},
 		{`{"pet":{"kind":"cat","claws":"x"}}`, "body/pet/claws is of type integer, not string", "body/pet/claws is of type integer, not string"},
-		{`{"pet":{"kind":"cat","bark":true}}`, `unknown field "bark"; it takes claws, kind`, ""},
+		{`{"pet":{"kind":"cat","bark":true}}`, `unknown field "bark". It takes claws, kind`, ""},
 		{`{"pet":{"kind":"Dog","bark":true}}`, "", ""},
 		{`{"pet":{"kind":"bird"}}`, "body/pet/kind is one of cat, Dog", "body/pet/kind is one of cat, Dog"},
 		{`{"pet":{"bark":true}}`, "", ""},
 		{`{"pet":null}`, "", ""},
 		{`{"animal":{"kind":"cat","claws":1}}`, "", ""},
-		{`{"animal":{"kind":"dog","claws":1}}`, `unknown field "claws"; it takes kind`, ""},
-		{`{"level":"lwo"}`, "body/level is one of low, high; did you mean low? (another alternative takes object, or Whole)",
-			"body/level is one of low, high; did you mean low? (another alternative takes object, or Whole)"},
+		{`{"animal":{"kind":"dog","claws":1}}`, `unknown field "claws". It takes kind`, ""},
+		{`{"level":"lwo"}`, "body/level is one of low, high. Did you mean low? (another alternative takes object, or Whole)",
+			"body/level is one of low, high. Did you mean low? (another alternative takes object, or Whole)"},
 		{`{"level":{"n":"x"}}`, "body/level/n is of type integer, not string (by the nearest of 3 alternatives)", "body/level/n is of type integer, not string (by the nearest of 3 alternatives)"},
 		{`{"rules":[{"type":"deletion"}]}`, "body/rules/0/type is one of creation, update", "body/rules/0/type is one of creation, update"},
 	} {
@@ -348,10 +348,10 @@ func TestSubtypes(t *testing.T) {
 		for body, want := range map[string]string{
 			`{"kind":"Cat","lives":9}`:              "",
 			`{"kind":"Kitten","lives":9,"weeks":3}`: "",
-			`{"kind":"Cat","weeks":3}`:              "unknown field \"weeks\"; it takes kind, lives, name",
-			`{"kind":"Pet","lives":9}`:              "unknown field \"lives\"; it takes kind, name",
-			`{"kind":"Stone","weight":9}`:           "unknown field \"weight\"; it takes kind, name",
-			`{"kind":"Dog","lives":9}`:              "unknown field \"lives\"; it takes kind, name",
+			`{"kind":"Cat","weeks":3}`:              "unknown field \"weeks\". It takes kind, lives, name",
+			`{"kind":"Pet","lives":9}`:              "unknown field \"lives\". It takes kind, name",
+			`{"kind":"Stone","weight":9}`:           "unknown field \"weight\". It takes kind, name",
+			`{"kind":"Dog","lives":9}`:              "unknown field \"lives\". It takes kind, name",
 			`{"name":"x"}`:                          `the field "kind" is missing`,
 		} {
 			got := ""

@@ -149,7 +149,7 @@ func (e *explorer) do(ctx context.Context, line string) error {
 		}
 		known = append(known, c.name)
 	}
-	return fmt.Errorf("there is no command %q%s; help lists them", name, problem.DidYouMean(problem.Nearest(name, known, 1)))
+	return fmt.Errorf("there is no command %q%s (help lists all)", name, problem.DidYouMean(problem.Nearest(name, known, 1)))
 }
 
 // fail prints an error in the same form as tools and commands.

@@ -115,7 +115,7 @@ func (s *scene) as(name string) (identity.Principal, error) {
 		if strings.HasPrefix(name, identity.TokenStart) {
 			return identity.Principal{}, fmt.Errorf("the store has no such token")
 		}
-		return identity.Principal{}, fmt.Errorf("there is no token %q%s; \"bailiwick token list\" shows them", name, problem.DidYouMean(problem.Nearest(name, names, 2)))
+		return identity.Principal{}, fmt.Errorf("there is no token %q%s (\"bailiwick token list\" shows all)", name, problem.DidYouMean(problem.Nearest(name, names, 2)))
 	case 1:
 		return s.directory.Tokens[found[0].ID], nil
 	}

@@ -66,7 +66,7 @@ func placeOf(sheet *review.Sheet, item int, field string) (url.Values, error) {
 		}
 		known = append(known, f.Path)
 	}
-	return nil, config.Usagef("the change writes no field %q%s; those it writes are %s", field, problem.DidYouMean(problem.Nearest(field, known, 2)), oneLine(strings.Join(known, ", ")))
+	return nil, config.Usagef("the change writes no field %q. It writes %s%s", field, oneLine(strings.Join(known, ", ")), problem.DidYouMean(problem.Nearest(field, known, 2)))
 }
 
 // pages prints all pages of a field.

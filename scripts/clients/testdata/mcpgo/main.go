@@ -174,7 +174,7 @@ func (s *session) refused(ctx context.Context) error {
 		want      string
 	}{
 		{map[string]any{"class_name": "issues", "where": map[string]any{"staus": "Done"}}, `unknown field "staus".*\(at /where/staus\)`},
-		{map[string]any{"clas_name": "issues"}, `unknown argument "clas_name"; did you mean class_name\?`},
+		{map[string]any{"clas_name": "issues"}, `unknown argument "clas_name". Did you mean class_name\?`},
 	} {
 		text, isError, err := s.tool(ctx, "query_class", tt.arguments, nil)
 		if err != nil || !isError || !regexp.MustCompile(tt.want).MatchString(text) {
@@ -185,7 +185,7 @@ func (s *session) refused(ctx context.Context) error {
 }
 
 func (s *session) unknown(ctx context.Context) error {
-	if _, _, err := s.tool(ctx, "query_clas", nil, nil); err == nil || !strings.Contains(err.Error(), "did you mean query_class?") {
+	if _, _, err := s.tool(ctx, "query_clas", nil, nil); err == nil || !strings.Contains(err.Error(), "Did you mean query_class?") {
 		return fmt.Errorf("%v", err)
 	}
 	return nil
