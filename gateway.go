@@ -83,7 +83,6 @@ type Gateway struct {
 	masks   plan.MaskKey
 	force   atomic.Pointer[force]
 	changes sync.Mutex                 // held while what is in force is replaced
-	turn    atomic.Uint64              // odd while the parts in force are replaced
 	holder  string                     // the unique name of this gateway as a lease holder
 	slots   map[string]*fair.Semaphore // by source: shares a source's connections fairly between callers
 

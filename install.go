@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A force is the rules and actions in force at one moment. It never changes.
+// A force is what is in force at one moment: rules, actions, and the parts that go with them. It never changes.
 type force struct {
 	policy   *policy.Policy
 	actions  *action.Set // compiled against policy
@@ -29,7 +28,12 @@ type force struct {
 	known    map[string]bool     // the classes that were there when the rules were put into force, by full name
 	withheld map[string][]string // the fields that are hidden because of their values, by class
 	closed   []string            // why classes and actions of the rules are left out
+	parts    Parts
 }
+
+// Parts are other values in force beside the rules, such as the tools of a tool.Set, by their owners. They never change: an
+// owner replaces its part.
+type Parts map[any]any
 
 // compile compiles rules and actions against a catalogue.
 func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*force, error) {
@@ -48,15 +52,14 @@ func compile(rules policy.Rules, declared []action.Declaration, catalogue []sche
 	return &force{policy: p, actions: actions, rules: rules, declared: declared, found: catalogue, known: known}, nil
 }
 
-// A With makes other parts, such as tools, from compiled rules and actions. It checks them and returns a function that
-// replaces the old parts. That function must neither fail nor wait.
-type With func(*policy.Policy, *action.Set) (put func(), err error)
+// A With checks and returns the parts that go with the rules of a moment, such as tools. Other parts stay in force.
+type With func(Moment) (Parts, error)
 
 // SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
 // error the previous ones stay in force. A running call ends under the rules it began with, whose version its record
 // names. The audit has a record of the change before it is in force.
 func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []action.Declaration) error {
-	return g.Install(ctx, rules, declared, func(*policy.Policy, *action.Set) (func(), error) { return func() {}, nil })
+	return g.Install(ctx, rules, declared, func(Moment) (Parts, error) { return nil, nil })
 }
 
 // Install is SetRules for a program that makes other parts from the rules. Rules, actions and parts are replaced in one
@@ -71,7 +74,7 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	if next, err = g.guarded(ctx, next, false); err != nil {
 		return err
 	}
-	put, err := with(next.policy, next.actions)
+	parts, err := with(Moment{next})
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	if err := g.options.Audit.Append(context.WithoutCancel(ctx), &r); err != nil {
 		return fmt.Errorf("the rules stay as they were, since their change could not be recorded: %w", err)
 	}
-	g.enforce(next, put)
+	g.enforce(next, parts)
 	g.Announce(RulesChanged)
 	return nil
 }
@@ -89,37 +92,44 @@ func (g *Gateway) Renew(with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
 	now := g.force.Load()
-	put, err := with(now.policy, now.actions)
+	parts, err := with(Moment{now})
 	if err != nil {
 		return err
 	}
-	g.replace(put)
+	g.force.Store(now.beside(now, parts))
 	return nil
 }
 
-// replace calls put with changes held.
-func (g *Gateway) replace(put func()) {
-	g.turn.Add(1)
-	defer g.turn.Add(1)
-	put()
+// beside returns f with parts, and with the parts of before that have other owners. Before may be nil.
+func (f *force) beside(before *force, parts Parts) *force {
+	next := *f
+	next.parts = Parts{}
+	if before != nil {
+		maps.Copy(next.parts, before.parts)
+	}
+	maps.Copy(next.parts, parts)
+	return &next
 }
+
+// Part returns the part in force of an owner, or nil if it has none.
+func (g *Gateway) Part(owner any) any { return g.force.Load().parts[owner] }
 
 // A Moment is the rules and actions that were in force at one moment. The zero Moment is the present.
 type Moment struct{ *force }
 
-// Moment calls look and returns the rules in force meanwhile. Nothing that Install replaces together was replaced while
-// look ran, or look is called again. With CallSpec.Moment, a call runs under the rules of the moment in which its tool
+// Policy returns the rules of the moment, which isn't the zero Moment.
+func (m Moment) Policy() *policy.Policy { return m.policy }
+
+// Actions returns the actions of the moment, which isn't the zero Moment.
+func (m Moment) Actions() *action.Set { return m.actions }
+
+// Moment calls look and returns the rules in force meanwhile: neither rules nor parts were replaced while look ran, or look
+// is called again. With CallSpec.Moment, a call runs under the rules of the moment in which its tool
 // was looked up.
 func (g *Gateway) Moment(look func()) Moment {
 	for {
-		turn := g.turn.Load()
-		if turn%2 != 0 {
-			runtime.Gosched() // a few pointers are being stored
-			continue
-		}
 		m := Moment{g.force.Load()}
-		look()
-		if g.turn.Load() == turn {
+		if look(); g.force.Load() == m.force {
 			return m
 		}
 	}
@@ -317,18 +327,19 @@ func (g *Gateway) resample(ctx context.Context, all bool) error {
 	if err != nil {
 		return fmt.Errorf("hide fields whose values look like credentials: %w", err)
 	}
-	g.enforce(next, func() {})
+	g.enforce(next, nil)
 	g.Announce(CatalogueChanged)
 	return ctx.Err()
 }
 
-// enforce puts next into force together with put, and records which fields are hidden since. The caller holds g.changes.
-func (g *Gateway) enforce(next *force, put func()) {
+// enforce puts next into force together with parts, and records which fields are hidden since. The caller holds g.changes.
+func (g *Gateway) enforce(next *force, parts Parts) {
 	var before []Withheld
-	if g.force.Load() != nil {
+	now := g.force.Load()
+	if now != nil {
 		before = g.Withheld()
 	}
-	g.replace(func() { g.force.Store(next); put() })
+	g.force.Store(next.beside(now, parts))
 	hidden := g.Withheld()
 	for _, w := range hidden {
 		if !slices.ContainsFunc(before, func(old Withheld) bool { return old.Class == w.Class && old.Field == w.Field }) {

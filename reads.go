@@ -283,7 +283,7 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 	if err != nil {
 		return warnings, errors.Join(append(errs, err)...)
 	}
-	g.enforce(next, func() {})
+	g.enforce(next, nil)
 	g.Announce(CatalogueChanged)
 	return append(warnings, next.closed...), errors.Join(errs...)
 }

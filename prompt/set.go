@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -35,35 +34,38 @@ type Request struct {
 type Set struct {
 	gateway *bailiwick.Gateway
 	tools   *tool.Set
-	prompts atomic.Pointer[[]*Prompt] // sorted by name
 }
 
 // NewSet checks prompts and puts them on a gateway whose tools are in tools. It refuses prompts without a handler,
 // and duplicate names of prompts or arguments. The error lists every fault.
 func NewSet(g *bailiwick.Gateway, tools *tool.Set, prompts ...Prompt) (*Set, error) {
 	s := &Set{gateway: g, tools: tools}
-	put, err := s.Prepare(prompts...)
-	if err == nil {
-		put()
+	parts, err := s.Prepare(prompts...)
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	return s, g.Renew(func(bailiwick.Moment) (bailiwick.Parts, error) { return parts, nil })
+}
+
+// all returns the prompts in force, sorted by name.
+func (s *Set) all() []*Prompt {
+	all, _ := s.gateway.Part(s).([]*Prompt)
+	return all
 }
 
 // Replace replaces the prompts, checked as NewSet checks them. On an error the set stays as it was. Subscribers of
 // the gateway are notified of the change.
 func (s *Set) Replace(prompts ...Prompt) error {
-	put, err := s.Prepare(prompts...)
-	if err != nil {
-		return err
+	err := s.gateway.Renew(func(bailiwick.Moment) (bailiwick.Parts, error) { return s.Prepare(prompts...) })
+	if err == nil {
+		s.gateway.Announce(bailiwick.PromptsChanged)
 	}
-	put()
-	s.gateway.Announce(bailiwick.PromptsChanged)
-	return nil
+	return err
 }
 
-// Prepare is Replace in two parts, for Gateway.Install: it checks the prompts, and returns a function that replaces
-// them. Subscribers are not notified.
-func (s *Set) Prepare(prompts ...Prompt) (put func(), err error) {
+// Prepare is Replace for a bailiwick.With: it checks the prompts, and returns them to be put into force. Subscribers are not
+// notified.
+func (s *Set) Prepare(prompts ...Prompt) (bailiwick.Parts, error) {
 	sorted := make([]*Prompt, len(prompts))
 	for i := range prompts {
 		p := prompts[i]
@@ -89,7 +91,7 @@ func (s *Set) Prepare(prompts ...Prompt) (put func(), err error) {
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
-	return func() { s.prompts.Store(&sorted) }, nil
+	return bailiwick.Parts{s: sorted}, nil
 }
 
 // can reports whether the set has the named tool and p may call it.
@@ -99,7 +101,7 @@ func (s *Set) can(p identity.Principal, name string) bool {
 
 // find returns the named prompt, or nil if there is none or its tools are missing.
 func (s *Set) find(name string) *Prompt {
-	for _, p := range *s.prompts.Load() {
+	for _, p := range s.all() {
 		if p.Name == name && !slices.ContainsFunc(p.Uses, func(t string) bool { return s.tools.Tool(t) == nil }) {
 			return p
 		}
@@ -112,7 +114,7 @@ func (s *Set) List(principal identity.Principal) []*Prompt {
 	var out []*Prompt
 	s.gateway.Moment(func() {
 		out = nil
-		for _, p := range *s.prompts.Load() {
+		for _, p := range s.all() {
 			if principal.Has(identity.Read) && !slices.ContainsFunc(p.Uses, func(t string) bool { return !s.can(principal, t) }) {
 				out = append(out, p)
 			}

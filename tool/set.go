@@ -9,8 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -30,13 +28,9 @@ type Request struct {
 
 // A Set is a set of checked tools on a gateway. Tools can be added and removed while it serves. A running call ends
 // with the tool that it began with. It is safe for concurrent use.
-type Set struct {
-	gateway  *bailiwick.Gateway
-	mu       sync.Mutex // held while registry is replaced
-	registry atomic.Pointer[registry]
-}
+type Set struct{ gateway *bailiwick.Gateway }
 
-// registry is the tools at one moment.
+// registry is the tools at one moment: the set's part of what is in force.
 type registry struct {
 	tools  []*Tool // sorted by name
 	byName map[string]*checked
@@ -52,13 +46,19 @@ type checked struct {
 // whose schema some client can't load, and duplicate names. The error lists every fault.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	s := &Set{gateway: g}
-	s.registry.Store(&registry{byName: map[string]*checked{}})
-	put, err := s.Prepare(nil, tools)
+	parts, err := s.changed(&registry{}, nil, tools)
 	if err != nil {
 		return nil, err
 	}
-	put()
-	return s, nil
+	return s, g.Renew(func(bailiwick.Moment) (bailiwick.Parts, error) { return parts, nil })
+}
+
+// registered returns the tools in force.
+func (s *Set) registered() *registry {
+	if r, ok := s.gateway.Part(s).(*registry); ok {
+		return r
+	}
+	return &registry{}
 }
 
 // Add adds tools to the set, all or none. It refuses what NewSet refuses.
@@ -70,19 +70,23 @@ func (s *Set) Remove(names ...string) error { return s.Replace(names, nil) }
 // Replace removes tools by name and adds others in one step: no call sees a state in between. On an error, which
 // lists everything that is wrong, the set stays as it was. Subscribers of the gateway are notified of the change.
 func (s *Set) Replace(out []string, in []Tool) error {
-	put, err := s.Prepare(out, in)
-	if err != nil {
-		return err
+	err := s.gateway.Renew(func(bailiwick.Moment) (bailiwick.Parts, error) { return s.Prepare(out, in) })
+	if err == nil {
+		s.gateway.Announce(bailiwick.ToolsChanged)
 	}
-	put()
-	s.gateway.Announce(bailiwick.ToolsChanged)
-	return nil
+	return err
 }
 
-// Prepare is Replace in two parts, for Gateway.Install: it checks everything, and returns a function that replaces the
-// tools. Subscribers are not notified.
-func (s *Set) Prepare(out []string, in []Tool) (put func(), err error) {
-	byName := maps.Clone(s.registry.Load().byName)
+// Prepare is Replace for a bailiwick.With: it checks everything, and returns the tools to put into force. Subscribers are
+// not notified.
+func (s *Set) Prepare(out []string, in []Tool) (bailiwick.Parts, error) {
+	return s.changed(s.registered(), out, in)
+}
+
+// changed returns the tools that a registry has after a change.
+func (s *Set) changed(from *registry, out []string, in []Tool) (bailiwick.Parts, error) {
+	byName := map[string]*checked{}
+	maps.Copy(byName, from.byName)
 	var errs []error
 	for _, name := range out {
 		if byName[name] == nil {
@@ -91,37 +95,25 @@ func (s *Set) Prepare(out []string, in []Tool) (put func(), err error) {
 		delete(byName, name)
 	}
 	in = slices.Clone(in)
-	added := map[string]*checked{}
 	for i := range in {
 		c, err := s.check(&in[i])
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("tool %s: %w", in[i].Name, err))
-		case byName[c.Name] != nil || added[c.Name] != nil:
+		case byName[c.Name] != nil:
 			errs = append(errs, fmt.Errorf("tool %s appears twice", c.Name))
 		default:
-			added[c.Name] = c
+			byName[c.Name] = c
 		}
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
-	return func() { s.change(out, added) }, nil
-}
-
-// change takes out and adds checked tools.
-func (s *Set) change(out []string, added map[string]*checked) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := &registry{byName: maps.Clone(s.registry.Load().byName)}
-	for _, name := range out {
-		delete(next.byName, name)
+	next := &registry{byName: byName}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		next.tools = append(next.tools, byName[name].Tool)
 	}
-	maps.Copy(next.byName, added)
-	for _, name := range slices.Sorted(maps.Keys(next.byName)) {
-		next.tools = append(next.tools, next.byName[name].Tool)
-	}
-	s.registry.Store(next)
+	return bailiwick.Parts{s: next}, nil
 }
 
 // check returns t with its compiled schema, or its fault.
@@ -192,7 +184,7 @@ func (s *Set) List(p identity.Principal, category string) []*Tool {
 	var out []*Tool
 	s.gateway.Moment(func() {
 		out = nil
-		for _, t := range s.registry.Load().tools {
+		for _, t := range s.registered().tools {
 			if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p) {
 				out = append(out, t)
 			}
@@ -236,7 +228,7 @@ func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
 // Uses returns what calls of the tools use, for Gateway.Describe and Gateway.WouldPermit.
 func (s *Set) Uses() []bailiwick.ToolUse {
 	var out []bailiwick.ToolUse
-	for _, t := range s.registry.Load().tools {
+	for _, t := range s.registered().tools {
 		out = append(out, bailiwick.ToolUse{Use: t.Ask().Use()})
 	}
 	return out
@@ -244,7 +236,7 @@ func (s *Set) Uses() []bailiwick.ToolUse {
 
 // Tool returns the named tool, or nil if the set has none.
 func (s *Set) Tool(name string) *Tool {
-	if t := s.registry.Load().byName[name]; t != nil {
+	if t := s.registered().byName[name]; t != nil {
 		return t.Tool
 	}
 	return nil
@@ -256,7 +248,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	var lacks identity.Scope
 	moment := s.gateway.Moment(func() {
 		lacks = ""
-		if t = s.registry.Load().byName[r.Name]; t != nil && !s.offered(t.Tool, p) {
+		if t = s.registered().byName[r.Name]; t != nil && !s.offered(t.Tool, p) {
 			if lacks = s.lacks(t.Tool, p); lacks == "" {
 				t = nil // treat it as unregistered from here on
 			}

@@ -59,11 +59,10 @@ type App struct {
 	Tools    *tool.Set
 	room     *tools.ChangeTools
 	Prompts  *prompt.Set
-	Warnings []string                      // about what sources left out
-	Address  string                        // "http://host:port" for links, set before serving, or "" for links without a host
-	lets     bool                          // agents sign in by themselves here
-	serves   bool                          // long-running: signs what it and others recorded
-	latest   atomic.Pointer[config.Config] // see inForce
+	Warnings []string // about what sources left out
+	Address  string   // "http://host:port" for links, set before serving, or "" for links without a host
+	lets     bool     // agents sign in by themselves here
+	serves   bool     // long-running: signs what it and others recorded
 
 	Telemetry *telemetry.Telemetry // nil if telemetry is off
 	Refused   *edge.RefusalLog     // records refused requests, or nil unless built with Observed
@@ -92,7 +91,6 @@ func (p *App) open(ctx context.Context) (err error) {
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	p.latest.Store(p.Config)
 	if err := p.openStore(ctx); err != nil {
 		return err
 	}
@@ -113,8 +111,15 @@ func (p *App) open(ctx context.Context) (err error) {
 	return p.openGateway(ctx)
 }
 
-// inForce returns the configuration in force, for what runs beside Reload.
-func (p *App) inForce() *config.Config { return p.latest.Load() }
+// inForce returns the configuration in force, for what runs beside Reload: the App's part of the gateway.
+func (p *App) inForce() *config.Config {
+	if p.Gateway != nil {
+		if c, ok := p.Gateway.Part(p).(*config.Config); ok {
+			return c
+		}
+	}
+	return p.Config
+}
 
 // openSource opens a source of p.
 func (p *App) openSource(ctx context.Context, s config.Source) (Opened, error) {
@@ -177,14 +182,15 @@ func (p *App) openGateway(ctx context.Context) error {
 	}
 	p.Warnings = slices.Concat(p.Warnings, c.Notes, c.Postures(), warnings, listed, strays)
 	p.room = tools.NewChangeTools(tools.ChangeOptions{Gateway: p.Gateway, Link: p.link})
-	err = p.Gateway.Renew(func(rules *policy.Policy, actions *action.Set) (func(), error) {
-		if err := checkActions(c, rules, actions); err != nil {
-			return nil, err
-		}
-		p.Tools, err = tool.NewSet(p.Gateway, servedTools(c, p.opened, p.room, actions.All())...)
-		return func() {}, err
+	var actions []*action.Action
+	err = p.Gateway.Renew(func(m bailiwick.Moment) (bailiwick.Parts, error) {
+		actions = m.Actions().All()
+		return bailiwick.Parts{p: c}, checkActions(c, m.Policy(), m.Actions())
 	})
 	if err != nil {
+		return err
+	}
+	if p.Tools, err = tool.NewSet(p.Gateway, servedTools(c, p.opened, p.room, actions)...); err != nil {
 		return err
 	}
 	return p.openPrompts()

@@ -36,16 +36,17 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	named := []error{checkTools(c), listed, prompted, keyed}
 	checked := false
 	var unwritable []string
-	with := func(rules *policy.Policy, actions *action.Set) (func(), error) {
+	with := func(m bailiwick.Moment) (bailiwick.Parts, error) {
 		checked = true
-		if err := merge(&config.Config{}, append(named, checkActions(c, rules, actions))); err != nil {
+		if err := merge(&config.Config{}, append(named, checkActions(c, m.Policy(), m.Actions()))); err != nil {
 			return nil, err
 		}
-		put, err := p.replacing(c, actions.All(), prompts)
+		parts, err := p.replacing(c, m.Actions().All(), prompts)
 		if err == nil {
 			unwritable = p.openWriters(ctx, c)
+			p.declare(p.Config, c) // until it is decided which of the two is in force
 		}
-		return put, err
+		return parts, err
 	}
 	var err error
 	if c.Rules.Version != p.Config.Rules.Version || !reflect.DeepEqual(c.Actions, p.Config.Actions) {
@@ -57,8 +58,10 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		err = merge(&config.Config{}, append(named, err))
 	}
 	if err != nil {
+		p.declare(p.Config)
 		return nil, err
 	}
+	p.declare(c)
 	refused := keys()
 	if !reflect.DeepEqual(served(p.Config), served(c)) {
 		p.Gateway.Announce(bailiwick.ToolsChanged)
@@ -67,7 +70,6 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		p.Gateway.Announce(bailiwick.PromptsChanged)
 	}
 	p.Config = c
-	p.latest.Store(c)
 	strays, err := p.strayTokens(ctx)
 	if err != nil {
 		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
@@ -75,29 +77,28 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	return slices.Concat(c.Notes, refused, unwritable, warnings, strays), nil
 }
 
-// replacing returns what puts the tools and prompts of c into force.
-func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []prompt.Prompt) (func(), error) {
-	putTools, putPrompts := func() {}, func() {}
-	var err error
+// replacing returns c, and its tools and prompts where they differ from those in force.
+func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []prompt.Prompt) (bailiwick.Parts, error) {
+	parts := bailiwick.Parts{p: c}
 	if !reflect.DeepEqual(served(p.Config), served(c)) {
 		var out []string
 		for _, t := range servedTools(p.Config, p.opened, p.room, p.Gateway.AllActions()) {
 			out = append(out, t.Name)
 		}
-		if putTools, err = p.Tools.Prepare(out, servedTools(c, p.opened, p.room, actions)); err != nil {
+		set, err := p.Tools.Prepare(out, servedTools(c, p.opened, p.room, actions))
+		if err != nil {
 			return nil, err
 		}
+		maps.Copy(parts, set)
 	}
 	if !reflect.DeepEqual(p.Config.Prompts, c.Prompts) {
-		if putPrompts, err = p.Prompts.Prepare(prompts...); err != nil {
+		set, err := p.Prompts.Prepare(prompts...)
+		if err != nil {
 			return nil, err
 		}
+		maps.Copy(parts, set)
 	}
-	return func() {
-		p.declare(c)
-		putTools()
-		putPrompts()
-	}, nil
+	return parts, nil
 }
 
 // served returns the parts of c that determine the tools and what they do.

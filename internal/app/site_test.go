@@ -16,7 +16,7 @@ func TestLink(t *testing.T) {
 		p := &App{Address: "http://127.0.0.1:8420"}
 		in := &config.Config{}
 		in.Notifications.URL, in.Server.URL = c.notifications, c.server
-		p.latest.Store(in)
+		p.Config = in
 		if got := p.link("01"); got != c.want {
 			t.Errorf("link is %s, want %s", got, c.want)
 		}

@@ -59,12 +59,14 @@ func (p *App) openWriters(ctx context.Context, c *config.Config) (warnings []str
 	return warnings
 }
 
-// declare passes the statements of the actions of c (do: sql) to the sources.
-func (p *App) declare(c *config.Config) {
+// declare passes the statements of the actions of configurations (do: sql) to the sources.
+func (p *App) declare(of ...*config.Config) {
 	var statements []string
-	for _, a := range c.Actions {
-		if a.Statement != "" {
-			statements = append(statements, a.Statement)
+	for _, c := range of {
+		for _, a := range c.Actions {
+			if a.Statement != "" {
+				statements = append(statements, a.Statement)
+			}
 		}
 	}
 	for _, s := range p.sources {

@@ -162,7 +162,7 @@ func TestOpen(t *testing.T) {
 	}
 	for _, name := range []string{"password", "more"} {
 		_, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","`+name+`":1}}`))
-		if want := `unknown field "` + name + `"; it takes`; err == nil || !strings.Contains(err.Error(), want) {
+		if want := `unknown field "` + name + `". It takes`; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", name, err, want)
 		}
 	}
