@@ -123,7 +123,7 @@ func (m Moment) Policy() *policy.Policy { return m.policy }
 // Actions returns the actions of the moment, which isn't the zero Moment.
 func (m Moment) Actions() *action.Set { return m.actions }
 
-// Moment calls look and returns the rules in force meanwhile: neither rules nor parts were replaced while look ran, or look
+// Moment calls look and returns the rules in force meanwhile. Neither rules nor parts were replaced while look ran, or look
 // is called again. With CallSpec.Moment, a call runs under the rules of the moment in which its tool
 // was looked up.
 func (g *Gateway) Moment(look func()) Moment {

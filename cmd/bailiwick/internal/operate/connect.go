@@ -114,7 +114,7 @@ func (c *connection) choose(id string) error {
 		for i, known := range all {
 			ids[i] = known.ID
 		}
-		return config.Usagef("there is no client %q. Known are %s. What --print gives for one of them may do for another%s", id, strings.Join(ids, ", "), problem.DidYouMean(problem.Nearest(id, ids, 1)))
+		return config.Usagef("there is no client %q. Known are %s. The entry that --print gives for one of them may fit another%s", id, strings.Join(ids, ", "), problem.DidYouMean(problem.Nearest(id, ids, 1)))
 	}
 	if c.client = all[i]; c.client.OnlyPrograms {
 		if c.server.URL != "" {
