@@ -38,6 +38,7 @@ func (f Family) Operators() []string { return strings.Fields(f.Ops) }
 // Signatures lists all operators that are parsed to a Call, in the order of Families.
 var Signatures = signatures()
 
+// signatures returns a signature for each operator of the families that are not forms of their own.
 func signatures() []Signature {
 	var all []Signature
 	for _, f := range Families {

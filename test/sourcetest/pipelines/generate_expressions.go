@@ -384,26 +384,3 @@ func (g *generator) gathered(s scope, depth int) value.Value {
 	}
 	return object1("$arrayToObject", list(pairs))
 }
-
-func (g *generator) unit(fine bool) string {
-	units := []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second"}
-	if fine {
-		units = append(units, "millisecond")
-	}
-	return pick(g, "unit", units...)
-}
-
-// zoned adds a time zone to some of the objects that allow one.
-func (g *generator) zoned(m value.Value) value.Value {
-	if g.chance("zone", 3) {
-		return value.OfObject(append(m.Members(), value.Member{Name: "timezone", Value: value.OfString(pick(g, "zone", zoneNames...))}))
-	}
-	return m
-}
-
-func (g *generator) week(m value.Value) value.Value {
-	if g.chance("week", 4) {
-		return value.OfObject(append(m.Members(), value.Member{Name: "startOfWeek", Value: value.OfString(pick(g, "first day", "monday", "thu", "sunday"))}))
-	}
-	return m
-}
