@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -137,26 +138,15 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	if o.failure != nil {
 		return nil, o.failure
 	}
+	doc := []byte("{")
+	if version >= modernVersion { // the SDK sets the type only on results of its own handlers
+		doc = append(doc, completeType...)
+	}
 	res := &sdk.CallToolResult{}
-	if version >= modernVersion {
-		// The field is required, and the SDK sets it only on results of its own handlers.
-		if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), res); err != nil {
-			return nil, errInternal()
-		}
+	if err := json.Unmarshal(append(o.appendContent(doc, version), '}'), res); err != nil {
+		return nil, errInternal()
 	}
-	res.Content, res.IsError = []sdk.Content{}, o.isError
-	if o.text != "" {
-		res.Content = append(res.Content, &sdk.TextContent{Text: o.text})
-	}
-	for _, i := range o.images {
-		res.Content = append(res.Content, &sdk.ImageContent{Data: i.Bytes, MIMEType: i.MediaType})
-	}
-	if version >= linksVersion {
-		for _, l := range o.links {
-			res.Content = append(res.Content, link(l))
-		}
-	}
-	if o.structured != nil {
+	if res.IsError = o.isError; o.structured != nil {
 		res.StructuredContent = o.structured
 	}
 	var meta map[string]json.RawMessage // raw members keep their order and digits
@@ -170,33 +160,50 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	return res, nil
 }
 
-// append appends o as the response to the call with the id. server is the JSON of serverInfo for MCP 2026-07-28, or nil
-// for an earlier version.
-func (o outcome) append(dst []byte, id string, server []byte) []byte {
-	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
-	dst = append(dst, `,"result":{`...)
+// completeType is the member of results that MCP 2026-07-28 requires.
+const completeType = `"resultType":"complete",`
+
+// appendContent appends the member content: the text, pictures and, if the protocol version has them, links.
+func (o outcome) appendContent(dst []byte, version string) []byte {
+	dst = append(dst, `"content":[`...)
+	begin := len(dst)
+	if o.text != "" {
+		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')
+	}
+	var more []json.Marshaler
+	for _, i := range o.images {
+		more = append(more, &sdk.ImageContent{Data: i.Bytes, MIMEType: i.MediaType})
+	}
+	for _, l := range o.links {
+		if version >= linksVersion {
+			more = append(more, link(l))
+		}
+	}
+	for _, m := range more {
+		part, err := m.MarshalJSON()
+		if err != nil {
+			panic(err) // texts, bytes and a number always encode
+		}
+		if len(dst) > begin {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, part...)
+	}
+	return append(dst, ']')
+}
+
+// append appends o as the response to the call with the id in a protocol version. server is the JSON of serverInfo, or nil
+// for versions before 2026-07-28.
+func (o outcome) append(dst []byte, id, version string, server []byte) []byte {
+	dst = append(wire.Begin(dst, id), `"result":{`...)
 	if server != nil {
-		dst = append(dst, `"resultType":"complete",`...)
+		dst = append(dst, completeType...)
 	}
 	dst = append(append(dst, `"_meta":{`...), o.meta...)
 	if server != nil {
 		dst = append(append(dst, `,"io.modelcontextprotocol/serverInfo":`...), server...)
 	}
-	dst = append(dst, `},"content":[`...)
-	if o.text != "" {
-		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')
-	}
-	for i, l := range o.links {
-		if i > 0 || o.text != "" {
-			dst = append(dst, ',')
-		}
-		link, err := link(l).MarshalJSON()
-		if err != nil {
-			panic(err) // texts and a number always encode
-		}
-		dst = append(dst, link...)
-	}
-	dst = append(dst, ']')
+	dst = o.appendContent(append(dst, "},"...), version)
 	if o.structured != nil {
 		dst = append(append(dst, `,"structuredContent":`...), o.structured...)
 	}

@@ -90,11 +90,9 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	ctx := s.begin(r.Context(), x, x.message.Method)
 	out := s.call(ctx, x, a)
 	s.ended(ctx, x, wire.Failed(out.failure, out.isError))
-	if r.Header.Get("Mcp-Protocol-Version") < linksVersion {
-		out.links = nil
-	}
 	answer := &answer{ResponseWriter: w, x: x}
-	stateless := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
+	version := r.Header.Get("Mcp-Protocol-Version")
+	stateless := version >= modernVersion
 	if session := r.Header.Get("Mcp-Session-Id"); !stateless {
 		w.Header().Set("Mcp-Session-Id", session)
 	}
@@ -114,5 +112,5 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	answer.Header().Set("Content-Type", "application/json")
 	answer.Header().Set("Cache-Control", "no-store")
 	// An error means that the client has disconnected.
-	_, _ = answer.Write(out.append(make([]byte, 0, len(out.text)+len(out.structured)+512), id, server))
+	_, _ = answer.Write(out.append(make([]byte, 0, len(out.text)+len(out.structured)+512), id, version, server))
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK. The answer is the one that
-// the SDK gives to the same call with a progress token. It checks results, errors of tools, and unknown tools, in each
-// form of results.
+// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK. The answer must equal that of
+// the SDK for the same call with a progress token: results with pictures and links, errors of tools, and unknown tools, in
+// each form of results.
 func TestDirectInSessions(t *testing.T) {
 	s := &shelf{}
 	s.put("well", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
-		return tool.Result{Structured: json.RawMessage(`{"n":9007199254740993,"args":` + string(r.Arguments.AppendJSON(nil)) + `}`), Text: "a\"\u2028b"}, nil
+		return tool.Result{Structured: json.RawMessage(`{"n":9007199254740993,"args":` + string(r.Arguments.AppendJSON(nil)) + `}`), Text: "a\"\u2028b",
+			Images: []tool.Image{{MediaType: "image/png", Bytes: []byte("png")}}, Links: []tool.Link{{URI: "bailiwick://more", Name: "more"}}}, nil
 	})
 	s.put("bad", tool.Query, func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {
 		return tool.Result{}, problem.New(problem.InvalidArgument, "no such day")
@@ -40,6 +41,9 @@ func TestDirectInSessions(t *testing.T) {
 				}
 				if got, want := result(t, direct), result(t, bySDK); got != want || res.StatusCode != other.StatusCode || res.Header.Get("Mcp-Session-Id") != session {
 					t.Errorf("%s %s %s: %d %s, want %d %s", form, version, name, res.StatusCode, got, other.StatusCode, want)
+				}
+				if name == "well" && !strings.Contains(direct, `"data":"cG5n"`) {
+					t.Errorf("%s %s: no picture in %s", form, version, direct)
 				}
 				if strings.Contains(direct, "resultType") || strings.Contains(direct, "serverInfo") {
 					t.Errorf("%s: %s", version, direct)

@@ -18,6 +18,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -56,14 +57,14 @@ func Internal() *RPCFault {
 	return &RPCFault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 }
 
-// Append appends f as the response to the request whose ID is the JSON text id. "" means unknown.
+// Begin appends the beginning of the response to the request whose ID is the JSON text id. "" means unknown.
+func Begin(dst []byte, id string) []byte {
+	return append(append(append(dst, `{"jsonrpc":"2.0","id":`...), cmp.Or(id, "null")...), ',')
+}
+
+// Append appends f as the response to the request id.
 func (f *RPCFault) Append(dst []byte, id string) []byte {
-	if id == "" {
-		id = "null"
-	}
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, id...)
-	dst = append(dst, `,"error":{"code":`...)
+	dst = append(Begin(dst, id), `"error":{"code":`...)
 	dst = strconv.AppendInt(dst, f.Code, 10)
 	dst = append(dst, `,"message":`...)
 	dst = value.AppendQuoted(dst, f.Message)
