@@ -32,7 +32,7 @@ type (
 	// and its Classes. Further it has the classes Hidden from it, its view of APIs, and its Limits.
 	Description = policyops.Description
 	// A ClassView is a class as a principal sees it: the Class, the Name by which the principal addresses it, and its
-	// visible Fields. Hidden are the other fields. Layers are the conditions on every record.
+	// visible Fields. Hidden lists the other fields with the reasons. Layers are the conditions on every record.
 	ClassView = policyops.View
 	// A Verdict says whether something is Allowed. If not, Reason is what the audit records, and DeniedAt, Class and
 	// Field say where it was refused. Rule and Further are the paths of the deciding rules, and Why explains them in

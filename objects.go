@@ -32,7 +32,7 @@ type Objects struct {
 	Total       int           // how many objects were asked for, or exist
 }
 
-// A objectSeer is who looks, by which rules, and where.
+// An objectSeer is who looks, by which rules, and where.
 type objectSeer struct {
 	Policy  *policy.Policy
 	Who     identity.Principal

@@ -12,9 +12,9 @@ type Outbox interface {
 	Recorded(ctx context.Context, steps ...string) error
 }
 
-// Drain moves the records of a Record.Subject, or of all for "", from an outbox to log, at most 100. It returns the records
-// that it appended. After an error the others are still in the outbox. Several processes may do this at once, because
-// the log keeps each step once.
+// Drain moves the records of the Record.Subject subject, or of all subjects for "", from an outbox to log, at most 100.
+// It returns the records that it appended. After an error, the other records are still in the outbox. Several processes
+// may call Drain at once, because the log keeps each step only once.
 func Drain(ctx context.Context, from Outbox, subject string, log Log) ([]Record, error) {
 	const most = 100
 	found, err := from.Unrecorded(ctx, subject, most)

@@ -53,9 +53,9 @@ func (q *Queue) Sending(ctx context.Context, a Approved, whose string) error {
 	return q.move(ctx, c, EventSending, Step{Actor: actor}, Guard{Lease: q.o.Lease})
 }
 
-// Reached records, before a call of a is sent, the answers of the calls before it and the records that existed already
-// (see Lease). It fails with problem.Conflict if the lease has passed to another executor: nothing more may be sent
-// then.
+// Reached is called before each call of a is sent. It records the answers of the earlier calls in done, and the number
+// of records that already existed in had (see Lease). It fails with problem.Conflict if the lease has passed to another
+// executor: nothing more may be sent then.
 func (q *Queue) Reached(ctx context.Context, a Approved, done Receipt, had []int) error {
 	c, err := a.Change()
 	if err != nil {

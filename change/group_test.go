@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestKinds checks which facts rules see of a group: those of the whole, then those of each kind of write in it.
+// TestKinds checks the facts that rules see of a group: first those of the whole group, then those of each kind of
+// write in it.
 func TestKinds(t *testing.T) {
 	set := func(op write.Op, class string, fields ...string) change.Effect {
 		return change.Effect{Op: op, Class: "app." + class, Asked: fields}

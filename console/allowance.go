@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// A allowancePage shows the view and the rights of a principal, and the answer to one question about it.
+// An allowancePage shows the view and the rights of a principal, and the answer to one question about it.
 type allowancePage struct {
 	As      string // the ID of the chosen token, or ""
 	Who     *policyops.Description

@@ -131,7 +131,7 @@ func (c *Console) Close() { c.close() }
 // SignIn returns the path of a page with a button that signs in with a link's secret, once. See identity.Tokens.Invite.
 func SignIn(link string) string { return Path + "/sign-in?link=" + url.QueryEscape(link) }
 
-// Mount serves Handler's paths, and the addresses of agents that sign in, which are outside of Path.
+// Mount serves the paths of Handler, and the URLs for the sign-in of agents, which are outside of Path.
 func (c *Console) Mount(mux *http.ServeMux) {
 	mux.Handle(Path, c.Handler())
 	mux.Handle(Path+"/", c.Handler())

@@ -208,7 +208,7 @@ func TestSecureCookie(t *testing.T) {
 	}
 }
 
-// TestLink: a link signs in once, by a button. A refused request doesn't use the link up.
+// TestLink checks that a link signs in only once, by a button. A refused request doesn't use up the link.
 func TestLink(t *testing.T) {
 	now := time.Now()
 	full := false

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A editedValue is a value that a reviewer may edit.
+// An editedValue is a value that a reviewer may edit.
 type editedValue struct {
 	Name  string // of its input: "item.field"
 	Of    review.Item

@@ -17,7 +17,7 @@ type deliveries interface {
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
 }
 
-// A outboxHook is a webhook or a recipient, and its status.
+// An outboxHook is a webhook or a recipient, and its status.
 type outboxHook struct {
 	Name    string
 	Href    string // the page with its deliveries

@@ -111,8 +111,8 @@ func (t *Tokens) hasTickets(ctx context.Context, next []Ticket) bool {
 	return err == nil
 }
 
-// sealAnswer returns the record of the answer to the exchange of a Renewal. Only the holder of the Renewal's secret can
-// open it, because the store has only a digest of the secret.
+// sealAnswer encrypts the answer to the exchange of a Renewal and returns it as a Ticket. Decryption requires the
+// Renewal's secret, of which the store has only a digest.
 func (t *Tokens) sealAnswer(o *Offer, answer []byte) (Ticket, error) {
 	box, place, err := replyBox(o.secret)
 	if err != nil {

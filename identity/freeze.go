@@ -106,10 +106,9 @@ func joined(parts []List) List {
 	return out
 }
 
-// Refresh returns the current state of p. If p has no TokenID, it is unchanged, or else it is rebuilt from its token
-// and restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses rights that
-// the token no longer grants, and doesn't gain rights that the token grants beyond p. It reads the store: a decision
-// must not rest on a token that another process has revoked.
+// Refresh returns the current state of p. If p has no TokenID, it returns p unchanged. Otherwise it reads p's token
+// from the store, and the result has only the rights that both p and the token grant. It fails with Unauthorized if the
+// token is revoked, expired or missing. It reads the store because another process may have revoked the token.
 func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.Above != nil {
 		above, err := t.Refresh(ctx, *p.Above)

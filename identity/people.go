@@ -13,8 +13,8 @@ import (
 // LinkLife is the default time within which a sign-in link is good.
 const LinkLife = 24 * time.Hour
 
-// personLife is how long the record of a person lasts. It is made anew when they are invited again, or come by their
-// issuer again.
+// personLife is the lifetime of a person's record. The record is created again when the person is invited again or
+// signs in through their issuer again.
 const personLife = 365 * 24 * time.Hour
 
 // SignsIn reports whether p is a person who may sign in to the console. Such a person has rights that have pages there.
@@ -247,8 +247,9 @@ func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 	return out, nil
 }
 
-// Known returns a person of this store by name and tenant, with their rights of this moment, for a decision that they take
-// elsewhere. A person of an issuer is known while they have a session here. The issuer isn't asked.
+// Known returns the person of this store with this name and tenant, and their current rights. It is for a decision that
+// they make elsewhere. A person of an issuer is known only while they have a session here. The gateway doesn't ask the
+// issuer.
 func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, error) {
 	all, err := t.byID(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func While(ctx context.Context, today PrincipalRefresher, p Principal) (good con
 		return ctx, func() {}
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	// Most operations end before the first check: only one that doesn't gets a goroutine.
+	// Most operations end before the first check, so only longer ones start a goroutine.
 	first := time.AfterFunc(recheck, func() { checked(ctx, today, p, end) })
 	return ctx, func() {
 		first.Stop()

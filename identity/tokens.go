@@ -286,7 +286,8 @@ func (t *Tokens) end(ctx context.Context, by Principal, id string) error {
 	return t.recorded(ctx, &k)
 }
 
-// manages reports whether by, an operator, manages a token: any, or those of by's tenant.
+// manages reports whether the operator by may manage token k. An operator with a tenant manages only the tokens of that
+// tenant.
 func manages(by Principal, k Token) bool { return by.Tenant == "" || k.Tenant == by.Tenant }
 
 // Local returns the principal of a local user at the command line, who has access to the store's file anyway. It may

@@ -61,7 +61,7 @@ func (b *book) times() int {
 	return b.asked
 }
 
-// tells returns the content: "2026-07-28 oana 1 calls 2 rows …", sorted, without zeros.
+// tells returns the content of the book as a sorted text without zeros: "2026-07-28 oana 1 calls 2 rows …".
 func (b *book) tells() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

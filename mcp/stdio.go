@@ -21,8 +21,8 @@ func (s *Server) ServeStdio(ctx context.Context, p identity.Principal) error {
 	return s.ServeStream(ctx, p, os.Stdin, os.Stdout)
 }
 
-// ServeStream serves principal over a pair of streams, one JSON message per line, until in or ctx ends. It reads in
-// until its end, and closes it at the end if it is an io.Closer.
+// ServeStream serves principal over a pair of streams, one JSON message per line, until ctx ends or in reaches its end.
+// Then it closes in if it is an io.Closer.
 func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, in io.Reader, out io.Writer) error {
 	p := &pipe{s: s, who: principal, in: in, out: out, messages: make(chan jsonrpc.Message), done: make(chan struct{})}
 	p.open, p.gone = context.WithCancel(context.Background())

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Directory returns the groups of a principal in a source whose classes have a schema.Guard. Its errors are those of
-// the source, for the caller.
+// A Directory returns the groups of a principal in a source whose classes have a schema.Guard. Its errors are errors of
+// the source. The caller may see them.
 type Directory func(p identity.Principal, source string) (Groups, error)
 
 // Under returns a copy of p that asks d for groups. Without a Directory, classes with a guard are hidden.

@@ -180,7 +180,7 @@ func (c *class) masked(p identity.Principal) map[string]*plan.Mask {
 	return left
 }
 
-// pointing returns the full name of a visible field that points to the field called name of c, or "".
+// pointing returns the full name of a visible field that points to c.name, or "".
 func (p *Policy) pointing(c *class, name string) string {
 	for _, other := range p.classes {
 		for _, r := range other.relations {

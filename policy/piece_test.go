@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// drafts returns a policy of papers and people. Papers have a masked, a generated and a hidden field and a type that
-// only the database knows. Agents may set some of the fields of notes.
+// drafts returns a policy of papers, people and notes. Papers have a masked, a generated and a hidden field, and a
+// field of a type that only the database knows. Agents may set some of the fields of notes.
 func drafts(t *testing.T) *Policy {
 	t.Helper()
 	classes := []schema.Class{

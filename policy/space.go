@@ -114,7 +114,8 @@ func (p *Policy) InAnySchema() *Policy {
 	return &out
 }
 
-// InSchema is InAnySchema in one schema by name. A class without it is in another.
+// InSchema is like InAnySchema, for the schema called space. For a class that this schema doesn't have, it uses the
+// first schema that has it.
 func (p *Policy) InSchema(space string) *Policy {
 	out := p.InAnySchema()
 	out.inSchema = space

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// vaults returns a class whose rule may name the field data in each of its parts.
+// vaults returns two classes. The parts of a rule for the class vaults can name its field data.
 func vaults() []schema.Class {
 	text := func(name string, from ...string) schema.Field {
 		return schema.Field{Name: name, Type: schema.String, From: from}

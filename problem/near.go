@@ -102,8 +102,8 @@ func Question(names []string) string {
 	return "Did you mean " + names[0] + "?"
 }
 
-// Instead returns the end of a message about an unknown name: the near names, or else the first of those that there are,
-// at most most of them. verb says whose they are, as "takes" or "has".
+// Instead returns the end of a message about an unknown name. It suggests the near names, or otherwise lists the first
+// known names, at most most of them. verb is the verb before the list, such as "takes" or "has".
 func Instead(near, known []string, verb string, most int) string {
 	if len(near) > 0 {
 		return DidYouMean(near)

@@ -115,7 +115,7 @@ func (p pick) list() Expr {
 	return Call{Op: "$slice", Args: []Expr{list, Literal{Value: value.OfInt(p.n), At: p.at}}, At: p.at}
 }
 
-// firstN parses $firstN and $lastN of a list, as the $slice that they are.
+// firstN parses $firstN or $lastN of a list and returns the equivalent $slice.
 func (o operand) firstN() Expr {
 	o.object("input", "n")
 	n := o.need("n").whole(1, mostPicked)

@@ -147,8 +147,8 @@ type (
 		Output []Filled
 		At     string
 	}
-	// Densify adds a record for each value from From to before To, by steps, that no record of its partition has in
-	// Field. The record has the partition's fields, and null in all others.
+	// Densify fills gaps. In each partition it adds a record for each missing value of Field from From (included) to To
+	// (excluded), by Step. The new record has the values of the partition's fields, and null in all others.
 	Densify struct {
 		Field    Path
 		By       []Path

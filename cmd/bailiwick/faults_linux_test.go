@@ -123,7 +123,7 @@ func faults() []fault {
 // segments matches texts between backquotes.
 var segments = regexp.MustCompile("`([^`]*)`")
 
-// inWords returns a pattern of the texts between the backquotes of a text of the runbook.
+// inWords returns a pattern that matches the texts between the backquotes of text. text is written for the runbook.
 func inWords(text string) string {
 	var parts []string
 	for _, m := range segments.FindAllStringSubmatch(text, -1) {

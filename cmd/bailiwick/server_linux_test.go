@@ -46,7 +46,7 @@ func (b *box) logged() string {
 	return b.log.String()
 }
 
-// newBox makes the folder. store is the configuration's store.
+// newBox creates the folder with a database and a configuration. store is the value of the configuration's key store.
 func newBox(t *testing.T, store string) *box {
 	t.Helper()
 	data, err := oneTracker()

@@ -119,7 +119,7 @@ func replaceCredential(configured, own client.Credential) client.Credential {
 	return own
 }
 
-// credentialSet returns the credentials of one address, or nil. made makes each.
+// credentialSet returns the credentials for one address, or nil. The function made creates each of them.
 func credentialSet(always []client.HeaderCredential, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (client.Credential, error)) (client.Credential, error) {
 	out := &client.CredentialSet{Always: always}
 	if single != nil {

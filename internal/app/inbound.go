@@ -50,7 +50,7 @@ type InboundOptions struct {
 	Logger   *slog.Logger
 }
 
-// A InboundHandler serves inboundPath.
+// An InboundHandler serves inboundPath.
 type InboundHandler struct {
 	o     InboundOptions
 	hooks map[string]webhook.Hook

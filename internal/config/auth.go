@@ -76,8 +76,8 @@ func agentScope(s string) string {
 	return ""
 }
 
-// shape is the shape of the HTTP server's settings. Most bounds have an upper limit, so that a slip of the keyboard doesn't remove
-// them.
+// shape returns the shape of the HTTP server's settings. Most limits have a maximum, so that a typing error can't
+// disable them.
 func (s *Server) shape() yamlconf.Shape {
 	return yamlconf.Object(append([]yamlconf.Key{
 		{Name: "origins", Doc: "Web origins whose pages may call", Shape: yamlconf.List(&s.Origins, "origins", origin)},

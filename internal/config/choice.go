@@ -148,7 +148,7 @@ func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, erro
 	return kept, nil
 }
 
-// rename is the shape of the names that the owner gives to classes, by table.
+// rename returns the shape of the setting rename, which maps tables to the names that the owner gives to their classes.
 func (s *Source) rename() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "table", Of: func(table string) (yamlconf.Shape, func()) {
 		var to string

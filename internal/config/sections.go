@@ -259,7 +259,8 @@ func (c *Config) unlisted() yamlconf.Shape {
 	return yamlconf.Choose([]string{"hidden", "visible"}, func(s string) { c.Rules.Unlisted = s == "visible" })
 }
 
-// results is the shape of the form of answers: one for all clients, or one for each client by the name that it gives.
+// results returns the shape of the format of answers: one format for all clients, or one per client by the client's
+// name.
 func (c *Config) results() yamlconf.Shape {
 	forms := []Form{Both, Text, Structured}
 	one := yamlconf.OneOf(&c.Results.Default, forms...)

@@ -202,7 +202,7 @@ func (s *APISource) CheckSchemes(d *spec.Document) (out []schemeFault) {
 	return out
 }
 
-// likeCredential is where the schema of the configuration has that of a credential, which others refer to.
+// likeCredential is the place of a credential's schema in the schema of the configuration. Other places refer to it.
 const likeCredential = "#/properties/sources/additionalProperties/properties/openapi/properties/credential"
 
 // another is the shape of a further credential, whose schema is that of the first.

@@ -25,8 +25,8 @@ type OutageLog struct {
 	times  int // failures since the last line
 }
 
-// Note takes the result of one round of the loop, nil if nothing failed. It writes each of joined errors once. It
-// writes no error if ctx has ended.
+// Note records the result of one round of the loop: err is nil if nothing failed. If err joins several errors, it
+// writes each of their lines once. It writes no error if ctx has ended.
 func (l *OutageLog) Note(ctx context.Context, err error) {
 	now := time.Now
 	if l.Now != nil {

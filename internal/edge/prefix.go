@@ -49,8 +49,8 @@ func below(r *http.Request, prefix string) *http.Request {
 	return &out
 }
 
-// local is the beginning of an address of the console in a page. html/template writes attributes with these quotes, and
-// no text of a page holds one.
+// local is how an address of the console begins in a page. html/template writes attributes with these quotes, and
+// escapes quotes in texts, so no text of a page contains local.
 var local = []byte(`="/console`)
 
 // A prefixed is a ResponseWriter that puts the prefix before addresses of the console.

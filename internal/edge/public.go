@@ -13,7 +13,7 @@ import (
 // ErrPrivate is the error of dialling an address that isn't allowed, such as one of a private network.
 var ErrPrivate = errors.New("the address is one of a private network")
 
-// A AddressNetwork is the kind of network that an address belongs to.
+// An AddressNetwork is the kind of network that an address belongs to.
 type AddressNetwork uint8
 
 // The kinds of network.

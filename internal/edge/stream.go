@@ -2,7 +2,7 @@ package edge
 
 import "net/http"
 
-// A EventStream is a text/event-stream response. After an error nothing more is sent.
+// An EventStream is a text/event-stream response. After an error nothing more is sent.
 type EventStream struct {
 	Err     error
 	w       http.ResponseWriter

@@ -221,7 +221,8 @@ func TestImpatience(t *testing.T) {
 	}
 }
 
-// TestMany: requests for several slots hold no more than there are, nor than a share, and each that waits is served in the end.
+// TestMany checks requests for several slots. Together they never occupy more than all slots, and those of one owner
+// never more than its share. Each waiting request is served in the end.
 func TestMany(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 100, Each: 50, Queue: 1000, Patience: time.Hour})
 	if _, err := g.EnterMany(t.Context(), agent(0), 51); !errors.Is(err, fair.ErrTooMany) {

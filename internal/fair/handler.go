@@ -9,11 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// form is the size for which a body is counted that doesn't declare one, and the most that a handler behind Handler reads.
+// form is the assumed size of a body that doesn't declare one, and the maximum that a handler behind Handler reads.
 const form = 256 << 10
 
-// Handler returns h, whose callers are not known before their bodies are read, such as forms and signed messages. A request with a body
-// holds memory for it until it is answered, and the network address of its sender has a share of it. h reads at most 256 KiB.
+// Handler returns a handler for h, whose callers are known only after their bodies are read, such as forms and signed
+// messages. Each request with a body reserves memory until it is answered. The reservation counts for the network
+// address of the sender. h can read at most 256 KiB.
 func (b *Budget) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {

@@ -52,7 +52,7 @@ func (b *Budget) keep(name string, row value.Row) error {
 // Release subtracts the bytes of records that are no longer kept.
 func (b *Budget) Release() { b.bytes = 0 }
 
-// Room refuses a value that would take so many bytes, if there is no room for it, before it is made.
+// Room returns an error if fewer than bytes are left of the budget. Call it before you create the value.
 func (b *Budget) Room(name string, bytes int64) error {
 	if most := cmp.Or(max(b.Bytes, 0), DefaultBytes); b.bytes+bytes > most {
 		return beyond(fmt.Sprintf("values of more than %d MB", most/1e6), name)

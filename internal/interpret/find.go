@@ -183,8 +183,9 @@ func (j led) place(o policy.Order) value.Value {
 	return value.Value{}
 }
 
-// Leaving returns the row of a record of a plan: its columns, and then the values of its order if that is unique. of returns the value
-// of a field behind a join, or a piece of it, as far as it may leave.
+// Leaving returns the row of a record of a plan: its columns and, if the order is unique, the values of the order. The
+// function of returns the value of a field behind a join, or a piece of it. It may return only values that the
+// principal may see.
 func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Piece) value.Value) value.Row {
 	out := make(value.Row, 0, len(p.Columns)+len(p.Order))
 	for _, c := range p.Columns {

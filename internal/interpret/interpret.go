@@ -191,7 +191,7 @@ func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row)
 	return r.only(records, func(row value.Row) bool { return test(root(row)) })
 }
 
-// only returns the records for which holds.
+// only returns the records for which the function holds returns true.
 func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []value.Row, err error) {
 	for _, row := range records {
 		if err := Ended(r.ctx); err != nil {

@@ -52,7 +52,7 @@ func Value(v value.Value, at string) (value.Value, error) {
 		Detail: fmt.Sprintf("unknown __type %q", problem.Cut(typ.String())), Near: []string{"Date", "Pointer"}}
 }
 
-// plain rejects operators inside an object to compare with, where they would be taken for member names.
+// plain rejects operators inside a literal object, because they would be read as member names.
 func plain(v value.Value, at string) error {
 	if err := Sane(v, at); err != nil {
 		return err

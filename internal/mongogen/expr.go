@@ -133,7 +133,7 @@ var (
 	lastDate  = bson.NewDateTimeFromTime(time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
 )
 
-// all writes expressions, or false if MongoDB can't compute one exactly.
+// all translates the expressions es for MongoDB. It returns false if MongoDB can't compute one of them exactly.
 func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	out := make([]any, len(es))
 	for i, e := range es {

@@ -321,8 +321,8 @@ const (
 	First                    // X of the first record in order
 	Last                     // X of the last record in order
 	Push                     // the list of X, which is JSON, in order, including nulls, or null if it is larger than ListBytes
-	// AddToSet is the list of distinct X, which is JSON, in value.Order. Objects and lists among themselves are in any
-	// deterministic order. It is null if it is larger than ListBytes.
+	// AddToSet is the list of distinct X, which is JSON, in value.Order. The order among objects and lists is
+	// deterministic, but otherwise undefined. It is null if the list is larger than ListBytes.
 	AddToSet
 	StdDevPop  // the population's standard deviation: a Double, exact to 12 digits, or null for no values, or if a value is not an operand of Add
 	StdDevSamp // the sample's: null for fewer than two values

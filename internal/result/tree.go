@@ -190,8 +190,8 @@ func (n *node) leaf(i int) *node {
 	return nil
 }
 
-// shown reports whether column i is a column of the text. The key of a followed pointer's target isn't, because it
-// repeats the pointer.
+// shown reports whether the text shows column i. It omits the key of a followed pointer's target, because the pointer
+// has the same value.
 func (n *node) shown(i int) bool {
 	for _, c := range n.children {
 		if !slices.Contains(c.columns, i) {

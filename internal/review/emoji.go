@@ -74,7 +74,8 @@ func emojiKey(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*'
 // half reports whether r is one of the two letters of a flag.
 func half(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// picture reports whether r is a character that has a form as a picture. Those of skin tones have none of their own.
+// picture reports whether r is a character that can be shown as an emoji. Skin tones don't count, because they only
+// change the emoji before them.
 func picture(r rune) bool {
 	switch {
 	case tone(r):

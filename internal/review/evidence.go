@@ -76,8 +76,8 @@ func hasOpened(ctx context.Context, used once.Store, person string, l Long) (boo
 	return all(pages)
 }
 
-// ReadHistory adds records of the audit log to a sheet, if reader isn't nil. These are the record that ended the
-// change, and, with reads, the agent's calls before it.
+// ReadHistory adds records of the audit log to the sheet s, unless reader is nil. It adds the record that ended the
+// change and, if reads is true, the agent's calls before the change.
 func ReadHistory(ctx context.Context, reader audit.Reader, found *change.Change, s *Sheet, reads bool) error {
 	if reader == nil {
 		return nil

@@ -32,7 +32,7 @@ func issues(string) Visibility {
 		"due": schema.Date, "custom": schema.JSON, "hours": schema.Decimal, "seal": schema.Bytes}}
 }
 
-// of returns a change of one record of issues. The effect's parts are JSON.
+// of returns a change of one record of issues. before and after are JSON.
 func of(t testing.TB, op write.Op, before, after string, asked ...string) *change.Change {
 	data := value.Value{}
 	if after := read(t, after); !after.IsNull() {

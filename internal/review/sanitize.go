@@ -13,10 +13,10 @@ func Inert(text string) string {
 	return links.Replace(tags.ReplaceAllString(text, `\<$1`))
 }
 
-// entities finds texts that Markdown would read as one character: "&colon;" can complete an address.
+// entities matches character references that Markdown would decode. For example, "&colon;" can complete an address.
 var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
 
-// tags finds the beginning of an address or an element in angle brackets.
+// tags matches the beginning of an address or an element in angle brackets.
 var tags = regexp.MustCompile(`<([A-Za-z/!?])`)
 
 var links = strings.NewReplacer("](", `]\(`, "][", `]\[`, "]:", `]\:`, "![", `!\[`, "://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)

@@ -154,7 +154,7 @@ func (l *look) newest(ctx context.Context, fields []string) error {
 	return err
 }
 
-// sparse samples records that have a value in one of the fields of which no value was seen.
+// sparse samples records that have a value in at least one of the fields without samples so far.
 func (l *look) sparse(ctx context.Context, fields []string) error {
 	var any query.Or
 	for _, name := range fields {

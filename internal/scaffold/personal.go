@@ -39,7 +39,8 @@ var people = []string{"user", "people", "person", "customer", "contact", "patien
 	"teacher", "driver", "client", "staff", "profile", "partner", "recipient", "attendee", "visitor", "owner", "actor", "author", "doctor", "nurse", "physician", "volunteer", "donor", "player", "passenger", "worker", "buyer", "seller", "artist",
 	"speaker", "resident", "pupil", "parent", "child", "coach", "parishioner", "beneficiary", "beneficiarie", "freelancer", "consultant", "instructor", "mitarbeiter", "kunde", "kunden", "benutzer", "cliente", "usuario", "empleado", "utilisateur", "dipendente", "klant", "klanten", "klient", "pracownik"}
 
-// events lists last words of names of classes, in the singular, of which one person can have many records.
+// events lists words, in the singular, with which the name of a class can end if one person can have many of its
+// records.
 var events = []string{"order", "invoice", "bill", "payment", "booking", "reservation", "appointment", "address", "addresse", "shipment", "delivery", "deliverie", "ticket", "case", "issue", "message", "mail", "email", "comment", "note", "review", "call", "visit", "sale", "purchase",
 	"transaction", "transfer", "subscription", "contract", "quote", "quotation", "offer", "cart", "checkout", "return", "refund", "rental", "loan", "claim", "request", "log", "event", "session", "donation", "registration", "submission", "application", "response", "answer", "post", "line", "item", "entry", "entrie",
 	"history", "historie", "stay", "trip", "ride", "examination", "prescription", "consultation", "certificate", "document", "letter", "card", "account", "payroll", "payslip"}

@@ -45,7 +45,7 @@ func (f *called) operator(o plan.Op, t schema.Type, a []node, types ...schema.Ty
 	return computedOf(plan.Apply{Op: o, Args: args, T: t}, f.place()), nil
 }
 
-// call binds a function of a single record.
+// call binds a call of a scalar function, that is, one that is not an aggregate.
 func (b *Binder) call(c *sqlparse.Call) (node, error) {
 	if c.Over != nil {
 		return node{}, invalid(c.At, "a window function can only be in the select list and in ORDER BY")

@@ -56,7 +56,7 @@ func numberOfColumn(native string) numberType {
 	return n
 }
 
-// numberOfPart returns the type of a part of a time that a function takes: extract or date_part.
+// numberOfPart returns the type of the result of extract or date_part.
 func numberOfPart(function string) numberType {
 	if function == "date_part" {
 		return floating

@@ -73,8 +73,8 @@ func (f *FoundTable) Place() string {
 	return fmt.Sprintf("%q.%q", f.Space, f.Table)
 }
 
-// SettleClasses turns the tables that were read into the classes of source that choice keeps, sorted by name, and
-// warnings. A table that can't be a class is left out with a warning.
+// SettleClasses turns tables into the classes of source, sorted by name. It keeps the tables that choice selects, and
+// skips each table that can't be a class with a warning.
 func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]schema.Class, []string) {
 	list, warnings := name(source, list, choice)
 	// Keys of all classes are settled before relations, which lead to them.

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A CheckRule is the requirement of a check constraint on one column: one of the literals, JSON, or a comparison.
+// A CheckRule is what a check constraint requires of one column: one of several literals, JSON, or a comparison.
 type CheckRule struct {
 	Column   Token
 	With     Token // the column that Column is compared with, or zero for a literal

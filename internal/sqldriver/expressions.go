@@ -64,7 +64,7 @@ func (s *selecting) arranged(ts []Token) bool {
 	return len(ts) > 0 && ts[0].Is("SELECT")
 }
 
-// name adds the column that ts begins with to o, and returns how many tokens its name has.
+// name adds the column or function at the beginning of ts to o. It returns the number of tokens in the name.
 func (s *selecting) name(ts []Token, lv *level, o *origin) int {
 	chain := []Token{ts[0]}
 	n := 1

@@ -35,7 +35,7 @@ func (w *writer) selected(xs []string) []string {
 		}
 		if out[i] = w.Read(xs[i], c.Field); w.long(c.Field) {
 			size := w.size(xs[i], c.Field)
-			// A list that was too large: a list that is never null otherwise is null for no other reason.
+			// If a list that is otherwise never null is null, it was too large.
 			if c.Field.Name == "" && c.Field.NotNull {
 				size = "coalesce(" + size + ", " + strconv.Itoa(value.Unmeasured) + ")"
 			}

@@ -176,7 +176,7 @@ type Dialect interface {
 	Aggregates() []string
 	// AccumulateOf is Accumulate for a stored column x of field f, where another text costs less, or else "".
 	AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string
-	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.
+	// Pick writes the value of x, of type t, in the only record of a group that satisfies the condition when.
 	Pick(s Scope, x, when string, t schema.Type) string
 	// Collect writes the JSON list l over a group. It is empty for an empty group, and null if it is too large.
 	Collect(s Scope, l Gathered) string

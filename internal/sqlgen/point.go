@@ -5,7 +5,8 @@ import "github.com/bailiwick-dev/bailiwick/query"
 // A Point is the texts of the longitude and the latitude of a point, and the dialect's type of a double.
 type Point struct{ Lng, Lat, Double string }
 
-// On returns the text that holds if the point is on the area of f. angle is the text of its distance from the center.
+// On returns a condition that is true if the point is in the area of f. angle is the expression for its distance from
+// the center.
 func (p Point) On(w *Writer, f query.GeoWithin, angle string) string {
 	put := func(n float64) string { return w.Arg(n, p.Double) }
 	switch a := f.Area; {

@@ -40,7 +40,7 @@ func (w *writer) of(class *schema.Class, alias string) fields {
 	}
 }
 
-// named returns the fields of the plan's class.
+// named returns the operand of the plan's field called name, which may be a field of a joined class.
 func (w *writer) named(name string) Operand {
 	join, f := w.plan.Column(name)
 	v := w.plan.View

@@ -167,7 +167,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestNullComparer shows a dialect that compares nulls itself: it compares constants, which aren't null, as others do.
+// TestNullComparer checks a dialect that compares nulls itself. It compares constants, which are never null, like other
+// dialects.
 func TestNullComparer(t *testing.T) {
 	for _, tt := range []struct {
 		e    plan.Expr

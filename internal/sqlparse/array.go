@@ -74,8 +74,8 @@ func (p *parser) list(t *token) Expr {
 	return nil
 }
 
-// listOf returns ARRAY(query): the list of the values of a query, in its order. The list of a query without records is
-// empty. The aggregate stands in the query itself where possible, because some databases don't let a query in FROM
+// listOf returns ARRAY(query): the list of the values of a query, in its order. If the query returns no records, the
+// list is empty. If possible, the aggregate is in the query itself, because some databases don't let a query in FROM
 // refer to the record around it.
 func listOf(q *Query, at Pos) Expr {
 	list := &Call{Name: "array_agg", At: at}

@@ -75,7 +75,7 @@ func (d ChangeQueries) Counts(f change.Filter) ChangeLookup {
 // same ones.
 func (d ChangeQueries) Due(now any, limit int) ChangeLookup {
 	var b builder
-	// Approved ones are due if they have expired or wait for no others.
+	// An approved change is due if it has expired or depends on no pending change.
 	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
 		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'changes_requested', 'approved', 'applying', 'stale', 'unknown')))`, now)
 	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND (lease <= ? OR leased > ?)`, now, now)

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// JournalFull is the size of a segment, in bytes, from which it should be folded, and mostBehind that of all segments at
-	// which Append refuses.
+	// JournalFull is the size of a segment, in bytes, from which it should be folded. mostBehind is the total size of
+	// all segments from which Append refuses.
 	JournalFull, mostBehind = 4 << 20, 256 << 20
 
 	// A segment grows by zeros ahead of the written frames, because a sync that needn't change the file's size takes

@@ -20,7 +20,7 @@ const (
 	unfinished = "writing-" // begins the names of files that are not complete
 )
 
-// A ArchiveStore is a log that can let go of its oldest records.
+// An ArchiveStore is a log that can let go of its oldest records.
 type ArchiveStore interface {
 	audit.Log
 	audit.Chain

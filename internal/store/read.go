@@ -97,8 +97,8 @@ func (f *archiveFile) look() error {
 	return nil
 }
 
-// records returns the records of f. A line that is not a record ends them with an *audit.Damage for the place behind
-// the record before.
+// records returns the records of f. At the first line that is not a record, it yields an *audit.Damage with the number
+// that this record should have.
 func (f *archiveFile) records() iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		in, err := os.Open(f.path)

@@ -120,7 +120,7 @@ func word(in value.Value, name string) string {
 	return v.Text()
 }
 
-// number returns an integer argument, or otherwise if it isn't given.
+// number returns the integer argument name, or the default in otherwise if the argument is missing.
 func number(in value.Value, name string, otherwise int) int {
 	v, _ := in.Get(name)
 	if n, exact := v.AsInt(); exact && !v.IsNull() {

@@ -423,8 +423,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestSchemas compares the tools as agents see them, and limits the size of those for records, actions and changes to
-// 1,500 tokens of four bytes.
+// TestChangeSchemas compares the tools as agents see them. The tools for records, actions and changes together may have
+// at most 1,500 tokens of four bytes.
 func TestChangeSchemas(t *testing.T) {
 	x := newTracker(t, nil)
 	size := 0

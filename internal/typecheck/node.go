@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Node is an expression whose type may still be open. A constant takes the type that its context wants. An object
-// with known members is kept as its members as long as possible, so that each keeps its type.
+// A Node is an expression whose type may still be open. A constant gets the type that its context requires. An object
+// with known members keeps them separate as long as possible, so each keeps its type.
 type Node struct {
 	Expr     plan.Expr    // nil for an object
 	Column   *plan.Column // the column of a plain reference, or whose ids it may hold

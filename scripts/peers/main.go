@@ -138,7 +138,7 @@ func filled(ctx context.Context, path string) (*url.URL, error) {
 	return &url.URL{Path: path}, nil
 }
 
-// made makes a database with orders beside that of at, and returns its address.
+// made creates a database with orders on the server of the database at the address at, and returns its address.
 func made(ctx context.Context, at string) (u *url.URL, drop func() error, err error) {
 	if u, err = url.Parse(at); err != nil || at == "" {
 		return nil, nil, errors.Join(errors.New("BAILIWICK_TEST_POSTGRES names no database"), err)
@@ -241,7 +241,8 @@ func request(tool, arguments, meta string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + meta + `}}`
 }
 
-// gateway starts Bailiwick with a configuration, whose store it adds, and returns what the agent of a token sends as Authorization.
+// gateway starts Bailiwick with a configuration, to which it adds a store. It returns the value of the header
+// Authorization for an agent.
 func gateway(program, dir, configuration string) (s *server, bearer string, err error) {
 	port, err := free()
 	if err != nil {

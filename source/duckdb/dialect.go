@@ -254,14 +254,14 @@ func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/duckdb can't write accumulator %d", op))
 }
 
-// tens reports, as SQL, that a Double is a decimal of at most 4 digits after the point, below 1e11 in size: as most prices
-// are. It looks at no text, which takes twenty times as long.
+// tens returns the SQL condition that a Double is below 1e11 in size and has at most 4 digits after the point, like
+// most prices. It doesn't convert the number to text, which would take twenty times as long.
 func tens(x string) string {
 	return "(abs(" + x + ") < 1e11 AND round(" + x + " * 10000) / 10000 = " + x + ")"
 }
 
-// short reports that a Double is below 1e11 in size and has at most 18 digits after the point. The sum of a hundred
-// million such numbers is in the range of decimals.
+// short returns the SQL condition that a Double is below 1e11 in size and has at most 18 digits after the point. The
+// sum of a hundred million such numbers is in the range of decimals.
 func short(x string) string {
 	return "(CASE WHEN " + tens(x) + " THEN TRUE ELSE abs(" + x + ") < 1e11 AND TRY_CAST(" + x + "::VARCHAR AS DECIMAL(38,18))::VARCHAR::DOUBLE = " + x + " END)"
 }

@@ -10,8 +10,8 @@ import (
 
 var clock = regexp.MustCompile(`^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$`)
 
-// opaqueForms read the texts of types that MariaDB compares by their meaning, and return the type to cast a text to
-// that it surely takes. Package source/mariadb calls the fields of these types Ordered.
+// opaqueForms has a function for each type that MariaDB compares by meaning. If text is certainly a value of the type,
+// the function returns the type to cast it to. Package source/mariadb sets Ordered on fields of these types.
 var opaqueForms = map[string]func(text string) (cast string, ok bool){
 	"time": func(text string) (string, bool) { return "TIME(6)", clock.MatchString(text) },
 	"inet4": func(text string) (string, bool) {
@@ -34,8 +34,8 @@ func (dialect) Fits(f *schema.Field, text string) bool {
 	return ok
 }
 
-// compareOpaque writes x op v for a column of a type that only MariaDB knows. It compares as the type where the text is
-// surely one of it, so that an index serves. Otherwise it compares the text that is shown.
+// compareOpaque writes x op v for a column of a type that only MariaDB knows. If v is certainly a value of the type, it
+// compares v as this type, so that MariaDB can use an index. Otherwise it compares the text that agents see.
 func (m dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := opaqueForms[x.Field.Native]; read != nil {
 		if cast, ok := read(v); ok {

@@ -221,7 +221,8 @@ func (r *jsonReader) text(otherwise string) (string, error) {
 	return "", broken("%s", otherwise)
 }
 
-// is reads true or false, as a boolean or as text. It returns !otherwise if the value is word, else otherwise.
+// is reads true or false, as a boolean or as text. It returns !otherwise if the value equals word, or otherwise for any
+// other value.
 func (r *jsonReader) is(word string, otherwise bool) (bool, error) {
 	got, err := r.scalar()
 	if got == word {

@@ -54,7 +54,7 @@ func (m match) better(o match) bool {
 var wrappers = []string{"data", "result", "results", "response", "payload", "item", "items", "record", "records", "entity", "resource", "object",
 	"attributes", "content", "body", "value", "output", "document", "model", "d", "entry", "node", "return", "embedded"}
 
-// maxWrapped is the number of envelopes that may be around each other.
+// maxWrapped is the maximum depth of nested envelopes.
 const maxWrapped = 3
 
 // newFinder returns the finder for the record that call changes and its operation reads answers with.
@@ -217,8 +217,8 @@ func (f *finder) parts(body value.Value, raw spec.Raw, in []string, depth int) [
 	return out
 }
 
-// wraps reports whether the member called name may be an envelope's content. It may be by its name, or because it is
-// the only one that could be, of an object that has no id of its own.
+// wraps reports whether the content of an envelope may be in the member called name. That is so if the name is typical.
+// It is also so if outer has no id, and this is the only member that could be the content.
 func (f *finder) wraps(outer value.Value, name string) bool {
 	if slices.Contains(f.words, plainName(name)) {
 		return true
@@ -300,7 +300,7 @@ func beside(m value.Member) bool {
 		"apiversion", "resultinfo", "context", "odata.context", "odatacontext", "type", "resulttype", "kind", "info", "debug", "actions", "action"}, name)
 }
 
-// compare returns the match of r and p, and whether any fact speaks for it.
+// compare returns the match of r and p. It also reports whether any evidence shows that r is the record of p.
 func (f *finder) compare(r record, p part) (match, bool) {
 	m := r.match
 	m.in = p.in

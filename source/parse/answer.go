@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A answerLimit is the most that one answer may be. Values are counted by their separators, also where these are in texts.
+// An answerLimit is the most that one answer may be. Values are counted by their separators, also where these are in
+// texts.
 type answerLimit struct{ Bytes, Values int }
 
 // The limits of answers. A value takes about as much memory as 40 bytes of text.

@@ -64,8 +64,9 @@ func (r *refusal) LogText() string { return r.Error() }
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
 
-// taken sends a request and returns the body of an answer that is a success. Its errors may be shown to the caller. A
-// *refusal is in their chain if Parse Server answered, and largeAnswer if there is more than the limit.
+// taken sends a request and returns the body of a successful answer. Its errors may be shown to the caller. If Parse
+// Server answered with an error, a *refusal is in the chain. If the answer is larger than the limit, largeAnswer is in
+// it.
 func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc

@@ -31,9 +31,9 @@ func textTables(made map[string]string) map[string]bool {
 	return out
 }
 
-// fullText adds to classes their FTS5 indexes, and returns warnings about those that it can't use. An index belongs to a
-// class if it is an external-content table (content=…) over it, by the integer key of the class. Each of its columns is
-// taken to index the field of the same name. The owner is responsible for keeping it up to date.
+// fullText adds the FTS5 indexes to their classes and returns warnings about those that it can't use. An index belongs
+// to a class if it is an external-content table (content=…) over the class's table, by its integer key. fullText
+// assumes that each column of the index indexes the field of the same name. The owner must keep the index up to date.
 func fullText(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string, error) {
 	spaces := map[string][]*schema.Class{}
 	for i := range classes {

@@ -38,8 +38,8 @@ type cache struct {
 
 const mostPatterns = 256
 
-// get returns the meaning of text, by read on first use. A full cache is emptied rather than ordered: a statement's few texts come back
-// at once.
+// get returns the parsed form of text, and calls the function read to parse it on first use. It empties a full cache,
+// because the few texts of a statement return at once.
 func (c *cache) get(text string, read func(string) any) any {
 	if have, ok := c.meanings.Load(text); ok {
 		return have

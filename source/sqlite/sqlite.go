@@ -114,7 +114,7 @@ func uri(path, options string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: options}).String()
 }
 
-// newConnector returns a connector to the file at an absolute path, with options for the driver. It reads.
+// newConnector returns a connector to the file at an absolute path, with options for the driver.
 func newConnector(path, options string, heap int64) (*connector, error) {
 	c := &connector{dsn: uri(filepath.ToSlash(path), options), path: path, heap: heap, parsed: parsed.New}
 	return c, registerFunctions(&c.driver)

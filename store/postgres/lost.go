@@ -65,7 +65,8 @@ func (s *Store) OnLoss(f func(gone audit.Head)) {
 	s.last.notice = f
 }
 
-// lookBack looks for the last record that this process appended. Others may have appended as many since it was lost.
+// lookBack looks for the last record that this process appended. The number of records can't show the loss, because
+// other processes may have appended since.
 func (s *Store) lookBack(ctx context.Context) error {
 	h := s.last.get()
 	if h.Seq == 0 {

@@ -27,8 +27,8 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 // each of those calls the journal would make a segment, which the next step folds in a commit of its own.
 const stepsLast = 50 * time.Millisecond
 
-// appendBatch writes the records of several callers into the journal. If there are steps among them, with which the
-// outbox changes, or were just before, it writes into the tables. The busy timeout limits the wait.
+// appendBatch writes the records of several callers into the journal. It writes into the tables instead if the batch
+// has steps, with which the outbox changes, or if there were steps just before. The busy timeout limits the wait.
 func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	defer func() {
 		if s.probe.appended(err); err != nil {

@@ -283,7 +283,7 @@ func tableOfChecks(t *testing.T) map[string][3]string {
 	return out
 }
 
-// asks proposes the write of a row. It returns the change, and what the proposal came to.
+// asks proposes the write of a row. It returns the change's ID and the result: "filed" or "refused".
 func (g *ground) asks(row examined) (id, came string) {
 	g.Helper()
 	w := strings.NewReplacer("{1}", g.id("issues", 1), "{2}", g.id("issues", 2)).Replace(row.asks)

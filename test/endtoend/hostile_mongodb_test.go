@@ -82,8 +82,8 @@ func requestsOf(t *testing.T, reads map[string][]string) (out []tool.Request) {
 	return out
 }
 
-// foreign are words of the servers, of their languages and of data that the agent doesn't see. Names that the agent
-// itself sends are taken out before.
+// foreign lists words that come only from the servers, their languages or hidden data. No answer may contain them. The
+// test first removes the names that the agent itself sends.
 var foreign = []string{"mingo", "Mongo", "TypeError", "ReferenceError", "node:", "[native code]", "[object", "ferretdb", "handler.", "(Location", "hidden-from-all", "polluted"}
 
 // runsOrWrites matches text that runs code in the database, or writes.

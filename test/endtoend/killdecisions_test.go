@@ -390,7 +390,8 @@ var counted = map[string]string{
 		"CREATE TRIGGER counted AFTER UPDATE OF n ON issues FOR EACH ROW EXECUTE FUNCTION counted()",
 }
 
-// newTracker makes the tracker of an office in a kind of database, and returns its address and a connection of the test's own.
+// newTracker creates the tracker database of an office, of the given kind. It returns its address and a separate
+// connection for the test.
 func newTracker(t *testing.T, kind string) (at string, db *sql.DB) {
 	t.Helper()
 	driver := "sqlite"

@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestPutMakes checks a PUT of something that doesn't exist. It can be proposed where the document says that the PUT
-// creates it. It is stale once somebody else has created it, and is looked for where its answer is lost.
+// TestPutMakes checks a PUT of something that doesn't exist. An agent can propose it if the document says that the PUT
+// creates it. The change is stale if somebody else has created it by then. If the answer is lost, the gateway looks for
+// the created object.
 func TestPutMakes(t *testing.T) {
 	const replaces = `"operationId": "setMachine", `
 	declared := func(more string) func(*calls.Rules) {

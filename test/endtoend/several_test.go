@@ -57,8 +57,8 @@ const (
 	dropTens = `{"op":"call","call":{"operationId":"dropMachine","path":{"id":"m1"}}}`
 )
 
-// TestSeveralCalls follows three calls as one change. People see each with its values from earlier answers, and they
-// are sent in order, once.
+// TestSeveralCalls proposes three calls as one change. The second and third call use values from answers of earlier
+// calls. The reviewer sees each call, and the calls are sent once, in order.
 func TestSeveralCalls(t *testing.T) {
 	o, h := newHall(t, nil)
 	bot := o.token(identity.Agent, "ana", "acme", identity.Read, identity.Write, identity.Delete)

@@ -25,7 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// previewed is a source that calls then after each preview.
+// previewed is a source that calls the function then after each preview.
 type previewed struct {
 	*sqlitesource.WritableSource
 	then func()

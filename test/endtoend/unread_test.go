@@ -202,7 +202,7 @@ func TestNonInterferenceUnread(t *testing.T) {
 	}
 }
 
-// unreadOfWorld compares the answers of groups over one world.
+// unreadOfWorld runs grouped queries over one world of data and compares the answers of all sides.
 func unreadOfWorld(t *testing.T, sides []side, seed uint64, got *tally) {
 	m := &maker{rand.New(rand.NewPCG(firstSeed(t)+seed, 3)), profiles()[seed%3]}
 	seen := m.visible()

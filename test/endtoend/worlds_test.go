@@ -112,7 +112,8 @@ func sqliteWords(twin bool) (ddl string, again []string) {
 	return ddl, again
 }
 
-// postgresWords returns those of PostgreSQL: one for each text, and one for the hidden and the visible ones together.
+// postgresWords returns the full-text indexes of PostgreSQL: one for each text, and one for hidden and visible texts
+// together.
 func postgresWords(twin bool) (ddl string) {
 	for _, t := range tables {
 		for i, c := range t.words {
@@ -287,12 +288,12 @@ func (m *maker) orgs() any {
 	return pick[any](m.Rand, `["acme"]`, `["acme", "globex"]`, `["globex", "acme", "acme"]`, `"acme"`, nil, `[]`, `["globex"]`, `["Acme", "acme "]`, `[["acme"]]`, `{"0": "acme"}`, `"globex"`, `[null, 1]`)
 }
 
-// counted returns milliseconds since 1970. Some are not a date.
+// counted returns milliseconds since 1970, or sometimes a value that is not a date.
 func (m *maker) counted() any {
 	return pick[any](m.Rand, nil, 0, -1, 1769853600000, 1769853600000, 1769904000000, 1769904000001, int64(math.MaxInt64), int64(math.MinInt64))
 }
 
-// written returns JSON as a text. Some is not JSON.
+// written returns JSON as a text, or sometimes a text that is not JSON.
 func (m *maker) written() any {
 	return pick(m.Rand, m.document(), m.document(), pick[any](m.Rand, `{"a"`, "", "[1,]", `{"a": 1e400}`, strings.Repeat("[", 9)+strings.Repeat("]", 9)))
 }

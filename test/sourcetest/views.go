@@ -110,7 +110,7 @@ func (s *subject) views(t *testing.T) {
 	s.viewsBehind(t, p, acme)
 }
 
-// viewsBehind tests that a pointer out of the view leads nowhere.
+// viewsBehind checks that a pointer to a record outside of the view is null, and that fields behind it are null.
 func (s *subject) viewsBehind(t *testing.T, p *policy.Policy, acme identity.Principal) {
 	t.Helper()
 	plan, rows, err := s.read(t.Context(), p, acme, &query.Find{Class: "posts", Keys: paths("author.name"), Raw: true, Limit: 10})

@@ -152,9 +152,9 @@ func (r *Reach) admits(p identity.Principal, op, other *spec.Operation, values [
 	return err
 }
 
-// Redirected returns the permit for the read that an API redirects to: path and query are those below the base URL,
-// both percent-encoded. It refuses a target that p's principal may not call. The error text continues "the API
-// redirects", and names the target only if the principal sees it.
+// Redirected returns a permit to follow an API's redirect to path and query. Both are relative to the base URL and
+// percent-encoded. It rejects a target that p's principal may not call. The text of its error continues "the API
+// redirects". It names the target only if the principal may see it.
 func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil {

@@ -280,7 +280,8 @@ func upstream(detail string) *problem.Error {
 	return &problem.Error{Code: problem.Upstream, Kind: "odd_answer", Detail: detail}
 }
 
-// documented reports whether the document declares a successful response with such a media type, or none at all.
+// documented reports whether the document declares a successful response with such a media type. It also returns true
+// if the document declares no successful response with any media type.
 func documented(op *spec.Operation, like func(string) bool) bool {
 	declares := false
 	for _, r := range op.Responses {

@@ -153,7 +153,7 @@ func (w *walker) known(names []string, n *node, body value.Value) ([]string, boo
 	return nil, true
 }
 
-// flat replaces arrays by their first elements.
+// flat replaces each array with its elements, at most maxSeen in all.
 func flat(all []value.Value) []value.Value {
 	var out []value.Value
 	for _, v := range all {

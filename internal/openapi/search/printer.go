@@ -286,7 +286,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 	}
 }
 
-// alternatives describes the fields of each alternative of o that has some, under its name or its number.
+// alternatives describes the fields of each alternative of o that has fields, under its name or its number.
 func (p *printer) alternatives(indent int, o spec.ObjectFilter, level int) {
 	if level >= p.depth || len(o.Choices) > maxEnum {
 		return

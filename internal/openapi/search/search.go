@@ -277,9 +277,9 @@ func (ix *Index) begins(t *term, stem string) {
 // weak is the fraction of the query's idf that the best operation must cover for a strong match.
 const weak = 0.3
 
-// least is the fraction of the idf of the query's own words, also of those that no operation has, that the best
-// operation must cover. A query of which only some frequent words match covers less: "create a load balancer" finds
-// operations that create, and something about load.
+// least is the fraction of the idf of the query's own words that the best operation must cover. Words that no operation
+// has count too. A query that matches only by some frequent words covers less. For example, "create a load balancer"
+// finds operations that create something, and others about load.
 const least = 0.3
 
 // A sum is the total of a query's terms in one entry.

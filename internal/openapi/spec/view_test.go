@@ -115,7 +115,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestObject checks the fields of each schema, required ones capitalized, and whether other fields are accepted.
+// TestObject checks the fields of each schema and whether other fields are accepted. The expected text shows names of
+// required fields in capitals.
 func TestObject(t *testing.T) {
 	d := read(t, `{"openapi":"3.1.0","components":{"schemas":{
 		"A":{"type":"object","required":["x","p"],"properties":{"x":{},"secret":{}},"allOf":[{"$ref":"#/components/schemas/B"},{"properties":{"i":{}},"required":["y"]}]},

@@ -62,7 +62,8 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	return nil
 }
 
-// empty reports whether {} is a body that b takes, and whether it is the only one, as in calls of remote procedures without arguments.
+// empty reports whether b accepts {}, and whether it accepts nothing else. The latter is common in remote procedures
+// without arguments.
 func (c *Checker) empty(b *spec.Body) (enough, only bool) {
 	content := b.Preferred()
 	if content == nil || !spec.IsJSON(content.MediaType) || IsPatch(content.MediaType) {

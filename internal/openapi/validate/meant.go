@@ -73,7 +73,8 @@ func whole(types any) bool {
 	return is
 }
 
-// meant reports whether all values are of the format, as far as it applies to them.
+// meant reports whether all values are of the format called name. It ignores values of a type that the format doesn't
+// apply to.
 func meant(name string, all []spec.Raw) bool {
 	for _, r := range all {
 		v, err := value.Read(r, 0)

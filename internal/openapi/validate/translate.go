@@ -51,7 +51,7 @@ func (t *translator) refer(key string, p place) string {
 	return scheme + strconv.Itoa(n)
 }
 
-// name returns the name of the schema at a URL that refer returned, or "" if it has none.
+// name returns the name of the schema at url, which refer returned, or "" if the schema has no name.
 func (t *translator) name(url string) string {
 	at, _, _ := strings.Cut(strings.TrimPrefix(url, scheme), "#")
 	if n, err := strconv.Atoi(at); err == nil && n >= 0 && n < len(t.at) {

@@ -6,15 +6,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// savepointsInMemory is how many bytes of pages SQLite keeps in memory before it writes them to a file of their own.
-// They are the pages as they were before the innermost savepoints of a transaction. SQLite's default is 64 KiB. A step
-// of a change writes some twenty pages and several steps share a transaction, so every commit made such a file. SQLite
-// writes all of it to that file at once, and can't write more than 131,071 bytes so. With a larger bound it takes the
-// disk for full.
+// savepointsInMemory is how many bytes of pages SQLite keeps in memory before it writes them to a separate file. The
+// pages are copies from before the innermost savepoints of a transaction. SQLite's default is 64 KiB. A step of a
+// change writes some twenty pages and several steps share a transaction, so every commit created such a file. SQLite
+// writes all these pages to the file at once, and can write at most 131,071 bytes this way. With a larger bound it
+// reports a full disk.
 const savepointsInMemory = 124 << 10
 
-// roomy is whether SQLite has taken that bound. It does so only before its first connection. A program that has opened
-// one by then has files as before.
+// roomy reports whether SQLite has accepted that bound, which it does only before its first connection. If the program
+// has opened one before, SQLite creates files as usual.
 var roomy = keepSavepoints()
 
 func keepSavepoints() bool {

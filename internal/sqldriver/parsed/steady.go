@@ -18,7 +18,7 @@ func Steady(c driver.Conn) *Conn {
 	return New(c)
 }
 
-// steady reports whether it could. The driver has no option for it.
+// steady sets the option for conn, and reports whether that succeeded. The driver has no API for it.
 func steady(conn driver.Conn) bool {
 	h, ok := handleOf(conn)
 	if !ok {

@@ -42,8 +42,9 @@ func TestPlansAreSteady(t *testing.T) {
 	}
 }
 
-// A lookup isn't planned for its arguments, also after a change of the schema. Other statements of the connection are planned for
-// theirs. The order of the rows shows the plan: of the scan the one of the table, of the index the opposite.
+// TestLookup checks that SQLite plans a lookup without looking at its arguments, also after a change of the schema.
+// Other statements of the connection are still planned for their arguments. The order of the rows shows the plan: a
+// scan returns the order of the table, and the index the opposite.
 func TestLookup(t *testing.T) {
 	opened, err := new(sqlite.Driver).Open(":memory:")
 	if err != nil {

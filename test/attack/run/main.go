@@ -1,4 +1,4 @@
-// Command run makes the attacks of package attack on a server, and prints each that it fell for, and a table.
+// Command run makes the attacks of package attack on a server. It prints each that succeeded, and a table.
 //
 //	go run ./test/attack/run -world > world.sql          # then: sqlite3 world.db < world.sql, and serve world.db to an agent of the tenant acme
 //	go run ./test/attack/run -url http://127.0.0.1:8420/mcp -token bw_… -sql query_sql:sql

@@ -16,7 +16,8 @@ func to(field, target string) schema.Relation {
 	return schema.Relation{Fields: []string{field}, Target: target, TargetFields: []string{"id"}}
 }
 
-// people point to a team and to another of them. Doubles are multiples of 0.25, which every sum holds exactly.
+// people returns a table whose records point to a team and to another person. Doubles are multiples of 0.25, so every
+// sum is exact.
 func people() sourcetest.Table {
 	return sourcetest.Table{Name: "people", Key: []string{"id"}, Foreign: []schema.Relation{to("boss", "people"), to("team", "teams")},
 		Columns: []sourcetest.Column{id, {Name: "name", Is: schema.String}, {Name: "team", Is: schema.String}, {Name: "boss", Is: schema.Integer},

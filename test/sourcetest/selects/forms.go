@@ -100,7 +100,7 @@ var aggregates = map[Kind][]string{
 	Day:     {"{min|max}({y})", "mode() WITHIN GROUP (ORDER BY {y})"},
 }
 
-// gathered are the aggregates that join the values of a group. A list takes no FILTER.
+// gathered lists the aggregates that join the values of a group. The generated queries use no FILTER with them.
 var gathered = map[Kind][]string{
 	Text: {"string_agg({t}, '{, |,|}' ORDER BY {=})", "string_agg(DISTINCT {t}, '{-|; }' ORDER BY {=})", "string_agg({i}::text, ',' ORDER BY {=}::text DESC)"},
 	list: {"array_agg({i} ORDER BY {=} {NULLS FIRST|DESC NULLS LAST})", "array_agg(DISTINCT {i} ORDER BY {=} NULLS FIRST)"},

@@ -50,7 +50,7 @@ type Target struct {
 	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
 }
 
-// A Bed is a source with the class marks in it, which has a record with the id 0 and the number 0.
+// A Bed is a source with the class marks. The class has a record with the id 0 and the number 0.
 type Bed struct {
 	Writable
 	Marks

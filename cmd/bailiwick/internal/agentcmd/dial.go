@@ -116,7 +116,7 @@ func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 // dialTimeout is how long a command waits for an answer: the longest time that a gateway allows a tool.
 const dialTimeout = 300 * time.Second
 
-// With connects and passes the client to do.
+// With connects and calls the function do with the client.
 func (d *dialer) With(ctx context.Context, do func(context.Context, *client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

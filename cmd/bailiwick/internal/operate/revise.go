@@ -33,8 +33,8 @@ func (d commands) requestChanges() *cobra.Command {
 	return cmd
 }
 
-// edit returns the command changes edit. The value is JSON if it is well-formed, else a text. The digest is that of the
-// change as it is now, so that two edits at once don't overwrite each other.
+// edit returns the command changes edit. VALUE is JSON if it is well-formed, or otherwise a text. The request has the
+// digest of the current version, so that two simultaneous edits don't overwrite each other.
 func (d commands) edit() *cobra.Command {
 	var reason string
 	var item int
