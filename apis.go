@@ -20,9 +20,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// APIArguments are the arguments of a call of an HTTP API. Path, Query, Headers and Cookies are Objects by parameter name, or
-// Null. HasBody distinguishes a null Body from none. Media is the media type of the body. If it is "", the operation's
-// preferred one is used. Later and Texts are for calls that wait for the answers of others. Leave them nil.
+// APIArguments are the arguments of a call of an HTTP API. Path, Query, Headers and Cookies are Objects by parameter
+// name, or Null. HasBody distinguishes a null Body from no body. Media is the media type of the body. If it is "", the
+// operation's preferred type is used. Later and Texts are only for calls that depend on the answers of other calls.
+// Leave them nil.
 type APIArguments = validate.Arguments
 
 // An APIRead is a call of an API operation that only reads.
@@ -32,27 +33,27 @@ type APIRead struct {
 	Arguments APIArguments
 	Fields    []string // the wanted parts of the response, as dotted paths, or nil for all
 
-	Where query.Filter // keeps the items of the response's list for which it holds. Nil keeps all
+	Where query.Filter // selects items of the response's list. Nil keeps all
 	At    string       // the part of the response that is wanted, as its notes name it, or "" for all
 	From  int          // the first wanted item of the list, or character of the text. 0 and 1 both mean the first
 }
 
-// APIs returns what p sees of each HTTP API under the rules in force now, ordered by name.
+// APIs returns the part of each HTTP API that p sees under the rules in force, ordered by name.
 func (g *Gateway) APIs(p identity.Principal) []*calls.Reach {
 	return g.force.Load().policy.APIs().All(p)
 }
 
-// APIs returns what the caller sees of each HTTP API, ordered by name.
+// APIs returns the part of each HTTP API that the caller sees, ordered by name.
 func (c *Call) APIs() []*calls.Reach { return c.policy.APIs().All(c.who) }
 
-// API returns what the caller sees of the named API. "" means the only one. The JSON pointer in its errors is
+// API returns the part of the named API that the caller sees. "" means the only one. The JSON pointer in its errors is
 // /source.
 func (c *Call) API(name string) (*calls.Reach, error) {
 	return c.policy.APIs().Reach(c.who, name, "/source")
 }
 
-// CallAPI calls an operation that only reads, and returns what the caller may see of the response, cut to the byte
-// budget.
+// CallAPI calls an operation that only reads. It returns the part of the response that the caller may see, cut to the
+// byte budget.
 func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error) {
 	c.asked(r.API + "." + r.Operation)
 	_, deciding := trace.Start(ctx, "policy")
@@ -73,7 +74,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 		return nil, err
 	}
 	defer res.Close()
-	c.record.Credential = caller.Whose(permit, answered) // a redirected call may carry other ones
+	c.record.Credential = caller.Whose(permit, answered) // a redirected call may have sent other credentials
 	to, err := answered.Plan()
 	if err != nil {
 		return nil, err
@@ -91,10 +92,10 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	return got, err
 }
 
-// Cursors seals what a caller is to bring back: positions, and names of calls.
+// Cursors returns the sealer of values that the caller sends back later: positions, and names of calls.
 func (c *Call) Cursors() *result.Sealer { return c.gateway.cursors }
 
-// permitted takes a call of an API through policy.
+// permitted checks a call of an API against policy, and returns its permit and plan.
 func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Plan, error) {
 	reach, err := c.API(r.API)
 	if err != nil {
@@ -141,11 +142,12 @@ type aside struct {
 	ask CallSpec
 
 	mu      sync.Mutex
-	release func(limit.Use) // gives back the Call's place among those that run, or nil before it has one
-	bytes   int             // the answers of calls made inside, which their own records count
+	release func(limit.Use) // gives back the Call's place among the running calls, or nil before it has one
+	bytes   int             // size of the answers of calls made inside, which their own records count
 }
 
-// yield gives the Call's place to the calls inside of it, since there may be no other one. The Call itself then uses nothing.
+// yield gives the Call's place to the calls inside of it, because there may be no other free place. The Call itself
+// then uses nothing.
 func (a *aside) yield() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -154,7 +156,7 @@ func (a *aside) yield() {
 	}
 }
 
-// own returns how many bytes of an answer aren't those of calls inside.
+// own returns the size of an answer without the answers of calls inside.
 func (a *aside) own(bytes int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,9 +164,9 @@ func (a *aside) own(bytes int) int {
 }
 
 // Alone makes a call of the same tool inside of this one, as if the caller had made it separately. It runs under the
-// rules of the same moment. It has its own check of scopes and arguments, its own place in limits and budgets, and its
-// own record. run answers the call with its checked arguments and returns the size of the answer in bytes. Several
-// calls may run at a time.
+// same version of the rules. It has its own check of scopes and arguments, its own place in limits and budgets, and its
+// own record. The function run answers the call with its checked arguments and returns the size of the answer in bytes.
+// Several calls may run at the same time.
 func (c *Call) Alone(ctx context.Context, args value.Value, run func(context.Context, *Call, value.Value) (int, error)) error {
 	if c.inside == nil || c.inside.ask.Take == nil {
 		return problem.New(problem.Internal, "the call has no tool that could be called inside of it")

@@ -26,10 +26,10 @@ const (
 	atOnce    = 64               // maximum changes per round
 )
 
-// Execute applies approved changes, expires those whose time is over, and takes over changes that another process
-// left, until ctx ends. After a change that creates or removes a class it describes the sources again. Any number of
-// processes that share a store may run it. ended receives what failed in each round, joined, for the operator: nil if nothing
-// did. It may be nil.
+// Execute applies approved changes until ctx ends. It expires changes whose time is over, and takes over changes that
+// another process left. After a change that creates or removes a class it describes the sources again. Several
+// processes that share a store may run it. After each round it calls ended with the joined errors, or nil. ended may be
+// nil.
 func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 	queue := g.options.Changes
 	if queue == nil {
@@ -67,11 +67,11 @@ func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 	}
 }
 
-// A backlog has why changes could not be brought to their end, by id. They aren't due while a lease is held, and what failed is no less
-// true in those rounds. It is bounded: where more fail, these tell the cause.
+// A backlog has the errors of unfinished changes, by id. A change isn't due while its lease is held, but its error
+// still counts in those rounds. The size is bounded: the first errors show the cause.
 type backlog map[string]error
 
-// tried notes how an attempt at a change ended.
+// tried records the result of an attempt at a change.
 func (b backlog) tried(id string, err error) {
 	if err == nil {
 		delete(b, id)
@@ -80,7 +80,7 @@ func (b backlog) tried(id string, err error) {
 	}
 }
 
-// left forgets the changes that have ended since, perhaps by another process, and returns why the others have not.
+// left drops the changes that have ended since, perhaps in another process. It returns the errors of the others.
 func (b backlog) left(ctx context.Context, queue *change.Queue) error {
 	var failed []error
 	for _, id := range slices.Sorted(maps.Keys(b)) {
@@ -113,8 +113,8 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 	return err
 }
 
-// settleSoon applies an approved change, whose lease may be held, and returns it once it has ended, or as it is after a few
-// seconds. The apply goes on even if the caller disconnects.
+// settleSoon applies an approved change, whose lease may be held. It waits for the end for a few seconds, and returns
+// the current state. The apply goes on even if the caller disconnects.
 func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.Approved) (*change.Change, error) {
 	if before, err := g.options.Changes.Before(ctx, c); err != nil || before != nil {
 		return c, err
@@ -146,7 +146,7 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.
 	}
 }
 
-// apply takes an approved change through policy again and has its source write it once. It claims the change, unless the
+// apply checks an approved change against policy again, and its source writes it once. It claims the change, unless the
 // lease is held. The returned change has the outcome. An error means that this process could not finish the change.
 func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c *change.Change, err error) {
 	defer func() {
@@ -181,7 +181,7 @@ func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c
 	return e.carry(ctx, held)
 }
 
-// carry carries out a change whose lease is held.
+// carry applies a change whose lease is held.
 func (e *execution) carry(ctx context.Context, held change.Approved) (*change.Change, error) {
 	g := e.gateway
 	c, err := held.Change()
@@ -216,7 +216,7 @@ type execution struct {
 	who     identity.Principal // the agent, once permitted
 }
 
-// conclude ends a change and records it. If another executor has ended it first, that outcome stays.
+// conclude ends a change and records it. If another executor has already ended it, its outcome stays.
 func (e *execution) conclude(ctx context.Context, a change.Approved, event change.EventKind, o change.Outcome) (*change.Change, error) {
 	c, err := e.queue.Finish(ctx, a, event, o)
 	if err != nil {
@@ -225,12 +225,13 @@ func (e *execution) conclude(ctx context.Context, a change.Approved, event chang
 	return c, e.gateway.record(ctx, c.ID)
 }
 
-// write decides again and writes c, which is a's. An error means that the outcome is unknown and the change has to be taken up again.
+// write checks the rules again and writes c, the change of a. An error means that the outcome is unknown, and an
+// executor must try again.
 func (e *execution) write(ctx context.Context, a change.Approved, c *change.Change) (change.EventKind, change.Outcome, error) {
 	g := e.gateway
 	w, err := g.writer(c.Source)
 	if c.Lease.Sent {
-		permit, _ := e.permitted(ctx, a) // one that is refused reads nothing, and the outcome stays unknown
+		permit, _ := e.permitted(ctx, a) // a refused permit reads nothing, and the outcome stays unknown
 		event, outcome := source.Settle(ctx, w, permit, c)
 		return event, outcome, nil
 	}
@@ -280,7 +281,7 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 	return event, outcome, failed
 }
 
-// How long and how often a change is tried again whose source fails for now.
+// Limits of the retries if the source fails temporarily.
 const (
 	healTime  = 15 * time.Second
 	healPause = 100 * time.Millisecond // before the second attempt, doubled before each further one
@@ -291,7 +292,7 @@ const (
 type attempt struct {
 	w     source.Writer
 	c     *change.Change
-	allow func() (writes.Permit, error) // by the rules, for the agent and the approvers as they are now
+	allow func() (writes.Permit, error) // checks the rules for the agent and the approvers with their current rights
 	// sending records that a request is about to be sent, for a target that keeps no marker. Nil for others.
 	sending func(writes.Permit) error
 }
@@ -311,8 +312,9 @@ const (
 	recording  stage = "recording"
 )
 
-// heal makes an attempt, and again while the source fails for now, as when a connection is cut. The marker in the
-// source prevents an applied change from being repeated. Sources without one are asked once.
+// heal makes an attempt, and repeats it while the source fails temporarily, for example because a connection was cut.
+// The marker in the source prevents that an applied change is repeated. For sources without markers there is only one
+// attempt.
 func (e *execution) heal(ctx context.Context, try attempt) (did outcome, err error) {
 	begun, pause := time.Now(), healPause
 	for {
@@ -351,7 +353,7 @@ func (e *execution) attempt(ctx context.Context, try attempt) (did outcome, err 
 	return did, err
 }
 
-// passing reports whether err is a failure of a source that may heal by itself.
+// passing reports whether err is a temporary failure of a source.
 func passing(err error) bool {
 	_, moved := errors.AsType[*change.Moved](err)
 	if err == nil || moved || errors.Is(err, change.ErrUnknown) || errors.Is(err, change.ErrFenced) {
@@ -362,7 +364,7 @@ func passing(err error) bool {
 }
 
 // barred blocks every later apply of this change, or returns its receipt if it was already applied. The outcome is
-// unknown if the source can't find out, as one without transactions: a person settles it.
+// unknown if the source can't find out, for example without transactions. Then a person settles it.
 func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	receipt, applied, err := w.Bar(ctx, c.ID, c.Lease.Fence)
 	if err == nil && !applied {
@@ -376,7 +378,7 @@ func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change,
 	return event, outcome, nil
 }
 
-// permitted takes an approved change through the rules again, with the agent and the reviewers as they are now.
+// permitted checks an approved change against the rules again, with the current rights of the agent and the reviewers.
 func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Permit, error) {
 	g := e.gateway
 	c, err := a.Change()

@@ -24,8 +24,8 @@ func (d *reviewer) BreakGlass(ctx context.Context, id, digest, reason string) (*
 	return d.approve(ctx, "break_glass", id, change.Verdict{Digest: digest, Comment: reason, Broken: true})
 }
 
-// approve approves the change id, if the rules of this moment still allow it to the reviewer and to the agent. The last approval that
-// was needed starts the change, once its record is in the audit.
+// approve approves the change id if the current rules still allow it to the reviewer and to the agent. The last
+// required approval starts the change, once its record is in the audit.
 func (d *reviewer) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
 	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if err := c.approvable(ctx, found, v); err != nil {
@@ -42,8 +42,8 @@ func (d *reviewer) approve(ctx context.Context, name, id string, v change.Verdic
 	})
 }
 
-// approvable returns nil if the reviewer sees all of a change, has opened what its sheet cuts, and nothing else that the
-// queue doesn't know speaks against v.
+// approvable returns nil if the reviewer may give the verdict v. It checks that they see all of the change and have
+// opened the values that its sheet cuts. It also makes the other checks for which the queue lacks data.
 func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Verdict) error {
 	if check, err := c.sighted(ctx, found); err != nil {
 		return undecided("what you see of it can't be looked at now", err)
@@ -79,7 +79,7 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	return nil
 }
 
-// undecided returns the error of an approval during which the source failed with err: the same call may succeed later.
+// undecided returns the error of an approval if the source failed with err: the same call may succeed later.
 func undecided(what string, err error) error {
 	p := *problem.Of(err) // a copy
 	p.Detail = what + " (" + p.Detail + "); nothing was decided"
@@ -89,8 +89,9 @@ func undecided(what string, err error) error {
 	return &p
 }
 
-// reached asks the API that a change calls, where the preview of the change asks it, and returns an error if it gives no answer. An
-// approved change whose API is down would have failed, for good. Whatever else a preview says is seen when the change is applied.
+// reached previews a change that calls an API, and returns an error if the API doesn't answer. Without this check, an
+// approval while the API is down would make the change fail for good. Other errors of the preview are ignored here: the
+// apply reports them.
 func (c *Call) reached(ctx context.Context, found *change.Change, draft writes.Draft) error {
 	if found.Op != write.OpCall {
 		return nil
@@ -108,9 +109,9 @@ func (d *reviewer) Reject(ctx context.Context, id, reason string) (*review.Sheet
 	})
 }
 
-// sheet returns a change as shown to the calling reviewer, with the checks that decide whether they can approve it
-// now. live adds the read trail of the agent, which may take much reading of the audit. It asks the source whether an
-// applied change can still be reverted.
+// sheet returns a change as shown to the calling reviewer, with the checks that decide whether they can approve it now.
+// live adds the read trail of the agent, which may read much of the audit. It also asks the source whether an applied
+// change can still be reverted.
 func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*review.Sheet, error) {
 	g := c.gateway
 	viewer := review.Viewer{Human: c.who.Owner, Reviewer: true}
@@ -138,7 +139,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 	c.revised(ctx, found, s)
 	if found.State == change.Applied {
 		back, err := c.inverse(ctx, found, "")
-		if err == nil && live { // a decision that has just applied it needs no look at the record as it is now
+		if err == nil && live { // after a decision that has just applied it, the current record isn't read
 			_, err = c.reverting(ctx, found, back)
 		}
 		if s.CanRevert = err == nil; err != nil {
@@ -151,8 +152,8 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 	return s, nil
 }
 
-// others adds the changes that wait and write a record of found: for a reviewer those that they may see, for an agent its
-// own. Without them a sheet is whole as well, so a failure isn't one of the sheet.
+// others adds the other waiting changes that write a record of found. A reviewer gets the changes that they may see,
+// and an agent only its own. The sheet is complete without them, so errors are ignored.
 func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
 	if found.State.Ended() || found.Op == write.OpCall || len(found.Targets()) == 0 {
 		return
@@ -170,7 +171,7 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 	}
 }
 
-// checks returns the live checks of a change that awaits review.
+// checks returns the live checks of a change that waits for review.
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
 	out := []review.Check{review.Checked("four_eyes", eligible, "you may decide about this")}
 	sight, failed := c.sighted(ctx, found)
@@ -197,9 +198,9 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	return out
 }
 
-// failed returns those of the other checks of an exam that a change doesn't pass. Each is asked, whatever the others say.
+// failed makes the other checks of an exam, and returns those that fail. A failed check doesn't stop the others.
 func (e *exam) failed(ctx context.Context) (out []review.Check) {
-	for _, c := range but("policy", "action") { // which are shown as they are
+	for _, c := range but("policy", "action") { // the sheet always shows these two
 		if err := c.ask(e, ctx); err != nil {
 			out = append(out, review.Checked(c.name, err, ""))
 		}
@@ -207,8 +208,8 @@ func (e *exam) failed(ctx context.Context) (out []review.Check) {
 	return out
 }
 
-// dependence checks that none of the changes that found waits for has ended without being applied, since found would never be applied
-// then.
+// dependence checks the changes that found waits for. If one of them has ended without being applied, found would never
+// be applied.
 func (c *Call) dependence(ctx context.Context, found *change.Change) review.Check {
 	before, err := c.gateway.options.Changes.Before(ctx, found)
 	detail := "what it waits for has been applied"
@@ -231,7 +232,7 @@ func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check
 	return review.Checked("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
 }
 
-// allowed checks that the rules in force now let the agent propose the change. err is the error of its draft.
+// allowed checks that the rules in force let the agent propose the change. err is the error of its draft.
 func allowed(err error) review.Check {
 	return review.Checked("policy", err, "the rules in force allow it to the agent")
 }
@@ -268,7 +269,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, e *exam, err er
 	return []review.Check{unchanged, review.Checked("constraints", refusal, "the source takes it")}
 }
 
-// asPreviewed says that nothing has moved, as far as it was looked at.
+// asPreviewed returns the sentence that no value has moved. It also says if some values were not read.
 func asPreviewed(found *change.Change) string {
 	is := func(p change.Present) bool {
 		return slices.ContainsFunc(found.Effects, func(e change.Effect) bool { return e.Present == p && e.About.IsNull() })
@@ -282,8 +283,8 @@ func asPreviewed(found *change.Change) string {
 	return "the target is as it was previewed"
 }
 
-// named returns ": " and the moved field of a change, for a reviewer who sees all of it and the fields that its rules
-// compare, or else "".
+// named returns ": " and the moved field of a change, or "". The reviewer must see all of the change and the fields
+// that its rules compare.
 func (c *Call) named(found *change.Change, moved string) string {
 	sight := review.VisibilityOf(c.policy, c.who, c.gateway.masks)
 	hidden, _ := review.Unseen(found, sight)
@@ -301,8 +302,7 @@ func (c *Call) named(found *change.Change, moved string) string {
 // deniedCheck is the name of the check that fails for a delete of fields that the rules hide from every reviewer. Breaking the glass passes it.
 const deniedCheck = "denied"
 
-// sighted checks that the reviewer sees everything that would be written. Otherwise the reviewer can't approve the
-// change.
+// sighted checks that the reviewer sees everything that the change writes. Otherwise the reviewer can't approve it.
 func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
 	unseen, denied := review.Unseen(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {

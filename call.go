@@ -25,35 +25,35 @@ type CallSpec struct {
 	Tool        string
 	Unknown     bool // no such tool is registered: the name comes from the caller, and is used only in the record
 	Needs       identity.Scope
-	Writes      policy.Write                              // the kind of write it makes at once. "" means WriteAction if Needs is more than reading
+	Writes      policy.Write                              // the kind of write that it makes at once. "" means WriteAction if Needs is more than reading
 	Arguments   value.Value                               // an Object. Only a digest of its values is recorded
 	Takes       []string                                  // names of Tool's arguments. Others are recorded as "?". Nil accepts all
 	Correlation string                                    // ties the records of one conversation together
 	Proposes    bool                                      // its writes wait for review, so a gate set to review lets it through
 	Timeout     time.Duration                             // 0 means DefaultTimeout
-	Queries     bool                                      // it reads data: policy.AgentBound.Time can shorten Timeout
+	Queries     bool                                      // the call reads data: policy.AgentBound.Time can shorten Timeout
 	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
 
-	// Uses lists the tools that the caller must be allowed to call. It is for a Tool that leads to tools without being
-	// one, such as a prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
+	// Uses lists the tools that the caller must be allowed to call. It is for a Tool that isn't a tool but refers to
+	// tools, such as a prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
 	Uses []string
 
 	Moment Moment // the rules under which it runs. Zero means those in force when it begins
 
-	// Take checks the arguments of a call that is made inside of this one, and returns them in the form that the tool takes. Nil lets no
-	// call be made inside.
+	// Take checks the arguments of a call inside of this one, and returns them in the form that the tool expects. If it
+	// is nil, no calls inside are possible.
 	Take func(*Call, value.Value) (value.Value, error)
 
 	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive. Nil disables the check of names
 }
 
-// Use returns what a call of a uses, as gates, scopes and lists of tools are asked about it.
+// Use returns the policy.Use of a call of a, with which gates, scopes and lists of tools are checked.
 func (a CallSpec) Use() policy.Use {
 	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Proposes: a.Proposes, Through: a.Uses}
 }
 
-// A Call is one admitted call of a tool. It is valid until its Do returns. The errors of its methods are *problem.Error, or
-// wrap one: problem.Of returns what the caller may read.
+// A Call is one admitted call of a tool. It is valid until its Do returns. The errors of its methods are or wrap a
+// *problem.Error: problem.Of returns the text for the caller.
 type Call struct {
 	gateway *Gateway
 	policy  *policy.Policy
@@ -61,9 +61,9 @@ type Call struct {
 	who     identity.Principal
 	record  *audit.Record
 	uses    policy.Uses
-	from    string // the class that was read, as "source.Class"
+	from    string // the class that was read last, as "source.Class"
 	did     string // the outcome if the call succeeds. "" means audit.OK
-	steps   bool   // the call may have added steps to the change in record
+	steps   bool   // the call may have added steps to record.Change
 	filed   string // the ID of the change it filed
 	runs    string // the ID of a change that it filed and that runs without approval. "" if there is none
 
@@ -77,9 +77,9 @@ type Call struct {
 // MayCall reports whether the caller may call the named tool, for texts that advise it.
 func (c *Call) MayCall(tool string) bool { return c.tools != nil && slices.Contains(c.tools(), tool) }
 
-// Do takes one call by principal through scopes, lists and limits, runs it under its timeout, and records its
-// outcome. run returns the size of the answer in bytes. If the call can't be recorded, Do fails, whatever run did. A
-// panic in run becomes a problem.Internal without details.
+// Do makes one call for principal. It checks scopes, lists and limits, calls run under a timeout, and records the
+// outcome. run returns the size of the answer in bytes. If the call can't be recorded, Do fails even if run succeeded.
+// A panic in run becomes a problem.Internal without details.
 func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask CallSpec, run func(context.Context, *Call) (int, error)) error {
 	start := g.options.Now()
 	if g.options.Observer != nil {
@@ -118,7 +118,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		err = p
 	}
 	if err != nil && c.filed != "" {
-		_ = c.changes().Withdraw(ctx, c.filed, "the proposal could not be answered", g.options.Audit) // else an executor withdraws it, or the audit has it
+		_ = c.changes().Withdraw(ctx, c.filed, "the proposal could not be answered", g.options.Audit) // on an error, an executor withdraws it or the audit has it
 	}
 	if g.options.Observer != nil {
 		g.options.Observer.End(ctx, principal, c.record, err)
@@ -126,8 +126,9 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	return err
 }
 
-// unrecorded returns the error of a call that the audit log can't keep. The call may be made again, because a change
-// that waits is filed once and a step of a change is taken once. A change that runs without approval is the exception.
+// unrecorded returns the error of a call that the audit log can't keep. The caller may repeat the call, because the
+// same waiting change is filed only once and the same step is made only once. The exception is a change that runs
+// without approval.
 func unrecorded(c *Call, err error) *problem.Error {
 	err = fmt.Errorf("the call could not be recorded: %w", err)
 	if c.runs != "" {
@@ -136,8 +137,8 @@ func unrecorded(c *Call, err error) *problem.Error {
 	return problem.StoreFailed("audit", err)
 }
 
-// admitted runs an admitted call: the rules first, then the limits, then run within the timeout and for as long as the principal's
-// credential is good. A panic becomes an internal error of this call and ends no other.
+// admitted checks the rules and the limits, and calls run within the timeout and while the principal's credential is
+// valid. A panic becomes an internal error of this call, and doesn't affect other calls.
 func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -147,7 +148,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	if err := c.policy.May(c.who, ask.Use()); err != nil {
 		return 0, err
 	}
-	if c.who.ID == "" { // principals without an ID would be one agent, who sees the changes of all of them
+	if c.who.ID == "" { // all principals without an ID would count as one agent and see each other's changes
 		return 0, &problem.Error{Code: problem.PermissionDenied, Kind: "no_id", Detail: "the caller has no ID here",
 			Suggestion: "the program that serves this has to name one for each principal"}
 	}
@@ -171,7 +172,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	if err == nil && ctx.Err() != nil && !ask.Proposes {
 		n, err = 0, ended(ctx, errors.New("the handler did not look at its context"))
 	}
-	// A run that stopped because its context ended reports that, whatever its error wraps.
+	// If run stopped because its context ended, the error says so, also if it wraps another error.
 	if p := problem.Of(err); err != nil && ctx.Err() != nil && (p.Code == problem.Internal || p.Store && !p.Lasting) {
 		err = ended(ctx, err)
 	}
@@ -181,7 +182,8 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	return n, err
 }
 
-// timeout returns how long a call may take, and whether that is less than ask says since it is bounded for this caller.
+// timeout returns how long a call may take. shorter reports whether a bound for this caller shortens the timeout of
+// ask.
 func (c *Call) timeout(ask CallSpec) (most time.Duration, shorter bool, err error) {
 	most = cmp.Or(ask.Timeout, DefaultTimeout)
 	if !ask.Queries {
@@ -194,7 +196,7 @@ func (c *Call) timeout(ask CallSpec) (most time.Duration, shorter bool, err erro
 	return own, true, nil
 }
 
-// nameTime returns err, which names the bound if the time of the caller was over.
+// nameTime returns err. If the caller's time was over, the error names the bound most.
 func nameTime(err error, most time.Duration) error {
 	if problem.CodeOf(err) != problem.Timeout {
 		return err
@@ -246,9 +248,9 @@ func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	}
 }
 
-// roomy makes the stack of its goroutine as large as a read needs it, at once and while almost nothing is on it. Step
-// by step, each growth would copy all frames of the call, which took 5 % of a short one. It uses at so that the room
-// isn't left out.
+// roomy grows the stack of its goroutine to the size that a read needs, in one step while the stack is almost empty.
+// Otherwise each growth would copy all frames, which took 5 % of the time of a short call. It uses at to keep the
+// compiler from removing the array.
 //
 //go:noinline
 func roomy(at int) byte {
@@ -295,13 +297,13 @@ func (c *Call) From() string { return c.from }
 // Time returns when the call began, in UTC.
 func (c *Call) Time() time.Time { return c.record.Time }
 
-// asked notes the class that a call names in its record, cut to 128 bytes.
+// asked adds the class that a call names to its record, cut to 128 bytes.
 func (c *Call) asked(name string) {
 	const most = 128
 	c.record.Class = name[:min(len(name), most)]
 }
 
-// exportMost is the limit of one value of an export without a budget, in bytes.
+// exportMost is the maximum size of one value in an export without a budget, in bytes.
 const exportMost = 16 << 20
 
 // View returns the caller's view of a class. The JSON pointer in its errors is /class_name.
@@ -314,7 +316,7 @@ func (c *Call) View(name string) (*policy.View, error) {
 func (c *Call) Views() []*policy.View { return c.policy.Views(c.who) }
 
 // Estimates returns approximate numbers of records by "source.Class", for sources that know them without counting. It
-// omits sources that the caller does not see completely: the age of an estimate depends on hidden data too.
+// omits sources that the caller doesn't see completely, because the age of an estimate depends on hidden data too.
 func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]int64, error) {
 	out := map[string]int64{}
 	asked := map[string]map[string]int64{}
@@ -345,9 +347,8 @@ type Sub struct {
 	who  identity.Principal
 }
 
-// Derive makes a sub-principal of the caller, which sees and does at most what the caller does. See identity.Derive.
-// Names in d must exist: a class that the caller doesn't see, or a field of a filter, is refused as if it did not
-// exist.
+// Derive makes a sub-principal of the caller, which has at most the caller's rights. See identity.Derive. Names in d
+// must exist. Derive refuses classes and filter fields that the caller doesn't see as if they didn't exist.
 func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 	d.Depth = c.gateway.options.Depth
 	p, err := identity.Derive(c.who, d)

@@ -16,10 +16,10 @@ import (
 type derivationParent struct {
 	Policy *policy.Policy
 	Who    identity.Principal
-	Tools  []string // that it may call, or nil if they are not known here
+	Tools  []string // the tools that it may call, or nil if they are not known here
 }
 
-// checkDerivation returns nil if all names in d exist for p, and its lists leave the sub-principal something.
+// checkDerivation returns nil if all names in d exist for p and no list of d leaves the sub-principal without anything.
 func checkDerivation(p derivationParent, d identity.Derivation) error {
 	if err := p.overlaps(d); err != nil {
 		return err
@@ -48,7 +48,8 @@ func checkDerivation(p derivationParent, d identity.Derivation) error {
 	return nil
 }
 
-// overlaps refuses lists that name tools which the caller can't call, or that leave the sub-principal nothing.
+// overlaps refuses lists with tools that the caller can't call, and lists that leave the sub-principal without
+// anything.
 func (p derivationParent) overlaps(d identity.Derivation) error {
 	if known := p.Tools; known != nil {
 		for at, names := range map[string][]string{"/tools/only": d.Tools.Only, "/tools/except": d.Tools.Except} {

@@ -22,14 +22,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// The types that Describe, DescribeClass and WouldPermit take and return.
+// The types of the arguments and results of Describe, DescribeClass and WouldPermit.
 type (
-	// A ToolUse is what a call of a tool uses, for verdicts about it, and whether the configuration switches it Off.
-	// tool.Set.Uses has those of a set.
+	// A ToolUse is the use of a tool, for verdicts about it. Off means that the configuration switches the tool off.
+	// tool.Set.Uses returns the uses of a set of tools.
 	ToolUse = policyops.Tool
 	// A Description is everything that a principal may see and do. It names the Principal, its Name, Kind, Owner,
-	// Tenant, Parent and Scopes. It also has the digest of the Rules in force, the Tools that the principal may call,
-	// and its Classes. Further it has the classes Hidden from it, its view of APIs, and its Limits.
+	// Tenant, Parent and Scopes. It also has the digest of the Rules in force, and the Tools that the principal may
+	// call. It lists the principal's Classes, the classes Hidden from it, its view of APIs, and its Limits.
 	Description = policyops.Description
 	// A ClassView is a class as a principal sees it: the Class, the Name by which the principal addresses it, and its
 	// visible Fields. Hidden lists the other fields with the reasons. Layers are the conditions on every record.
@@ -88,15 +88,15 @@ func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
 	return policyops.NewRegime(g.rules(context.Background(), g.force.Load().policy), tools)
 }
 
-// Access returns how the first records of q are found, and whether that would be refused as a scan.
+// Access returns how the database finds the first records of q, and whether the rules refuse that as a scan.
 func (c *Call) Access(q query.Query) (policy.Access, error) {
 	c.asked(q.From())
 	return c.policy.Access(c.who, q)
 }
 
-// Statement returns the text that q would run, with placeholders instead of values, without running it. Where q would
-// be refused, so is Statement. The text contains the definitions of views. So Statement returns "" for a caller that
-// neither has the scope explain nor sees all of the source. It also returns "" for a source without such a text.
+// Statement returns the database statement for q, with placeholders instead of values, without running it. It fails if
+// the rules refuse q. The statement contains the definitions of views. So Statement returns "" unless the caller has
+// the scope explain or sees all of the source. It also returns "" if the source has no statements.
 func (c *Call) Statement(q query.Query) (string, error) {
 	permit, s, told, err := c.prepared(q)
 	if err != nil {
@@ -113,8 +113,8 @@ func (c *Call) Statement(q query.Query) (string, error) {
 	return text, nil
 }
 
-// Explain returns the database's own query plan for q, with values of rules and its estimates. It is "", and the
-// database is not asked, for a caller that may not have the Statement.
+// Explain returns the database's own query plan for q, with values of rules and its estimates. If the caller may not
+// see the Statement, it returns "" without asking the database.
 func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 	permit, s, told, err := c.prepared(q)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 	return explainer.Explain(ctx, permit)
 }
 
-// prepared takes q to where it could be run, and reports whether the caller may see what would run.
+// prepared prepares q without running it, and reports whether the caller may see the statement.
 func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
 	c.asked(q.From())
 	permit, s, err := c.gateway.prepare(c.policy, c.who, c.timed(q), 0)
@@ -142,13 +142,12 @@ func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, erro
 	return permit, s, c.who.Has(identity.Explain) || c.policy.SeesAll(c.who, plan.View.Source()), nil
 }
 
-// Labelled are records whose labels are asked for: those of Class (as the caller addresses it, or "source.Class") whose
-// field Key ("" for the id) has one of Values. With Raw, also those that the canonical filter leaves out.
+// Labelled selects records for Labels: the records of Class whose field Key ("" for the id) has one of Values. Class is
+// as the caller addresses it, or "source.Class". Raw also includes records that the canonical filter leaves out.
 type Labelled = result.Labels
 
-// Labels returns what records are called (policy.View.Label), by the text of their key, as far as the caller sees
-// them. A record that the caller doesn't see, that doesn't exist or that has no label is absent. At most the first
-// 1,000 values are looked up.
+// Labels returns the labels of records (policy.View.Label), by the text of their keys. It omits records that the caller
+// doesn't see, that don't exist or that have no label. It looks up at most the first 1,000 values.
 func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, error) {
 	who := c.reading()
 	v, err := c.policy.View(who, of.Class, "", of.Raw)
@@ -168,7 +167,7 @@ func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, erro
 
 // refer sets the labels of pointers in a sheet. Without them a sheet has only ids.
 //
-// raw also gives those of records that the canonical filter leaves out, which only people see here.
+// raw includes records that the canonical filter leaves out, which only people see here.
 func (c *Call) refer(ctx context.Context, s *review.Sheet, raw bool) {
 	s.Refer(func(to review.Pointer, values []value.Value) map[string]string {
 		found, err := c.Labels(ctx, Labelled{Class: to.Class, Key: to.Key, Values: values, Raw: raw})
@@ -179,7 +178,7 @@ func (c *Call) refer(ctx context.Context, s *review.Sheet, raw bool) {
 	})
 }
 
-// reading returns the caller with the scope read: for a reviewer, the scope review suffices to read what is reviewed.
+// reading returns the caller with the scope read: a reviewer can read the reviewed records with only the scope review.
 // Classes, tenants and filters still apply.
 func (c *Call) reading() identity.Principal {
 	who := c.who
@@ -189,8 +188,9 @@ func (c *Call) reading() identity.Principal {
 	return who
 }
 
-// Described returns a class, "source.Class", to check arguments against: the whole class, as its source describes it
-// now if it implements source.Live, and the caller's view of it. A missing class is not an error: Why says so.
+// Described returns a class, "source.Class", to check arguments against. The result is the whole class and the caller's
+// view of it. If the source implements source.Live, the description is current. A missing class is not an error: Why
+// says so.
 func (c *Call) Described(ctx context.Context, class string) (writes.Described, error) {
 	from, name, _ := strings.Cut(class, ".")
 	live, ok := c.gateway.options.Sources[from].(source.Live)
@@ -230,10 +230,9 @@ func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error)
 	return check.Arguments(class, a.Arguments, "")
 }
 
-// present returns the records that a change which isn't decided or applied yet would update or delete, as the caller
-// sees them now, for review.Viewer.Now. It returns nil if there are none. The caller could read the same records with
-// the tools, and nothing in them is from the change. A sheet is complete without them, so an error of the read is
-// ignored.
+// present returns, for review.Viewer.Now, the current records that a waiting change would update or delete, as the
+// caller sees them. It returns nil if there are none. The caller could read the same records with the tools, and they
+// contain no data of the change. The sheet is complete without them, so errors of the read are ignored.
 func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value {
 	if found.State.Ended() || found.State == change.Applying || found.State == change.Unknown {
 		return nil
@@ -255,16 +254,16 @@ func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value
 	out := make([]*value.Value, len(found.Effects))
 	for i, e := range found.Effects {
 		if read := records[e.Class]; read != nil && slices.Contains(ids[e.Class], e.Key) && e.Op != write.OpCreate {
-			now := read[e.Key] // null for one that is gone, or that the caller doesn't see
+			now := read[e.Key] // null if the record is gone, or the caller doesn't see it
 			out[i] = &now
 		}
 	}
 	return out
 }
 
-// records returns the records of a class with these ids, by id. They have the fields that found was reviewed over and
-// that the caller sees. Masked fields are left out, because their values can't be compared. It returns nil for a class
-// of which the caller sees no such field.
+// records returns the records of a class with these ids, by id. They have those reviewed fields of found that the
+// caller sees. Masked fields are left out, because their values can't be compared. It returns nil if the caller sees no
+// such field of the class.
 func (c *Call) records(ctx context.Context, found *change.Change, class string, ids []string) (map[string]value.Value, error) {
 	v, err := c.policy.View(c.reading(), class, "", true)
 	if err != nil || v.Key() == nil {
@@ -324,8 +323,7 @@ func (c *Call) records(ctx context.Context, found *change.Change, class string, 
 	return out, nil
 }
 
-// stored returns a value of a column as a preview has it. Ids that are numbers, which answers have as texts, are
-// numbers.
+// stored returns a value of a column in the form of previews. Numeric ids are numbers there, but texts in answers.
 func stored(v value.Value, column policy.Column) value.Value {
 	if column.ID && column.Field.Type == schema.Integer && v.Kind() == value.String {
 		if n, err := value.Read([]byte(v.Text()), 0); err == nil && n.IsNumber() {
@@ -335,8 +333,8 @@ func stored(v value.Value, column policy.Column) value.Value {
 	return v
 }
 
-// follow reads the change events after Seq after, of this and other processes, and describes the sources again if a
-// class was created or removed. It returns the last Seq it read. An error is reported once: the classes in force
+// follow reads the events of changes after Seq after, from this and other processes. If a class was created or removed,
+// it describes the sources again. It returns the last Seq that it read. An error is reported once: the classes in force
 // stay, and the next change of a class or Refresh tries again.
 func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
 	const most = 200

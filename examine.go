@@ -22,18 +22,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An exam asks whether a change may be made as things are now. It depends on the rules in force, the records that the
-// change's agent sees, and the classes that describe its arguments. It is the same when a change is proposed, when a
-// person looks at it and right before it is applied. The target makes further checks in its own transaction.
+// An exam checks whether a change may be made now. It depends on the rules in force, the records that the change's
+// agent sees, and the classes that describe its arguments. The same exam runs when a change is proposed, when a person
+// looks at it and right before it is applied. The target makes further checks in its own transaction.
 type exam struct {
-	call    *Call          // of the agent as it is now, with the policy that decides
-	found   *change.Change // nil for one that is being proposed
-	request write.Request  // the writes. Those of actions are made again
+	call    *Call          // of the agent with its current rights, and with the policy that decides
+	found   *change.Change // nil while the change is being proposed
+	request write.Request  // the writes. Actions make their writes again
 
 	draft   writes.Draft
 	plan    writes.Plan
-	effects []change.Effect // the records before the writes: of a preview, or read
-	filed   *change.Change  // the change to file, of one that is being proposed
+	effects []change.Effect // the records before the writes, from a preview or from a read
+	filed   *change.Change  // the change to file, while it is being proposed
 	doubts  []write.Doubt   // about the arguments, for reviewers
 }
 
@@ -49,7 +49,7 @@ var checks = []check{
 	{"pairs", (*exam).pairs}, {"unique", (*exam).unique}, {"dependence", (*exam).dependence}, {"review", (*exam).review}, {"described", (*exam).described},
 }
 
-// but returns the checks without those of some names.
+// but returns the checks except those with these names.
 func but(names ...string) []check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return slices.Contains(names, c.name) })
 }
@@ -64,7 +64,8 @@ func (e *exam) pass(ctx context.Context, checks []check) error {
 	return nil
 }
 
-// examined returns the exam of a change that was proposed. Its agent is who it is now, or else it fails.
+// examined returns the exam of a proposed change, with the current rights of its agent. It fails if the agent's
+// credential is no longer valid.
 func (g *Gateway) examined(ctx context.Context, p *policy.Policy, found *change.Change) (*exam, error) {
 	who, err := review.AgentOf(ctx, g.options.Refresher, found)
 	if err != nil {
@@ -73,7 +74,7 @@ func (g *Gateway) examined(ctx context.Context, p *policy.Policy, found *change.
 	return g.examinedFor(p, who, found)
 }
 
-// examinedFor is examined for the agent, as it is now.
+// examinedFor is like examined, for the agent who with its current rights.
 func (g *Gateway) examinedFor(p *policy.Policy, who identity.Principal, found *change.Change) (*exam, error) {
 	if err := writes.Placed(p, who, found); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (g *Gateway) examinedFor(p *policy.Policy, who identity.Principal, found *c
 	return &exam{call: call, found: found, request: write.Request{Writes: list, Origin: write.Origin{Action: found.Action}, Origins: found.Origins}}, nil
 }
 
-// rules takes the writes through the gates, the scopes, the views and the rules for values.
+// rules checks the writes against the gates, the scopes, the views and the rules for values.
 func (e *exam) rules(ctx context.Context) (err error) {
 	if e.draft, err = writes.Propose(ctx, e.call.policy, e.call.who, e.request); err != nil {
 		return e.call.instead(e.request, err)
@@ -101,9 +102,9 @@ func (e *exam) rules(ctx context.Context) (err error) {
 	return nil
 }
 
-// action has the actions of a change make their writes again, and compares these with the proposed writes. The target's
-// transaction compares only the fields that a write sets. It doesn't compare what an action requires of other fields
-// and records, nor whether the action still exists.
+// action runs the actions of a change again, and compares their writes with the proposed writes. The target's
+// transaction compares only the fields that a write sets. It doesn't check an action's conditions on other fields and
+// records, nor whether the action still exists.
 func (e *exam) action(ctx context.Context) (err error) {
 	if e.found == nil || !ofAction(e.found) {
 		return nil
@@ -113,7 +114,7 @@ func (e *exam) action(ctx context.Context) (err error) {
 	return err
 }
 
-// pointers refuses pointers to records that the agent doesn't see. A revert restores those that were there before.
+// pointers refuses pointers to records that the agent doesn't see. A revert may restore earlier pointers.
 func (e *exam) pointers(ctx context.Context) error {
 	if e.found != nil && e.found.Action == writes.Revert {
 		return nil
@@ -121,8 +122,8 @@ func (e *exam) pointers(ctx context.Context) error {
 	return e.call.look(ctx, e.plan.Pointers())
 }
 
-// records sets the records as they are before the writes. For a proposal they come from a preview of the source.
-// Otherwise the agent's own views read them where a check compares fields that the writes don't set.
+// records sets the records before the writes. For a proposal they come from a preview of the source. Otherwise it reads
+// them through the agent's views, if a check compares fields that the writes don't set.
 func (e *exam) records(ctx context.Context) error {
 	if e.found == nil {
 		preview, err := e.call.gateway.preview(ctx, e.draft, e.plan.Source)
@@ -164,7 +165,7 @@ func (c *Call) one(ctx context.Context, find *query.Find) (out value.Value, err 
 	return out, nil
 }
 
-// look refuses what the source would refuse, as far as the caller's own views show it.
+// look refuses a write that the source would refuse, if the caller's own views show the reason.
 func (c *Call) look(ctx context.Context, lookups []writes.Lookup) error {
 	for i := range lookups {
 		rows, err := c.gateway.rows(ctx, c.policy, c.who, lookups[i].Find, 0)
@@ -199,8 +200,8 @@ func (e *exam) dependence(ctx context.Context) error {
 	return e.call.dependences(ctx, e.request.After)
 }
 
-// review has the rules of review judge the change. It refuses one that they deny now, or for which they ask for more people
-// than they did.
+// review applies the rules of review to the change. It fails if they now deny the change, or now require more approvals
+// than before.
 func (e *exam) review(context.Context) error {
 	if e.found == nil {
 		if e.filed.Mode == write.Deny {
@@ -227,11 +228,11 @@ func people(n int) string {
 	return fmt.Sprintf("%d approvals", n)
 }
 
-// described checks the arguments against the class that describes them, and refuses a change about which there are doubts
-// that no reviewer has read. The error says nothing of them, as the agent reads it.
+// described checks the arguments against the class that describes them. It refuses a change with doubts that no
+// reviewer has read. The error doesn't contain the doubts, because the agent reads it.
 func (e *exam) described(ctx context.Context) error {
 	if e.found == nil {
-		return nil // who made the request has checked it
+		return nil // the author of the request has checked it
 	}
 	e.doubts = e.request.Doubts
 	if a := e.found.Against; a != nil {
@@ -252,17 +253,17 @@ func ofAction(c *change.Change) bool {
 	return slices.ContainsFunc(c.Actions(), func(name string) bool { return name != "" && name != writes.Revert })
 }
 
-// AllActions returns the actions in force, sorted by name, also those that no principal may call.
+// AllActions returns all actions in force, sorted by name, including actions that no principal may call.
 func (g *Gateway) AllActions() []*action.Action { return g.force.Load().actions.All() }
 
-// Actions returns the actions that p may call on a class, "source.Class", or on any for "", under the rules in force.
+// Actions returns the actions that p may call on class ("source.Class", or "" for any class) under the rules in force.
 func (g *Gateway) Actions(p identity.Principal, class string) []*action.Action {
 	now := g.force.Load()
 	return usable(g.rules(context.Background(), now.policy), now.actions, p, class)
 }
 
-// MayAct reports whether p may call a under the rules in force: by the gates, its scope, its list of actions and its
-// views.
+// MayAct reports whether p may call a under the rules in force. It checks the gates, p's scopes, its list of actions
+// and its views.
 func (g *Gateway) MayAct(p identity.Principal, a *action.Action) bool {
 	return a.May(g.rules(context.Background(), g.force.Load().policy), p) == nil
 }
@@ -273,7 +274,7 @@ func usable(rules *policy.Policy, actions *action.Set, p identity.Principal, cla
 	})
 }
 
-// Actions returns the actions that the caller may call on a class, "source.Class", or on any for "".
+// Actions returns the actions that the caller may call on class ("source.Class", or "" for any class).
 func (c *Call) Actions(class string) []*action.Action {
 	return usable(c.policy, cmp.Or(c.actions, c.gateway.force.Load().actions), c.who, class)
 }
@@ -286,8 +287,8 @@ func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocatio
 	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: by.Now, Reader: reader{c}})
 }
 
-// instead adds to the refusal of a write the actions that the caller may use in its place. These set the refused field,
-// or do the refused kind of write.
+// instead adds the actions that the caller may use instead to the refusal of a write. They set the refused field, or
+// make the refused kind of write.
 func (c *Call) instead(r write.Request, err error) error {
 	refusal, of := errors.AsType[*writes.Refusal](err)
 	p := problem.Of(err)
@@ -331,8 +332,8 @@ func (r reader) Record(ctx context.Context, class, id string) (value.Value, erro
 	return value.Read(page.Record(0), 0)
 }
 
-// fallen returns the outcome of a change that would no longer be proposed. It is stale, since the records may change
-// back and a reviewer may renew it. If it was already written, it is applied.
+// fallen returns the outcome of a change that could no longer be proposed. If the source has already written it, it is
+// applied. Otherwise it is stale, because the records may change back and a reviewer may renew it.
 func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	if p := problem.Of(why); p.Code == problem.Internal || p.Store {
 		return "", change.Outcome{}, why // it could not be checked: try again later

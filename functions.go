@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Function carries out an action. An error means that nothing was done. A *problem.Error in it is shown to people
-// and to the agent. If the process ends in the middle, the function is called again with the same Change.
+// A Function performs an action. An error means that it has done nothing. People and the agent see a *problem.Error in
+// it. If the process ends in the middle, the function is called again with the same Change.
 type Function func(ctx context.Context, r Run) error
 
 // A Run is one call of a Function.
@@ -25,7 +25,7 @@ type Run struct {
 	Input  value.Value // the action's approved input: an Object
 }
 
-// A functionWriter is a source.functionWriter that runs functions for the actions of their names.
+// A functionWriter is a source.Writer that runs each function for the action of the same name.
 type functionWriter struct {
 	source.Writer
 	functions map[string]Function
@@ -36,7 +36,7 @@ func overFunctions(w source.Writer, functions map[string]Function) *functionWrit
 	return &functionWriter{w, functions}
 }
 
-// called returns the action of a plan and its function, or nil if it has none.
+// called returns the action of a plan and the action's function, or nil if no action has one.
 func (w *functionWriter) called(plan *writes.Plan) (*write.Action, Function, error) {
 	for i := range plan.Items {
 		a, ok := plan.Items[i].Write.(*write.Action)
@@ -51,7 +51,7 @@ func (w *functionWriter) called(plan *writes.Plan) (*write.Action, Function, err
 	return nil, nil, nil
 }
 
-// Preview implements source.functionWriter. The effect of a function is not known before it runs: the preview only names the
+// Preview implements source.Writer. The effect of a function is not known before it runs, so the preview only names the
 // record.
 func (w *functionWriter) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
@@ -68,7 +68,7 @@ func (w *functionWriter) Preview(ctx context.Context, d writes.Draft) (change.Pr
 	return change.Preview{Kind: change.Computed, Effects: []change.Effect{{Op: write.OpAction, Class: a.Class, Key: plan.Items[0].Key}}}, nil
 }
 
-// Apply implements source.functionWriter.
+// Apply implements source.Writer.
 func (w *functionWriter) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	plan, err := p.Plan()
 	if err != nil {

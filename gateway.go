@@ -7,12 +7,13 @@
 // Every call ends with a record in the audit log. Only the Gateway joins the steps. Tools, transports and embedding
 // programs call it. To embed it, fill Options, call New, and pass each agent's calls to Do.
 //
-// Functions are Go functions of the embedding program that actions run (do: go). A function runs once a change is
-// approved, with the approved input, and not in the source's transaction. It gets the id of the change, and must do its
-// work once for that id, however often it is called. An action with a function can't be combined with other writes, since
-// they could not be atomic.
+// Functions are Go functions of the embedding program that actions run (do: go). A function runs after a change is
+// approved, with the approved input, outside of the source's transaction. It gets the id of the change, and must do its
+// work only once per id, even if it is called several times. An action with a function can't be combined with other
+// writes, because they could not be atomic.
 //
-// Objects are the descriptions of classes without records, from metadata caches, as one principal may see them.
+// Objects are descriptions of classes without records. They come from metadata caches and contain only what one
+// principal may see.
 package bailiwick
 
 import (
@@ -54,22 +55,22 @@ type Options struct {
 	Sources   map[string]source.Source    // by name: the part of a class name before the dot
 	Rules     policy.Rules                // the zero Rules show nothing
 	Changes   *change.Queue               // keeps the proposed changes that await review. Nil accepts no changes
-	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply. Required with Changes. Nil ends no call
-	Used      once.Store                  // keeps which long values reviewers have opened. Nil keeps it in memory
+	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply. Required with Changes. Without it, no call ends early
+	Used      once.Store                  // remembers which long values reviewers have opened. Nil keeps this in memory
 	History   audit.Reader                // reads the records of Audit, for reviewers. Nil shows them no history
 	Actions   []action.Declaration        // the actions that agents can call by name. Checked again at review and at apply
 	Functions map[string]Function         // by action name (do: go): run when their changes are approved. It may be nil
 	Audit     audit.Log                   // records calls. Required, because a call that can't be recorded isn't answered
 	Args      audit.ArgHasher             // hashes arguments for the record. The zero value omits the hash
-	Limits    limit.Options               // the zero value takes the defaults
+	Limits    limit.Options               // the zero value has the defaults
 	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas. Nil generates random ones
 	Budget    int                         // maximum bytes of records in one answer. 0 means result.DefaultBudget
-	Memory    int64                       // maximum bytes that all answers under construction take together. 0 means limit.DefaultMemory
-	Price     int64                       // of a million estimated tokens, in millionths of a US dollar, or 0
+	Memory    int64                       // maximum memory of all unfinished answers together, in bytes. 0 means limit.DefaultMemory
+	Price     int64                       // price of a million estimated tokens, in millionths of a US dollar, or 0
 	Now       func() time.Time            // the clock. Nil means time.Now
 	Log       *slog.Logger                // receives panics of subscribers. Nil logs nothing
-	Sampling  Sampling                    // how values are looked at that may be credentials. The zero value does, each day
-	Depth     int                         // maximum generations of sub-principals below a credential. 0 means identity.MaxDepth
+	Sampling  Sampling                    // how the gateway looks for credentials in values. The zero value looks each day
+	Depth     int                         // maximum depth of sub-principals below a credential. 0 means identity.MaxDepth
 
 	Observer Observer // is notified of every call. It may be nil
 }
@@ -82,7 +83,7 @@ type Gateway struct {
 	cursors *result.Sealer
 	masks   plan.MaskKey
 	force   atomic.Pointer[force]
-	changes sync.Mutex                 // held while what is in force is replaced
+	changes sync.Mutex                 // held while force is replaced
 	holder  string                     // the unique name of this gateway as a lease holder
 	slots   map[string]*fair.Semaphore // by source: shares a source's connections fairly between callers
 
@@ -93,7 +94,8 @@ type Gateway struct {
 	subscribers subscribers[Event]
 }
 
-// New describes the sources and compiles the rules against them. It returns warnings about what the sources left out.
+// New describes the sources and compiles the rules against them. It returns warnings about skipped parts of the
+// sources.
 func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if o.Audit == nil {
 		return nil, nil, errors.New("a gateway needs an audit log")
@@ -132,13 +134,13 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	return g, append(warnings, g.looks(ctx)...), nil
 }
 
-// Refresh describes the sources again and compiles the rules against the result. It returns warnings about what the
-// sources left out. A source that can't be described keeps its classes, and the error says so. A class that its rules no
-// longer fit is closed, with a warning.
+// Refresh describes the sources again and compiles the rules against the result. It returns warnings about skipped
+// parts of the sources. If a source can't be described, it keeps its classes, and the error says so. If the rules of a
+// class no longer fit the class, the class is closed, with a warning.
 func (g *Gateway) Refresh(ctx context.Context) ([]string, error) { return g.describe(ctx, nil, false) }
 
-// rules returns p with the groups that sources know principals by. A source has a timeout of its own
-// if ctx has none.
+// rules returns p with a lookup of the groups of principals in their sources. Each lookup has its own timeout if ctx
+// has none.
 func (g *Gateway) rules(ctx context.Context, p *policy.Policy) *policy.Policy {
 	return p.Under(func(p identity.Principal, name string) (policy.Groups, error) {
 		s, ok := g.options.Sources[name].(source.Guarded)
@@ -152,14 +154,14 @@ func (g *Gateway) rules(ctx context.Context, p *policy.Policy) *policy.Policy {
 // Catalogue returns the classes as the sources last described them. Callers must not modify it.
 func (g *Gateway) Catalogue() []schema.Class { return g.force.Load().policy.Catalogue() }
 
-// Close ends what the gateway does by itself, and stores how much of the daily budgets calls have used. It does not end
-// calls: wait for them first.
+// Close ends the background work of the gateway and stores the used part of the daily budgets. It doesn't end calls:
+// wait for them first.
 func (g *Gateway) Close(ctx context.Context) error {
 	g.looking.End()
 	return g.limits.Close(ctx)
 }
 
-// May returns nil if p may make the call under the rules in force now: by the gates, scopes and lists.
+// May returns nil if the gates, scopes and lists in force allow p to make the call.
 func (g *Gateway) May(p identity.Principal, ask CallSpec) error {
 	return g.force.Load().policy.May(p, ask.Use())
 }
@@ -188,13 +190,14 @@ func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find)
 	return g.alone(ctx, p, "query_class", func(ctx context.Context, c *Call) (*result.Page, error) { return c.Read(ctx, q) })
 }
 
-// SQL answers a SELECT statement for p outside of any tool, as Read does for a class: like a call of the tool query_sql.
+// SQL answers a SELECT statement for p outside of any tool. It is admitted, limited and recorded like a call of the
+// tool query_sql.
 func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (*result.Page, error) {
 	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*result.Page, error) { return c.SQL(ctx, q) })
 }
 
 func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*result.Page, error)) (page *result.Page, err error) {
-	// Like a call of the tool, with one query. It returns no page with an error.
+	// This is like a call of the tool with one query. It returns no page with an error.
 	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read, Queries: true}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = ask(ctx, c)
 		return 0, err
@@ -205,8 +208,8 @@ func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, 
 	return page, nil
 }
 
-// prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes.
-// 0 means the budget.
+// prepare checks a query against policy and returns its permit and the source to read. most is the maximum size of a
+// value in bytes. 0 means the budget.
 func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
 	at, later, err := g.place(p, principal, q)
 	if err != nil {
@@ -233,7 +236,8 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 	return permit, s, nil
 }
 
-// place opens the cursor of a query. It returns nil if there is none, and q at the time of the first page.
+// place opens the cursor of a query, and returns its position. It returns nil if there is no cursor. For a SELECT
+// statement with a cursor, it returns q with the time of the first page.
 func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.Query) (*policy.Position, query.Query, error) {
 	var at policy.Position
 	var err error
@@ -258,7 +262,8 @@ func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.
 	return &at, q, err
 }
 
-// rows takes a query through policy, compile, source and redact. Values have at most most bytes. 0 means the budget.
+// rows runs a query through policy, compile, source and redact. most is the maximum size of a value in bytes. 0 means
+// the budget.
 func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity.Principal, q query.Query, most int) (redact.Rows, error) {
 	_, deciding := trace.Start(ctx, "policy")
 	permit, s, err := g.prepare(p, principal, q, most)
@@ -272,22 +277,22 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity
 		return redact.Rows{}, err
 	}
 	by := fair.Who{Tenant: principal.Tenant, Owner: principal.Account(), Credential: principal.Origin()}
-	read := limit.Rows(ctx, g.memory, by, rows) // after the connection: calls that wait for a slow source would keep memory from others
+	read := limit.Rows(ctx, g.memory, by, rows) // after the connection, because calls that wait for a slow source would block memory of others
 	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, read, func(err error) (value.Row, error) { return nil, ended(ctx, err) }))
 }
 
-// An Observer is notified of every call, for metrics, traces and logs. It decides nothing, and it must not keep the
-// principal or the arguments after the call.
+// An Observer is notified of every call, for metrics, traces and logs. It has no influence on calls, and must not keep
+// the principal or the arguments after the call.
 type Observer interface {
-	// Begin is called before anything is decided about a call. The context that it returns becomes the call's
-	// context, so the spans of its steps (package internal/trace) are children of the span in it.
+	// Begin is called before the gateway checks a call. The context that it returns becomes the call's context, so the
+	// spans of its steps (package internal/trace) are children of the span in it.
 	Begin(ctx context.Context, who identity.Principal, ask CallSpec) context.Context
 	// End is called with the record of a call, after the log has kept it, and the call's error.
 	End(ctx context.Context, who identity.Principal, r *audit.Record, err error)
 }
 
-// keys returns the argument names for the record, sorted. A name that the tool doesn't take is recorded as "?",
-// because it could contain anything.
+// keys returns the argument names for the record, sorted. An unknown argument is recorded as "?", because its name
+// could contain anything.
 func (a *CallSpec) keys() []string {
 	var out []string
 	strange := false
@@ -308,15 +313,15 @@ func (a *CallSpec) keys() []string {
 // PolicyVersion identifies the rules in force.
 func (g *Gateway) PolicyVersion() string { return g.force.Load().policy.Version() }
 
-// tokenBytes is the approximate number of bytes in a token of a language model.
+// tokenBytes is the approximate size of a language model's token, in bytes.
 const tokenBytes = 4
 
-// asker returns whose allowances p draws from: its credential's, also for a derived principal.
+// asker returns the account whose allowances p uses: that of its credential, also for a derived principal.
 func asker(p identity.Principal) limit.Asker {
 	return limit.Asker{Owner: p.Account(), Token: p.Origin(), Depth: p.Depth}
 }
 
-// used returns what the call has used, given an answer of so many bytes.
+// used returns the consumption of the call with an answer of so many bytes.
 func (c *Call) used(bytes int) limit.Use {
 	tokens := int64(bytes / tokenBytes)
 	return limit.Use{Rows: int64(c.record.Rows), Bytes: int64(bytes), Tokens: tokens, Cost: limit.Cost(tokens, c.gateway.options.Price)}

@@ -18,21 +18,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A force is what is in force at one moment: rules, actions, and the parts that go with them. It never changes.
+// A force is everything that is in force at one moment: rules, actions, and the parts that belong to them. It never
+// changes.
 type force struct {
 	policy   *policy.Policy
 	actions  *action.Set // compiled against policy
 	rules    policy.Rules
 	declared []action.Declaration
 	found    []schema.Class      // as the sources describe them
-	known    map[string]bool     // the classes that were there when the rules were put into force, by full name
+	known    map[string]bool     // the classes that existed when the rules were put into force, by full name
 	withheld map[string][]string // the fields that are hidden because of their values, by class
 	closed   []string            // why classes and actions of the rules are left out
 	parts    Parts
 }
 
-// Parts are other values in force beside the rules, such as the tools of a tool.Set, by their owners. They never change: an
-// owner replaces its part.
+// Parts are other values in force beside the rules, such as the tools of a tool.Set. The key is the owner. A part never
+// changes: its owner replaces it.
 type Parts map[any]any
 
 // compile compiles rules and actions against a catalogue.
@@ -52,18 +53,19 @@ func compile(rules policy.Rules, declared []action.Declaration, catalogue []sche
 	return &force{policy: p, actions: actions, rules: rules, declared: declared, found: catalogue, known: known}, nil
 }
 
-// A With checks and returns the parts that go with the rules of a moment, such as tools. Other parts stay in force.
+// A With checks and returns the parts for the rules of a moment, such as tools. Parts that it doesn't return stay in
+// force.
 type With func(Moment) (Parts, error)
 
 // SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
-// error the previous ones stay in force. A running call ends under the rules it began with, whose version its record
-// names. The audit has a record of the change before it is in force.
+// error the previous ones stay in force. A running call ends under the rules with which it began. Its record has their
+// version. The audit has a record of the new rules before they are in force.
 func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []action.Declaration) error {
 	return g.Install(ctx, rules, declared, func(Moment) (Parts, error) { return nil, nil })
 }
 
-// Install is SetRules for a program that makes other parts from the rules. Rules, actions and parts are replaced in one
-// step (see Moment). An error of with leaves all as it was.
+// Install is like SetRules, for a program that makes other parts from the rules. Rules, actions and parts are replaced
+// in one step (see Moment). If with fails, nothing changes.
 func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []action.Declaration, with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
@@ -87,7 +89,7 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	return nil
 }
 
-// Renew is Install of only the parts that with makes, from the rules and actions in force.
+// Renew is like Install, but keeps the rules and actions in force and replaces only the parts that with returns.
 func (g *Gateway) Renew(with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
@@ -100,7 +102,7 @@ func (g *Gateway) Renew(with With) error {
 	return nil
 }
 
-// beside returns f with parts, and with the parts of before that have other owners. Before may be nil.
+// beside returns f with parts, and with the parts in before of other owners. before may be nil.
 func (f *force) beside(before *force, parts Parts) *force {
 	next := *f
 	next.parts = Parts{}
@@ -111,21 +113,21 @@ func (f *force) beside(before *force, parts Parts) *force {
 	return &next
 }
 
-// Part returns the part in force of an owner, or nil if it has none.
+// Part returns the part of an owner that is in force, or nil if there is none.
 func (g *Gateway) Part(owner any) any { return g.force.Load().parts[owner] }
 
 // A Moment is the rules and actions that were in force at one moment. The zero Moment is the present.
 type Moment struct{ *force }
 
-// Policy returns the rules of the moment, which isn't the zero Moment.
+// Policy returns the rules of m, which must not be the zero Moment.
 func (m Moment) Policy() *policy.Policy { return m.policy }
 
-// Actions returns the actions of the moment, which isn't the zero Moment.
+// Actions returns the actions of m, which must not be the zero Moment.
 func (m Moment) Actions() *action.Set { return m.actions }
 
-// Moment calls look and returns the rules in force meanwhile. Neither rules nor parts were replaced while look ran, or look
-// is called again. With CallSpec.Moment, a call runs under the rules of the moment in which its tool
-// was looked up.
+// Moment calls look and returns the rules that were in force during the call. If rules or parts were replaced in the
+// meantime, it calls look again. With CallSpec.Moment, a call runs under the same rules under which its tool was looked
+// up.
 func (g *Gateway) Moment(look func()) Moment {
 	for {
 		m := Moment{g.force.Load()}
@@ -161,10 +163,10 @@ func (g *Gateway) Announce(e Event) {
 	})
 }
 
-// fitted compiles the rules and actions in force against classes that may have changed. A class that its rules no longer
-// fit is closed. A field that a rule names may have got another name, under which the rule would not hide it. For the
-// same reason, while a class that a rule names is missing, classes that are new in its source stay closed. An action
-// that no longer fits is left out.
+// fitted compiles the rules and actions in force against classes that may have changed. If the rules of a class no
+// longer fit the class, the class is closed. A renamed field would otherwise not be hidden under its new name. For the
+// same reason, new classes of a source stay closed while a class that a rule names is missing. An action that no longer
+// fits is left out.
 //
 // withheld are the fields to hide because of their values.
 func (f *force) fitted(found []schema.Class, withheld map[string][]string) (*force, error) {
@@ -244,7 +246,7 @@ func (f *force) missing(found []schema.Class) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// mayBe reports whether a name in the rules can mean a class of a source.
+// mayBe reports whether a name in the rules can be the name of a class of source.
 func (f *force) mayBe(name, source string) bool {
 	of, _, dotted := strings.Cut(name, ".")
 	return !dotted || of == source
@@ -263,20 +265,20 @@ func faultsIn(err error) []error {
 	return out
 }
 
-// Sampling says how a Gateway looks at samples of the values that principals could see. A field whose values look like
-// credentials is hidden from everybody, in the bytes of a field that doesn't exist, until the rule of its class lifts it. The
-// zero Sampling looks at the start, once a day, and when rules or classes change.
+// Sampling configures how a Gateway looks at samples of values that principals could see. If the values of a field look
+// like credentials, it hides the field from everybody until the rule of its class lifts it. Answers are the same as for
+// a field that doesn't exist. The zero Sampling looks at the start, once a day, and when rules or classes change.
 type Sampling struct {
-	Off   bool          // no values are looked at
-	First time.Duration // the longest look of New and SetRules. The rest follows in the background. 0 means 10 s 0 means 10 s
-	Every time.Duration // how often all fields are looked at again. 0 means a day
+	Off   bool          // switches sampling off
+	First time.Duration // maximum time of sampling in New and SetRules. The rest follows in the background. 0 means 10 s
+	Every time.Duration // the interval of looking at all fields again. 0 means a day
 }
 
-// A Withheld is a Field of a Class ("source.Class") that is hidden because of its values. Why says what these look like, and
-// Whole that the class is hidden with the field, because its rule compares the field in canonical or stale.version.
+// A Withheld is a Field of a Class ("source.Class") that is hidden because of its values. Why describes the values.
+// Whole means that the whole class is hidden, because its rule compares the field in canonical or stale.version.
 type Withheld = samples.Withheld
 
-// The bounds of looks at values, besides those of Sampling.
+// The time limits of sampling, besides those in Sampling.
 const (
 	firstLook = 10 * time.Second
 	driftLook = 2 * time.Second // while a call may wait
@@ -284,8 +286,8 @@ const (
 	longLook  = time.Hour
 )
 
-// guarded returns next with the fields withheld whose values look like credentials, after a look at those that were not
-// looked at yet, for at most a time. With drift, a call may wait for it. The caller holds g.changes.
+// guarded returns next with the fields withheld whose values look like credentials. Before that, it looks at new fields
+// for a limited time. With drift the time is short, because a call may wait. The caller holds g.changes.
 func (g *Gateway) guarded(ctx context.Context, next *force, drift bool) (*force, error) {
 	if g.options.Sampling.Off {
 		return next, nil
@@ -304,14 +306,14 @@ func (g *Gateway) guarded(ctx context.Context, next *force, drift bool) (*force,
 	return next.fitted(next.found, overlay)
 }
 
-// Withheld returns the fields that are hidden because of their values, by class and field. They are for operators.
+// Withheld returns, for operators, the fields that are hidden because of their values, ordered by class and field.
 func (g *Gateway) Withheld() []Withheld { return g.guard.Withheld(g.force.Load().policy) }
 
-// Resample looks at a sample of all values that principals could see. A field whose values look like credentials is hidden
-// before Resample returns.
+// Resample looks at a sample of all values that principals could see. It hides the fields whose values look like
+// credentials before it returns.
 func (g *Gateway) Resample(ctx context.Context) error { return g.resample(ctx, true) }
 
-// resample is Resample for all fields, or for those that were not looked at yet.
+// resample is like Resample. If all is false, it looks only at new fields.
 func (g *Gateway) resample(ctx context.Context, all bool) error {
 	if g.options.Sampling.Off {
 		return nil
@@ -332,7 +334,8 @@ func (g *Gateway) resample(ctx context.Context, all bool) error {
 	return ctx.Err()
 }
 
-// enforce puts next into force together with parts, and records which fields are hidden since. The caller holds g.changes.
+// enforce puts next into force together with parts, and records which fields are now hidden. The caller holds
+// g.changes.
 func (g *Gateway) enforce(next *force, parts Parts) {
 	var before []Withheld
 	now := g.force.Load()
@@ -351,8 +354,8 @@ func (g *Gateway) enforce(next *force, parts Parts) {
 	}
 }
 
-// recordWithheld logs that a field is hidden, and appends a record to the audit: one for each version of the rules. The field
-// stays hidden if that fails.
+// recordWithheld logs that a field is hidden, and appends a record to the audit, once per version of the rules. The
+// field stays hidden if that fails.
 func (g *Gateway) recordWithheld(w Withheld, version string) {
 	field, log := w.Class+"."+w.Field, g.options.Log
 	r := audit.Record{Time: g.options.Now(), Principal: "gateway", Tool: "fields/withheld", Class: w.Class, Outcome: audit.OK, Kind: "withheld", Policy: version, Uses: []string{field},
@@ -368,8 +371,8 @@ func (g *Gateway) recordWithheld(w Withheld, version string) {
 	}
 }
 
-// looks looks at values until Close. It looks at once at the fields that the start didn't reach, and regularly at all
-// fields. It returns the warnings for operators at the start.
+// looks starts the sampling of values, which runs until Close. It continues at once with the fields that the start
+// didn't reach, and repeats all fields regularly. It returns the warnings for operators at the start.
 func (g *Gateway) looks(ctx context.Context) []string {
 	if g.options.Sampling.Off {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// An Object is a description of one recordless class in a cache, as far as the caller may see it.
+// An Object describes one recordless class of a cache. It contains only what the caller may see.
 type Object struct {
 	Name    string
 	View    *policy.View // nil if the cache has no such class that the caller may see
@@ -26,13 +26,13 @@ type Object struct {
 type Objects struct {
 	Source      string // the source it was found in, or ""
 	Workspace   string // the folder it was found in, or ""
-	Cached      bool   // the cache has something of the connection
+	Cached      bool   // the cache has data of the connection
 	Connections []string
-	Age         time.Duration // since the newest description that the caller may see was written. Negative if there is none
-	Total       int           // how many objects were asked for, or exist
+	Age         time.Duration // age of the newest description that the caller may see. Negative if there is none
+	Total       int           // the number of requested objects, or of all objects
 }
 
-// An objectSeer is who looks, by which rules, and where.
+// An objectSeer finds objects for a principal, under a policy, in some sources.
 type objectSeer struct {
 	Policy  *policy.Policy
 	Who     identity.Principal
@@ -42,8 +42,8 @@ type objectSeer struct {
 
 // Find finds descriptions in a place and passes them to visit, from index skip on, until visit returns false. It visits
 // the requested names once each and in their order, or all objects by name. Each is read when it is visited. Objects
-// that the principal may not see appear as missing. Sources are asked in the order of their names. The first that has
-// the connection answers.
+// that the principal may not see appear as missing. Sources are asked in the order of their names. The first source
+// that has the connection answers.
 func (s objectSeer) Find(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
 	from, cache, err := s.look(ctx, at)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s objectSeer) look(ctx context.Context, at source.Place) (from string, bes
 	return from, best, nil
 }
 
-// seen returns those of names that the caller may see.
+// seen returns the names that the caller may see.
 func (s objectSeer) seen(from string, names []string) []string {
 	quiet := s.Policy.Noting(nil) // listing names must not add classes to the record
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {

@@ -18,9 +18,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Propose takes r through policy, has its source preview it, and files it as a change for review. It applies nothing,
-// unless rules and gates let this write through at once. While a change is pending, the same request returns that
-// change.
+// Propose checks r against policy, lets its source preview it, and files it as a change for review. It applies the
+// change at once only if rules and gates allow this write without review. While a change is pending, the same request
+// returns that change.
 func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, error) {
 	old, err := c.replaced(ctx, r)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, err
 	return c.sheetOf(ctx, filed), nil
 }
 
-// drafted returns the change that r asks for, judged by the rules but not filed, and whether it changes nothing that the
+// drafted returns the change for r, judged by the rules but not filed. same reports whether it changes nothing that the
 // caller sees.
 func (c *Call) drafted(ctx context.Context, r write.Request) (filed *change.Change, same bool, err error) {
 	if c.gateway.options.Changes == nil {
@@ -76,7 +76,7 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (filed *change.Chan
 	return e.filed, e.plan.Unchanged(e.effects), nil
 }
 
-// preview has the named source preview a draft.
+// preview returns the preview of a draft by the named source.
 func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) (change.Preview, error) {
 	w, err := g.writer(name)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 	return out
 }
 
-// judge has the rules of review judge a change, which r asks for.
+// judge applies the rules of review to out, the change for r.
 func (c *Call) judge(out *change.Change, r write.Request, plan *writes.Plan) {
 	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
 	if c.gate(r) != policy.On || out.Doubts != nil || out.Unknown() {
@@ -207,8 +207,8 @@ func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, erro
 	return c.sheetOf(ctx, done), nil
 }
 
-// WaitForChange returns a change of the caller once it is no longer pending, granted or being applied, or as it is
-// after most.
+// WaitForChange waits until a change of the caller is no longer pending, granted or being applied, and returns it.
+// After most, it returns the change in its current state.
 func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration) (*review.Sheet, error) {
 	if _, err := c.mine(ctx, id); err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (c *Call) sheetOf(ctx context.Context, found *change.Change) *review.Sheet 
 	return c.shown(ctx, found, review.Viewer{})
 }
 
-// shown is sheetOf for viewer, the agent with its view of the records now.
+// shown is like sheetOf, for viewer, who is the agent with its view of the current records.
 func (c *Call) shown(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
 	s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	c.refer(ctx, s, false)
@@ -277,7 +277,7 @@ func (c *Call) file(ctx context.Context, filed, old *change.Change) (kept *chang
 	return kept, err
 }
 
-// changes returns the queue, set to name the rules of this call in its steps.
+// changes returns the queue. Its steps name the rules of this call.
 func (c *Call) changes() *change.Queue {
 	c.steps = true
 	return c.gateway.options.Changes.Under(c.policy.Version())
@@ -299,14 +299,15 @@ func (d *reviewer) Revert(ctx context.Context, id, reason string) (*review.Sheet
 	})
 }
 
-// An inverse is the request that reverts a change, as the rules allow it.
+// An inverse is the request that reverts a change, with its draft and plan under the rules.
 type inverse struct {
 	request write.Request
 	draft   writes.Draft
 	plan    writes.Plan
 }
 
-// inverse returns the inverse of found, or why there is none. It doesn't ask the source, which may refuse it.
+// inverse returns the inverse of found, or an error with the reason why there is none. It doesn't ask the source, which
+// may still refuse the revert.
 func (c *Call) inverse(ctx context.Context, found *change.Change, reason string) (back inverse, err error) {
 	list, err := found.Inverse()
 	if err != nil {
@@ -345,7 +346,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, back inverse
 	return filed, nil
 }
 
-// whole refuses to recreate a record of a class that has fields no view shows: their values were not kept.
+// whole refuses to recreate a record whose class has fields that no view shows, because their values were not kept.
 func whole(plan *writes.Plan) error {
 	for i := range plan.Items {
 		if plan.Items[i].Op == write.OpCreate && review.DeniedFields(plan.Items[i].View) > 0 {

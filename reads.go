@@ -26,9 +26,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes. 0 means the
-// budget. The source is read while shape runs. If the classes of the source have changed, it is described again and the
-// query is repeated, once. A next page whose place has moved is looked for, once.
+// answered runs a query and passes its rows to shape, which reads from the source. most is the maximum size of one
+// value in bytes. 0 means the budget. If the classes of the source have changed, answered describes the source again
+// and repeats the query once. If the last record of the previous page has moved, answered looks for it once.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
 	out, err := answeredOnce(ctx, c, q, most, shape)
 	if errors.Is(err, result.ErrMoved) {
@@ -41,7 +41,7 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 	return out, err
 }
 
-// wide returns q as a query that looks for the last record of the page before among its neighbours.
+// wide returns a copy of q that looks for the last record of the previous page among its neighbours.
 func wide(q query.Query) query.Query {
 	switch q := q.(type) {
 	case *query.Find:
@@ -75,7 +75,7 @@ func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, 
 	return out, err
 }
 
-// timed returns q. A SELECT statement without a time gets the time of the call.
+// timed returns q. A SELECT statement without a time gets the time of this call.
 func (c *Call) timed(q query.Query) query.Query {
 	if s, ok := q.(*query.SQL); ok && s.Now.IsZero() {
 		timed := *s
@@ -98,13 +98,13 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*result.Page, error) {
 	return page, err
 }
 
-// Get answers q with all records it asks for, without their largest fields if they exceed the byte budget.
+// Get answers q with all requested records. If they exceed the byte budget, it omits their largest fields.
 func (c *Call) Get(ctx context.Context, q *query.Find) (*result.Page, error) {
 	return c.page(ctx, q, result.WholePage)
 }
 
-// page answers q with a page and the records of the lists of pointers that it asks for. These are read by queries of
-// their own, after those of the page.
+// page answers q with a page, and adds the records of the requested lists of pointers. It reads them with separate
+// queries after the page.
 func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*result.Page, error)) (*result.Page, error) {
 	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) { return by(rows, c.gateway.options.Budget) })
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 	return n, notes, err
 }
 
-// Aggregate answers q with a page, cut to the byte budget. The page's Full reports that cut, and its More that the
+// Aggregate answers q with a page, cut to the byte budget. The page's Full reports this cut. Its More reports that the
 // automatic limit of q left records out.
 func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*result.Page, error) {
 	return c.computed(ctx, q)
@@ -156,8 +156,8 @@ func (c *Call) SQL(ctx context.Context, q *query.SQL) (*result.Page, error) {
 	return page, err
 }
 
-// computed runs a query without a next page. More tells only of records that the default limit has left out. With a limit
-// of the caller's own it isn't known.
+// computed runs a query that has no next page. More only reports records that the default limit left out. If the caller
+// sets a limit, More is false.
 func (c *Call) computed(ctx context.Context, q query.Query) (*result.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) {
 		page, err := result.NewPage(rows, c.gateway.options.Budget)
@@ -172,7 +172,8 @@ func (c *Call) computed(ctx context.Context, q query.Query) (*result.Page, error
 	})
 }
 
-// Look returns the records of q as objects, as the caller sees them, for a note about another answer. It notes nothing itself.
+// Look returns the records of q as objects, as the caller sees them, for a note about another answer. It adds no notes
+// itself.
 func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, c.timed(q), 0)
 	if err != nil {
@@ -205,7 +206,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o resul
 	})
 }
 
-// bound identifies what a cursor may be used for: one principal, one query and one version of the rules.
+// bound identifies the use of a cursor: one principal, one query and one version of the rules.
 func bound(p *policy.Policy, principal identity.Principal, q interface{ Digest() [32]byte }) [32]byte {
 	digest := q.Digest()
 	parts := []value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))}
@@ -217,7 +218,7 @@ func bound(p *policy.Policy, principal identity.Principal, q interface{ Digest()
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
-// shaped runs shape in a trace span. The span includes reading the source, which happens meanwhile.
+// shaped runs shape in a trace span. The span includes the reads of the source, which happen during shape.
 func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
 	_, step := trace.Start(ctx, "shape")
 	out, err := shape()
@@ -229,13 +230,13 @@ func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
 type description struct {
 	mu      sync.Mutex // held while a source is described
 	found   map[string][]schema.Class
-	asked   map[string]time.Time // until when calls can't have a source described again
-	failing map[string]error     // why a source could not be described the last time
+	asked   map[string]time.Time // the time until which calls can't cause another description of a source
+	failing map[string]error     // the errors of the last descriptions of sources
 }
 
-// describe describes sources again, and compiles the rules against the result. Names is nil for all of them. The first
-// time, every fault is an error. Later, a source that can't be described keeps its classes, and a class that its rules no
-// longer fit is closed. With quiet, nothing happens if no class has changed.
+// describe describes the sources in names, or all for nil, and compiles the rules against the result. The first time,
+// every fault is an error. Later, a source that can't be described keeps its classes. A class that its rules no longer
+// fit is closed. With quiet, nothing happens if no class has changed.
 func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]string, error) {
 	if names == nil {
 		names = slices.Sorted(maps.Keys(g.options.Sources))
@@ -288,7 +289,8 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 	return append(warnings, next.closed...), errors.Join(errs...)
 }
 
-// recompile compiles the rules and actions in force against found: the given ones if none are in force yet.
+// recompile compiles the rules and actions in force against found. If none are in force yet, it compiles those of the
+// Options.
 func (g *Gateway) recompile(found []schema.Class) (*force, error) {
 	if now := g.force.Load(); now != nil {
 		return now.fitted(found, g.guard.Overlay())
@@ -296,7 +298,7 @@ func (g *Gateway) recompile(found []schema.Class) (*force, error) {
 	return compile(g.options.Rules, g.options.Actions, found)
 }
 
-// copied returns classes of which the parts that rules declare can change.
+// copied returns classes with copies of the parts that rules can change.
 func copied(classes []schema.Class) []schema.Class {
 	out := slices.Clone(classes)
 	for i := range out {
@@ -305,9 +307,9 @@ func copied(classes []schema.Class) []schema.Class {
 	return out
 }
 
-// Drifted describes the sources again whose classes may change at any time. Nothing happens if no class has changed. Names
-// is nil for all of these sources. For calls, one that was just described is left out: describing costs the database more
-// than a call.
+// Drifted describes the sources in names again, or for nil all sources whose classes may change at any time. Nothing
+// happens if no class has changed. With forCall, it skips sources that were just described, because a description costs
+// the database more than a call.
 func (g *Gateway) Drifted(ctx context.Context, names []string, forCall bool) ([]string, error) {
 	var again []string
 	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
@@ -330,14 +332,14 @@ func (g *Gateway) Drifted(ctx context.Context, names []string, forCall bool) ([]
 	if forCall {
 		g.description.mu.Lock()
 		defer g.description.mu.Unlock()
-		for _, name := range again { // calls cost the database at most a tenth of its time
+		for _, name := range again { // descriptions for calls cost the database at most a tenth of its time
 			g.description.asked[name] = time.Now().Add(10 * time.Since(begun))
 		}
 	}
 	return warnings, err
 }
 
-// Closed returns why classes are closed or can't be described, and which schemas of tenants are left out, for operators.
+// Closed returns, for operators, why classes are closed or can't be described, and which tenant schemas are left out.
 func (g *Gateway) Closed() []string {
 	g.description.mu.Lock()
 	defer g.description.mu.Unlock()
@@ -355,8 +357,8 @@ func (g *Gateway) Closed() []string {
 	return out
 }
 
-// again describes the source of a read that failed because its classes have changed, and reports whether the read can be
-// repeated under the same rules.
+// again handles a read that failed because classes have changed. It describes the source, and reports whether the read
+// can be repeated under the same rules.
 func (c *Call) again(ctx context.Context, name string, err error) bool {
 	if !errors.Is(err, source.ErrChanged) || ctx.Err() != nil {
 		return false

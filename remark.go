@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Remarks are the notes of one call. The zero Remarks are empty. They are not safe for concurrent use.
+// Remarks are the notes of one call. The zero value is empty. Remarks are not safe for concurrent use.
 type Remarks struct {
 	notes []string
 	empty query.Query
@@ -26,7 +26,8 @@ func (r *Remarks) Note(notes ...string) {
 // Notes returns the notes in the order they were added.
 func (r *Remarks) Notes() []string { return r.notes }
 
-// Forget drops the notes after the first n, and which queries were answered: those that the caller didn't write.
+// Forget drops the notes after the first n, and forgets which queries were answered. It is for queries that the caller
+// didn't write.
 func (r *Remarks) Forget(n int) { *r = Remarks{notes: r.notes[:min(n, len(r.notes))]} }
 
 // Found records q if its result was empty.
@@ -36,7 +37,7 @@ func (r *Remarks) Found(q query.Query, nothing bool) {
 	}
 }
 
-// Showed records that q was answered with shown records, and is the whole answer.
+// Showed records that q was answered with shown records, and that they are the whole answer.
 func (r *Remarks) Showed(q query.Query, shown int) { r.last, r.shown = q, shown }
 
 // Last returns the last query that was answered with records, and their number, or nil.

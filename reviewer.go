@@ -11,37 +11,36 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Reviewer is the operations of people on changes. Each method is a call of its own, admitted by the scope review
-// and a human credential, and limited and recorded like calls of tools. Every interface for people uses it. No tool
-// does.
+// A Reviewer has the operations of people on changes. Each method is a separate call that requires the scope review and
+// a human credential. It is limited and recorded like calls of tools. All user interfaces use it. No tool does.
 //
 // Errors are problem.Errors. NotFound means that the change doesn't exist or that the reviewer may not see it.
-// PermissionDenied means that the decision is not theirs to make, with the reason. Conflict means that another decision
-// came first or that the digest differs.
+// PermissionDenied means that the reviewer may not make this decision, and gives the reason. Conflict means that
+// another decision was first or that the digest differs.
 type Reviewer interface {
-	// Queue returns the changes matching f as the reviewer sees them, the newest first, and whether there are more. With
-	// any f.For these are the ones that the reviewer may decide about and has not approved.
+	// Queue returns the changes matching f as the reviewer sees them, the newest first, and whether there are more. If
+	// f.For is set, these are the changes that the reviewer may decide about and has not approved.
 	Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error)
 	// Counts returns how many changes matching f are in each state.
 	Counts(ctx context.Context, f change.Filter) (map[change.State]int, error)
 	// Sheet returns a change with its live checks.
 	Sheet(ctx context.Context, id string) (*review.Sheet, error)
-	// Value returns a page of a field that a sheet shows in part, or one of its values. It records that the reviewer
-	// has opened it, because a value that was never opened can't be approved.
+	// Value returns a page of a field that a sheet shows only in part, or one of its values. It records that the
+	// reviewer has opened it, because the reviewer can't approve values that they never opened.
 	Value(ctx context.Context, id string, at review.Place) (*review.Whole, error)
 	// Approve approves the content that digest identifies, and waits up to a few seconds for the outcome.
 	Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error)
-	// BreakGlass approves alone and at once a change that needs more people or was proposed by the reviewer's own
-	// agent. It needs a reason, and is recorded as such.
+	// BreakGlass approves a change at once and without other people, even if it requires more approvals or the
+	// reviewer's own agent proposed it. It requires a reason, and the record names it.
 	BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error)
 	// Reject ends a change for good. The agent sees the reason.
 	Reject(ctx context.Context, id, reason string) (*review.Sheet, error)
 	// Comment adds a comment without deciding. The agent sees it as untrusted text.
 	Comment(ctx context.Context, id, text string) (*review.Sheet, error)
-	// Ask returns a change to its agent. text says what should be different. Approvals begin anew.
+	// Ask returns a change to its agent. text says what should be different. Approvals start over.
 	Ask(ctx context.Context, id, text string) (*review.Sheet, error)
-	// Edit puts a new version with other values in the place of a change, if review.edit is set. It is by the reviewer:
-	// another person decides about it.
+	// Edit replaces a change with a new version with other values, if review.edit is set. The reviewer is its author,
+	// so another person must decide about it.
 	Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error)
 	// Renew previews a stale or pending change again: it gets another digest, and approvals start over.
 	Renew(ctx context.Context, id string) (*review.Sheet, error)
@@ -49,7 +48,7 @@ type Reviewer interface {
 	Revert(ctx context.Context, id, reason string) (*review.Sheet, error)
 	// Settle records the outcome of a change whose target did not answer.
 	Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error)
-	// Events returns the events after Seq after of changes that the reviewer may see.
+	// Events returns the events with a Seq greater than after, of changes that the reviewer may see.
 	Events(ctx context.Context, after int64) ([]change.Event, error)
 	// Await waits for the next such event, or fails when ctx ends.
 	Await(ctx context.Context, after int64) error
@@ -83,8 +82,8 @@ func (d *reviewer) do(ctx context.Context, name string, run func(context.Context
 	})
 }
 
-// sheet runs one operation on a change that the reviewer may see, and returns the change after it. outcome is
-// recorded on success.
+// sheet runs one operation on a change that the reviewer may see, and returns the resulting change. outcome is recorded
+// on success.
 func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func(context.Context, *Call, *change.Change) (*change.Change, error)) (s *review.Sheet, err error) {
 	err = d.do(ctx, name, func(ctx context.Context, c *Call) error {
 		if act != nil {
@@ -109,8 +108,8 @@ func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func
 	return s, err
 }
 
-// decides gives the caller the rights that its credential has now in the store. A credential that another process has
-// revoked decides nothing.
+// decides gives the caller the current rights of its credential in the store. It fails if another process has revoked
+// the credential.
 func (c *Call) decides(ctx context.Context) error {
 	if c.gateway.options.Refresher == nil {
 		return nil
@@ -126,7 +125,8 @@ func (c *Call) decides(ctx context.Context) error {
 	return nil
 }
 
-// reviewable returns a change that the reviewer may see: one of their tenant, if they have one, and of their schema.
+// reviewable returns a change if the reviewer may see it. It must belong to their tenant, if they have one, and to
+// their schema.
 func (c *Call) reviewable(ctx context.Context, id string) (found *change.Change, err error) {
 	if c.who.Tenant != "" {
 		found, err = c.gateway.options.Changes.GetOf(ctx, id, change.Of{Tenant: c.who.Tenant})
@@ -136,8 +136,8 @@ func (c *Call) reviewable(ctx context.Context, id string) (found *change.Change,
 	return c.own(found, err)
 }
 
-// own returns found, unless it writes to another schema than the caller's, of a source with one schema per tenant. Then
-// the change is refused as one that doesn't exist.
+// own returns found if it writes to the caller's schema, in a source with one schema per tenant. For another schema it
+// returns the error for a change that doesn't exist.
 func (c *Call) own(found *change.Change, err error) (*change.Change, error) {
 	if err == nil && c.policy.Schema(c.who, found.Source) != found.Schema {
 		return nil, change.NotFound()
@@ -145,7 +145,7 @@ func (c *Call) own(found *change.Change, err error) (*change.Change, error) {
 	return found, err
 }
 
-// owned is own for several.
+// owned is own for several changes.
 func (c *Call) owned(found []*change.Change) []*change.Change {
 	return slices.DeleteFunc(found, func(one *change.Change) bool { _, err := c.own(one, nil); return err != nil })
 }
@@ -155,7 +155,7 @@ func (d *reviewer) scoped(c *Call, f change.Filter) change.Filter {
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}
-	if f.For != "" { // only the caller's own decisions can be asked for
+	if f.For != "" { // the filter can only select the caller's own decisions
 		f.For, f.Own = change.PartyOf(d.who).Human(), d.gateway.options.Changes.Single()
 	}
 	return f
@@ -244,7 +244,7 @@ func (d *reviewer) Settle(ctx context.Context, id string, applied bool, reason s
 	})
 }
 
-// Renew implements Reviewer. The rules of review judge the change again, and doubts about it are those of now.
+// Renew implements Reviewer. The rules of review judge the change again, and its doubts are checked again.
 func (d *reviewer) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		e, err := d.gateway.examined(ctx, c.policy, found)

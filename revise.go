@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// replaced returns the change that r asks to replace, which the caller has proposed, or nil if r asks for none.
+// replaced returns the caller's change that r replaces, or nil if r replaces none.
 func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, error) {
 	if r.Replaces == "" {
 		return nil, nil
@@ -30,7 +30,8 @@ func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, e
 	return old, nil
 }
 
-// Answer adds words of the caller to a change that it has proposed. One that was returned waits for review again.
+// Answer adds a text of the caller to a change that it has proposed. If a reviewer had returned the change, it waits
+// for review again.
 func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, error) {
 	if _, err := c.mine(ctx, id); err != nil {
 		return nil, err
@@ -43,8 +44,8 @@ func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, erro
 	return c.sheetOf(ctx, done), nil
 }
 
-// compared sets how found differs from the version before it. A failure to read that is not a failure of the sheet,
-// which is whole without it.
+// compared adds the differences between found and its previous version to s. The sheet is complete without them, so
+// errors are ignored.
 func (c *Call) compared(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
 	if found.Replaces == "" {
 		return
@@ -61,8 +62,8 @@ func (d *reviewer) Ask(ctx context.Context, id, text string) (*review.Sheet, err
 	})
 }
 
-// Edit implements Reviewer. The new version has the rights of the agent, which may see it. So a reviewer can't put in a
-// field that the agent can't write, or a record that it doesn't see.
+// Edit implements Reviewer. The new version has the rights of the agent, which may see it. So a reviewer can't set a
+// field that the agent can't write, or a record that the agent doesn't see.
 func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error) {
 	return d.sheet(ctx, "edit", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if err := c.editable(ctx, found); err != nil {
@@ -90,7 +91,7 @@ func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*rev
 	})
 }
 
-// editable returns nil if the reviewer may put another version in the place of found.
+// editable returns nil if the reviewer may replace found with another version.
 func (c *Call) editable(ctx context.Context, found *change.Change) error {
 	queue := c.gateway.options.Changes
 	if !queue.Edits() {
@@ -109,7 +110,7 @@ func (c *Call) editable(ctx context.Context, found *change.Change) error {
 	return err
 }
 
-// revised sets what of a conversation the reviewer may do with found.
+// revised sets in s whether the reviewer may return or edit found, and adds its differences from the previous version.
 func (c *Call) revised(ctx context.Context, found *change.Change, s *review.Sheet) {
 	_, s.CanAsk = found.State.Next(change.EventAsked)
 	s.CanAsk = s.CanAsk && s.CanReject
@@ -117,7 +118,7 @@ func (c *Call) revised(ctx context.Context, found *change.Change, s *review.Shee
 	c.compared(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
 }
 
-// draftedFor is drafted for the principal p, whose agent's change a reviewer revises.
+// draftedFor is like drafted, for the principal p, whose change a reviewer revises.
 func (c *Call) draftedFor(ctx context.Context, p identity.Principal, r write.Request) (*change.Change, error) {
 	as := *c
 	as.who = p

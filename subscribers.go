@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A subscribers is the functions to call. The zero subscribers has none. It is safe for concurrent use.
+// A subscribers is a list of functions to call for each event. The zero value has none. It is safe for concurrent use.
 type subscribers[E any] struct {
 	mu  sync.Mutex
 	all []*func(E)
